@@ -1,0 +1,27 @@
+import { customers } from './customers.ts';
+import type { AnyEndpoint } from './endpoint.ts';
+import { keys } from './keys.ts';
+import { products } from './products.ts';
+import { signingKeys } from './signing-keys.ts';
+import { tokens } from './tokens.ts';
+
+/** The version of the contract, a date. Source: API description, "Versioning", 1. */
+export const apiVersion = '2026-11-21';
+
+/** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command follow from it. */
+export const contract = { keys, customers, products, tokens, signingKeys };
+
+export type Contract = typeof contract;
+
+/** One endpoint with the name it has everywhere: `keys.create`. */
+export interface NamedEndpoint {
+  readonly name: string;
+  readonly endpoint: AnyEndpoint;
+}
+
+/** Every endpoint, in the order of the contract. */
+export function listEndpoints(): readonly NamedEndpoint[] {
+  return Object.entries(contract).flatMap(([resource, endpoints]) =>
+    Object.entries(endpoints).map(([name, endpoint]) => ({ name: `${resource}.${name}`, endpoint })),
+  );
+}

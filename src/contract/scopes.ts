@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/** Permissions, `resource:action`. Source: API description, "Authentication", 2; the others are decision 0008. */
+export const scopes = [
+  'license:read',
+  'license:write',
+  'license:activate',
+  'license:sign',
+  'license:reveal',
+  'customer:read',
+  'customer:write',
+  'customer:delete',
+  'product:read',
+  'product:write',
+  'token:read',
+  'token:write',
+  'event:read',
+  'webhook:read',
+  'webhook:write',
+  'audit:read',
+] as const;
+
+export const Scope = z.enum(scopes);
+
+/** A permission such as `license:read`. */
+export type Scope = z.output<typeof Scope>;
+
+export const tokenKinds = ['admin', 'read-only', 'client', 'scoped'] as const;
+
+export const TokenKind = z.enum(tokenKinds);
+
+/** What a token is for; every kind but `scoped` implies its scopes. */
+export type TokenKind = z.output<typeof TokenKind>;
