@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+// The library doors are plain modules with their types; the command is bundled, because it starts many times a day.
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+rmSync('dist', { recursive: true, force: true });
+execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+
+await build({
+  entryPoints: ['src/cli/main.ts'],
+  outdir: 'dist/cli',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  minifySyntax: true,
+  // Used by the server only, and found by it at run time.
+  external: ['pino', 'pino-pretty'],
+  define: { LKM_VERSION: JSON.stringify(version) },
+  // Bundled CommonJS packages load Node's own modules with require.
+  banner: {
+    js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+  },
+  logLevel: 'warning',
+});

@@ -1,0 +1,4 @@
+/** The typed client, and the verifier of licence files for the software that holds one. */
+export * from './client/index.ts';
+export type { LicenseClaims } from './domain/license-claims.ts';
+export { type Verdict, verifyLicenseFile } from './domain/verify-license-file.ts';
