@@ -4,25 +4,31 @@ import { acted, done } from './reply.ts';
 import { CustomerId, Email, InstantText, Name } from './scalars.ts';
 
 /** A customer to be created: with a key or on its own. */
-export const NewCustomer = z.object({
-  name: Name,
-  email: Email.optional().describe('Unique in the account, compared without case'),
-});
+export const NewCustomer = z
+  .object({
+    name: Name,
+    email: Email.optional().describe('Unique in the account, compared without case'),
+  })
+  .meta({ id: 'NewCustomer' });
 
 /** A customer as the list shows it. Source: API description, "Customer". */
-export const Customer = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  email: z.string().nullable(),
-  active: z.boolean(),
-  createdAt: InstantText,
-  updatedAt: InstantText,
-  createdBy: z.string().describe('The account that created the customer'),
-});
+export const Customer = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    email: z.string().nullable(),
+    active: z.boolean(),
+    createdAt: InstantText,
+    updatedAt: InstantText,
+    createdBy: z.string().describe('The account that created the customer'),
+  })
+  .meta({ id: 'Customer' });
 export type Customer = z.output<typeof Customer>;
 
 /** The customer inside a licence lookup. Source: API description, "Customer". */
-export const CustomerSummary = Customer.pick({ id: true, name: true, email: true, active: true });
+export const CustomerSummary = Customer.pick({ id: true, name: true, email: true, active: true }).meta({
+  id: 'CustomerSummary',
+});
 
 export const customers = {
   /** Lists all customers of the account, oldest first. */

@@ -16,19 +16,28 @@ import {
 } from './scalars.ts';
 
 /** A device: the link between a key and one host. Source: API description, "Device". */
-export const Device = z.looseObject({
-  id: z.string(),
-  hostId: z.string(),
-  deviceTag: z.string().describe('"No tag" when there is none'),
-  ipAddress: ShownIp.describe('Masked for read-only callers'),
-  activationTime: InstantText,
-});
+export const Device = z
+  .looseObject({
+    id: z.string(),
+    hostId: z.string(),
+    deviceTag: z.string().describe('"No tag" when there is none'),
+    ipAddress: ShownIp.describe('Masked for read-only callers'),
+    activationTime: InstantText,
+  })
+  .meta({ id: 'Device' });
 export type Device = z.output<typeof Device>;
 
 export const licenseTypes = ['node-locked', 'floating'] as const;
 
 /** What a licence switches on in the product. */
 const Features = z.record(text(1, 64), z.union([z.boolean(), z.number(), text(0, 256)]));
+
+/** So that a licence file stays well under the 64 KiB that its verifier reads. */
+const MOST_FEATURES = 40;
+
+const NewFeatures = Features.refine((features) => Object.keys(features).length <= MOST_FEATURES, {
+  message: `at most ${MOST_FEATURES} features`,
+});
 
 /** A licence in its shorter form. Source: API description, "License". */
 const ShortLicense = z.looseObject({
@@ -59,7 +68,9 @@ const licenseExtras = {
 };
 
 /** A licence as `GET /key` shows it; everything beyond the shorter form may be absent. */
-export const License = z.looseObject({ ...ShortLicense.shape, ...z.object(licenseExtras).partial().shape });
+export const License = z
+  .looseObject({ ...ShortLicense.shape, ...z.object(licenseExtras).partial().shape })
+  .meta({ id: 'License' });
 export type License = z.output<typeof License>;
 
 /** The fields that name one licence. */
@@ -84,7 +95,7 @@ export const keys = {
         heartbeatInterval: z.int().min(60).max(86_400).optional().describe('Seconds; default 300'),
         sessionLeaseDuration: z.int().min(300).max(2_592_000).optional().describe('Seconds; default 900'),
         allowedHosts: z.array(HostId).min(1).max(1_000).nullish(),
-        metadata: z.object({ features: Features.optional(), is_trial: z.boolean().optional() }).optional(),
+        metadata: z.object({ features: NewFeatures.optional(), is_trial: z.boolean().optional() }).optional(),
         customerCanSelfReset: z.boolean().optional(),
       })
       .refine((body) => body.customerId == null || body.newCustomer == null, {

@@ -4,13 +4,15 @@ import { acted } from './reply.ts';
 import { InstantText, Name, ProductId } from './scalars.ts';
 
 /** A software title that is distributed. Only active products issue keys. */
-export const Product = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  active: z.boolean(),
-  createdAt: InstantText,
-  updatedAt: InstantText,
-});
+export const Product = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    active: z.boolean(),
+    createdAt: InstantText,
+    updatedAt: InstantText,
+  })
+  .meta({ id: 'Product' });
 export type Product = z.output<typeof Product>;
 
 const byId = z.object({ productId: ProductId });

@@ -5,18 +5,20 @@ import { Instant, InstantText, Name, ProductId, TokenId } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
 /** A token as lists show it: never the secret. */
-export const Token = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  kind: TokenKind,
-  scopes: z.array(Scope).describe('All that the token may do, those of its kind included'),
-  productIds: z.array(z.string()).nullable().describe('The only products it may touch; null means all'),
-  maxIssues: z.int().nullable().describe('How many keys it may create; null means any number'),
-  issued: z.int().describe('How many keys it has created'),
-  expiresAt: InstantText.nullable(),
-  revokedAt: InstantText.nullable(),
-  createdAt: InstantText,
-});
+export const Token = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    kind: TokenKind,
+    scopes: z.array(Scope).describe('All that the token may do, those of its kind included'),
+    productIds: z.array(z.string()).nullable().describe('The only products it may touch; null means all'),
+    maxIssues: z.int().nullable().describe('How many keys it may create; null means any number'),
+    issued: z.int().nullable().describe('How many keys it has created; counted only with maxIssues'),
+    expiresAt: InstantText.nullable(),
+    revokedAt: InstantText.nullable(),
+    createdAt: InstantText,
+  })
+  .meta({ id: 'Token' });
 export type Token = z.output<typeof Token>;
 
 /** A token on the one occasion its secret is shown. */

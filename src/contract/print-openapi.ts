@@ -1,0 +1,3 @@
+import { toOpenApi } from './openapi.ts';
+
+process.stdout.write(`${JSON.stringify(toOpenApi(), null, 2)}\n`);
