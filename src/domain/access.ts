@@ -1,0 +1,77 @@
+import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
+import { scopes as everyScope, type Scope, type TokenKind } from '../contract/scopes.ts';
+
+/** Whom a token speaks for, and what it may do. */
+export interface Caller {
+  readonly accountId: AccountId;
+  /** Null for the owner of the database, who calls in process and has no token. */
+  readonly tokenId: TokenId | null;
+  readonly kind: TokenKind;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The only products it may touch; null means all. */
+  readonly productIds: ReadonlySet<string> | null;
+  /** How many keys it may create in all; null means any number. */
+  readonly maxIssues: number | null;
+  /** When its rights end; null means never. */
+  readonly expiresAt: Instant | null;
+}
+
+/** Who asks on a public endpoint: nobody in particular, and with no rights. */
+export const anonymous: Caller = {
+  accountId: '' as AccountId,
+  tokenId: null,
+  kind: 'scoped',
+  scopes: new Set(),
+  productIds: new Set(),
+  maxIssues: 0,
+  expiresAt: null,
+};
+
+/**
+ * All that a token of `kind` may do, in the order of the scopes list; `given` counts for kind `scoped` only.
+ * Source: API description, "Authentication", 2 and 5.
+ */
+export function scopesOf(kind: TokenKind, given: readonly Scope[]): readonly Scope[] {
+  if (kind === 'admin') return everyScope;
+  const held = kind === 'scoped' ? given : scopesByKind[kind];
+  return everyScope.filter((scope) => held.includes(scope));
+}
+
+/** Whether the caller holds the scope; `none` asks for a valid token only. */
+export function allows(caller: Caller, scope: Scope | 'none'): boolean {
+  return scope === 'none' || caller.scopes.has(scope);
+}
+
+/** Whether the caller sees keys and addresses in full. Source: API description, "Authentication", 5. */
+export function seesSecrets(caller: Caller): boolean {
+  return caller.kind === 'admin' || caller.scopes.has('license:reveal');
+}
+
+/** Whether the caller may touch the product at all. */
+export function touches(caller: Caller, productId: string): boolean {
+  return caller.productIds === null || caller.productIds.has(productId);
+}
+
+/** The token a caller asks for, with scopes from {@link scopesOf}. */
+export interface WantedToken {
+  readonly scopes: readonly Scope[];
+  readonly productIds: readonly string[] | null;
+  readonly expiresAt: Instant | null;
+}
+
+/**
+ * Whether the caller may make such a token: never one that may do more than itself, on more products or for longer.
+ * A caller that may create only so many keys cannot pass that right on.
+ */
+export function mayMint(caller: Caller, wanted: WantedToken): boolean {
+  if (!wanted.scopes.every((scope) => allows(caller, scope))) return false;
+  if (caller.maxIssues !== null && wanted.scopes.includes('license:write')) return false;
+  if (caller.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > caller.expiresAt)) return false;
+  if (wanted.productIds === null) return caller.productIds === null;
+  return wanted.productIds.every((productId) => touches(caller, productId));
+}
+
+const scopesByKind: Record<'read-only' | 'client', readonly Scope[]> = {
+  'read-only': ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read'],
+  client: ['license:activate'],
+};

@@ -1,0 +1,61 @@
+import type { Features, License } from './license.ts';
+
+/** What a licence file states, under its signature. Times are whole seconds since 1970. Source: decision 0007. */
+export interface LicenseClaims {
+  /** The account that signed. */
+  readonly iss: string;
+  /** The file's own id. */
+  readonly jti: string;
+  /** The licence's id. */
+  readonly sub: string;
+  readonly key: string;
+  readonly productId: string;
+  /** The hostId of the one device the file is for. */
+  readonly machine: string;
+  readonly type: 'offline';
+  readonly iat: number;
+  readonly nbf: number;
+  readonly exp: number;
+  /** When the licence itself expires; null means never. */
+  readonly licenseExp: number | null;
+  readonly features: Features;
+  readonly is_trial: boolean;
+  readonly licenseType: License['licenseType'];
+  readonly customer: { readonly id: string; readonly name: string } | null;
+  readonly v: 1;
+}
+
+/** Whether a parsed payload is claims: every member present and of its type. Members it does not know pass. */
+export function isLicenseClaims(value: unknown): value is LicenseClaims {
+  return isRecord(value) && Object.entries(members).every(([name, holds]) => holds(value[name]));
+}
+
+/** Whether a parsed JSON value is an object, so that its members can be looked at. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const isTime = (value: unknown): boolean => Number.isSafeInteger(value);
+
+const isFeature = (value: unknown): boolean => ['boolean', 'number', 'string'].includes(typeof value);
+
+const members = {
+  iss: isText,
+  jti: isText,
+  sub: isText,
+  key: isText,
+  productId: isText,
+  machine: isText,
+  type: (value) => value === 'offline',
+  iat: isTime,
+  nbf: isTime,
+  exp: isTime,
+  licenseExp: (value) => value === null || isTime(value),
+  features: (value) => isRecord(value) && Object.values(value).every(isFeature),
+  is_trial: (value) => typeof value === 'boolean',
+  licenseType: (value) => value === 'node-locked' || value === 'floating',
+  customer: (value) => value === null || (isRecord(value) && isText(value.id) && isText(value.name)),
+  v: (value) => value === 1,
+} satisfies Record<keyof LicenseClaims, (value: unknown) => boolean>;

@@ -1,0 +1,99 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import type { HostId, Instant } from '../contract/scalars.ts';
+import type { Jwk } from '../contract/signing-keys.ts';
+import type { License } from './license.ts';
+import type { LicenseClaims } from './license-claims.ts';
+import { earlier, epochSeconds } from './time.ts';
+
+/** Names the form of a licence file, in its member `format`. */
+export const LICENSE_FILE_FORMAT = 'lkm-lic/1';
+
+/** The `typ` in the header of a licence token. */
+export const LICENSE_TOKEN_TYPE = 'lic+jwt';
+
+/** A private Ed25519 key, ready to sign, with the two names of its public half. */
+export interface Signer {
+  readonly kid: string;
+  /** `sha256:` and the hex SHA-256 of the public key's SPKI DER. */
+  readonly fingerprint: string;
+  readonly privateKey: KeyObject;
+}
+
+/** Reads a private key from PKCS #8 PEM. Throws `TypeError` when it is not an Ed25519 key. */
+export function createSigner(privatePem: string): Signer {
+  const privateKey = ed25519(createPrivateKey(privatePem));
+  const publicKey = createPublicKey(privateKey);
+  return { kid: keyIdOf(publicKey), fingerprint: `sha256:${hash('sha256', spkiOf(publicKey))}`, privateKey };
+}
+
+/** The `kid` of a public key: base64url(SHA-256(SPKI DER)). */
+export function keyIdOf(publicKey: KeyObject): string {
+  return hash('sha256', spkiOf(publicKey), 'base64url');
+}
+
+/** The public JWK (RFC 8037) of a public key in SPKI PEM. Throws `TypeError` when it is not an Ed25519 key. */
+export function toJwk(publicPem: string): Jwk {
+  const publicKey = ed25519(createPublicKey(publicPem));
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: keyIdOf(publicKey), x };
+}
+
+/** What a licence file is made from. */
+export interface FileFacts {
+  /** The file's own id, its `jti`. */
+  readonly id: string;
+  /** The account that signs, its `iss`. */
+  readonly issuer: string;
+  readonly license: License;
+  readonly customer: LicenseClaims['customer'];
+  readonly hostId: HostId;
+  readonly now: Instant;
+  /** When the file expires; the licence's own expiry counts if it is earlier. */
+  readonly expiresAt: Instant;
+}
+
+/** Signs a licence file for one device and answers its JSON text. Source: API description, POST /key/sign. */
+export function signLicenseFile(signer: Signer, facts: FileFacts): string {
+  const header = { alg: 'EdDSA', typ: LICENSE_TOKEN_TYPE, kid: signer.kid };
+  const signed = `${encodePart(header)}.${encodePart(claimsOf(facts))}`;
+  const signature = sign(null, Buffer.from(signed), signer.privateKey).toString('base64url');
+  return JSON.stringify({
+    format: LICENSE_FILE_FORMAT,
+    licenseToken: `${signed}.${signature}`,
+    signedKey: facts.license.key,
+    signedDate: facts.now,
+    keyId: signer.kid,
+    publicKeyFingerprint: signer.fingerprint,
+  });
+}
+
+function claimsOf({ id, issuer, license, customer, hostId, now, expiresAt }: FileFacts): LicenseClaims {
+  const signedAt = epochSeconds(now);
+  return {
+    iss: issuer,
+    jti: id,
+    sub: license.id,
+    key: license.key,
+    productId: license.productId,
+    machine: hostId,
+    type: 'offline',
+    iat: signedAt,
+    nbf: signedAt,
+    exp: epochSeconds(earlier(expiresAt, license.expirationDate)),
+    licenseExp: license.expirationDate === null ? null : epochSeconds(license.expirationDate),
+    features: license.features,
+    is_trial: license.isTrial,
+    licenseType: license.licenseType,
+    customer: customer && { id: customer.id, name: customer.name },
+    v: 1,
+  };
+}
+
+const encodePart = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+const spkiOf = (publicKey: KeyObject): Buffer => publicKey.export({ type: 'spki', format: 'der' });
+
+function ed25519(key: KeyObject): KeyObject {
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw new TypeError(`licence files are signed with Ed25519, not ${key.asymmetricKeyType}`);
+}

@@ -1,0 +1,47 @@
+import type { LicenseKey } from '../contract/scalars.ts';
+import { alphabet, encodeCrockford } from './crockford.ts';
+
+/** As people write a key: in any case, with I, L and O for the digits they look like. U looks like none. */
+const writtenShape = /^[0-9A-TV-Z]{5}(?:-[0-9A-TV-Z]{5}){4}$/i;
+
+/**
+ * Makes a licence key from 15 random bytes: 24 characters and a check character, in five sections of five, 29 in all.
+ * Throws `RangeError` for any other number of bytes.
+ */
+export function mintKey(random: Uint8Array): LicenseKey {
+  if (random.length !== 15) throw new RangeError(`a licence key takes 15 random bytes, not ${random.length}`);
+  const body = encodeCrockford(random);
+  const symbols = body + alphabet.charAt(timesAlpha(syndromeOf(body)));
+  return (symbols.match(/.{5}/g) ?? []).join('-') as LicenseKey;
+}
+
+/** Whether the text has the form of the keys made here, the check character apart. */
+export const hasKeyShape = (text: string): boolean => writtenShape.test(text);
+
+/**
+ * The key as it is stored: a text of our shape in upper case with I and L read as 1 and O as 0.
+ * Of another format only the spaces around it are dropped.
+ */
+export function normaliseKey(text: string): string {
+  const key = text.trim();
+  return hasKeyShape(key) ? key.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0') : key;
+}
+
+/** Whether the text has our shape and a wrong check character. A key of another format is never a typo. */
+export function isTypo(text: string): boolean {
+  const key = normaliseKey(text);
+  return hasKeyShape(key) && syndromeOf(key.replaceAll('-', '')) !== 0;
+}
+
+/**
+ * The sum of the symbols over GF(32), the last one weighted α⁰, the one before it α¹, and so on: 0 for a whole key.
+ * α has order 31, so the 25 weights differ and none is 0: one wrong symbol, or two swapped, never sum to 0.
+ */
+function syndromeOf(symbols: string): number {
+  let sum = 0;
+  for (const symbol of symbols) sum = timesAlpha(sum) ^ alphabet.indexOf(symbol);
+  return sum;
+}
+
+/** Multiplies by α, a root of the primitive polynomial x⁵ + x² + 1. */
+const timesAlpha = (value: number): number => (value & 0b10000 ? (value << 1) ^ 0b100101 : value << 1);

@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { type TokenKind, tokenKinds } from '../contract/scopes.ts';
+import { encodeCrockford } from './crockford.ts';
+
+const SECRET_BYTES = 32;
+const CHECKSUM_LENGTH = 7;
+const shape = new RegExp(`^lkm_(?:${tokenKinds.join('|')})_[0-9a-hjkmnp-tv-z]{59}$`);
+
+/**
+ * Makes a token from 32 random bytes: `lkm_<kind>_`, 52 characters of secret, 7 of checksum, Crockford in lower case.
+ * Throws `RangeError` for any other number of bytes.
+ */
+export function mintToken(kind: TokenKind, random: Uint8Array): string {
+  if (random.length !== SECRET_BYTES) throw new RangeError(`a token takes 32 random bytes, not ${random.length}`);
+  const start = `lkm_${kind}_${encodeCrockford(random).toLowerCase()}`;
+  return start + checksumOf(start);
+}
+
+/** Whether the text has the form of a token and its checksum is right, so that a mistyped one needs no look-up. */
+export function isWellFormedToken(text: string): boolean {
+  return shape.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** Hex SHA-256 of a token: all that is stored of it. A token has 256 random bits, so it needs no salt or stretching. */
+export function hashToken(token: string): string {
+  return hash('sha256', token);
+}
+
+function checksumOf(text: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(text));
+  return encodeCrockford(bytes).toLowerCase();
+}

@@ -1,0 +1,73 @@
+import { createPublicKey, verify } from 'node:crypto';
+import type { Instant } from '../contract/scalars.ts';
+import type { Jwk } from '../contract/signing-keys.ts';
+import type { LicenseClaims } from './license-claims.ts';
+import { type LicenseEnvelope, readLicenseEnvelope } from './license-envelope.ts';
+import { epochSeconds } from './time.ts';
+
+const NOT_BEFORE_LEEWAY_SECONDS = 60;
+
+/** What a licence file proves to be, decided in the order of the list. */
+export type Verdict =
+  | 'token_malformed'
+  | 'unknown_kid'
+  | 'signature_invalid'
+  | 'revoked'
+  | 'clock_rolled_back'
+  | 'not_yet_valid'
+  | 'token_expired'
+  | 'machine_mismatch'
+  | 'product_mismatch'
+  | 'ok';
+
+/** What a licence file is held against. */
+export interface VerifyOptions {
+  /** The only keys that count: no key is ever read from the file. */
+  readonly keys: readonly Jwk[];
+  readonly now: Instant;
+  /** The device that asks; not given, any device will do. */
+  readonly hostId?: string | undefined;
+  /** The product that asks; not given, any product will do. */
+  readonly productId?: string | undefined;
+  /** The latest instant this device has known: an earlier `now` means that its clock was set back. */
+  readonly lastSeenAt?: Instant | undefined;
+  /** Revoked keys (`kid`) and files (`jti`). */
+  readonly revoked?: ReadonlySet<string> | undefined;
+}
+
+/** `claims` are what the file states; null unless one of the keys signed them. */
+export interface Verification {
+  readonly verdict: Verdict;
+  readonly claims: LicenseClaims | null;
+}
+
+/**
+ * Checks the text of a licence file; any text gets a verdict. `nbf` has 60 seconds of leeway, `exp` none.
+ * Throws when `keys` holds the file's `kid` with something that is not an Ed25519 point.
+ */
+export function verifyLicenseFile(text: string, options: VerifyOptions): Verification {
+  const envelope = readLicenseEnvelope(text);
+  if (!envelope) return { verdict: 'token_malformed', claims: null };
+  const jwk = options.keys.find((key) => key.kid === envelope.kid);
+  if (!jwk) return { verdict: 'unknown_kid', claims: null };
+  if (!isSignedBy(jwk, envelope)) return { verdict: 'signature_invalid', claims: null };
+  return { verdict: judge(envelope, options), claims: envelope.claims };
+}
+
+function isSignedBy(jwk: Jwk, { signed, signature, signedKey, claims }: LicenseEnvelope): boolean {
+  // Only `x` is taken, so that nothing but Ed25519 can come of it.
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: jwk.x }, format: 'jwk' });
+  return verify(null, Buffer.from(signed), publicKey, signature) && signedKey === claims.key;
+}
+
+function judge({ kid, claims }: LicenseEnvelope, options: VerifyOptions): Verdict {
+  const { now, hostId, productId, lastSeenAt, revoked } = options;
+  const nowSeconds = epochSeconds(now);
+  if (revoked?.has(kid) || revoked?.has(claims.jti)) return 'revoked';
+  if (lastSeenAt !== undefined && now < lastSeenAt) return 'clock_rolled_back';
+  if (claims.nbf > nowSeconds + NOT_BEFORE_LEEWAY_SECONDS) return 'not_yet_valid';
+  if (claims.exp <= nowSeconds) return 'token_expired';
+  if (hostId !== undefined && claims.machine !== hostId) return 'machine_mismatch';
+  if (productId !== undefined && claims.productId !== productId) return 'product_mismatch';
+  return 'ok';
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AccountId, Instant, TokenId } from '../../src/contract/scalars.ts';
+import { type Scope, scopes, type TokenKind, tokenKinds } from '../../src/contract/scopes.ts';
+import { allows, anonymous, type Caller, mayMint, scopesOf, seesSecrets, touches } from '../../src/domain/access.ts';
+
+describe('scopesOf', () => {
+  it.each<[TokenKind, readonly Scope[]]>([
+    ['admin', scopes],
+    ['read-only', ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read']],
+    ['client', ['license:activate']],
+    ['scoped', ['license:write', 'audit:read']],
+  ])('gives kind %s its scopes', (kind, held) => {
+    expect(scopesOf(kind, ['audit:read', 'license:write', 'audit:read'])).toEqual(held);
+  });
+
+  it('gives a scoped token nothing that was not given', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...scopes)), (given) => {
+        expect(new Set(scopesOf('scoped', given))).toEqual(new Set(given));
+      }),
+    );
+  });
+});
+
+describe('allows', () => {
+  it.each<[TokenKind, Scope | 'none', boolean]>([
+    ['admin', 'token:write', true],
+    ['read-only', 'license:read', true],
+    ['read-only', 'license:write', false],
+    ['read-only', 'token:read', false],
+    ['client', 'license:activate', true],
+    ['client', 'license:read', false],
+    ['client', 'none', true],
+    ['scoped', 'none', true],
+  ])('answers for kind %s and %s: %s', (kind, scope, answer) => {
+    expect(allows(caller(kind), scope)).toBe(answer);
+  });
+});
+
+describe('seesSecrets', () => {
+  it.each<[TokenKind, readonly Scope[], boolean]>([
+    ['admin', [], true],
+    ['read-only', [], false],
+    ['client', [], false],
+    ['scoped', ['license:read', 'license:write'], false],
+    ['scoped', ['license:reveal'], true],
+  ])('answers for kind %s with %j: %s', (kind, given, answer) => {
+    expect(seesSecrets(caller(kind, given))).toBe(answer);
+  });
+});
+
+it('lets an admin see secrets by its kind alone', () => {
+  expect(seesSecrets({ ...caller('admin'), scopes: new Set() })).toBe(true);
+});
+
+describe('anonymous', () => {
+  it('holds no scope, touches no product and sees no secret', () => {
+    expect(scopes.filter((scope) => allows(anonymous, scope))).toEqual([]);
+    expect([touches(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
+  });
+});
+
+describe('touches', () => {
+  it.each([
+    [null, true],
+    [['prod_a', 'prod_b'], true],
+    [['prod_b'], false],
+    [[], false],
+  ])('answers for prod_a and a caller of the products %j: %s', (productIds, answer) => {
+    expect(touches(caller('admin', [], productIds), 'prod_a')).toBe(answer);
+  });
+});
+
+describe('mayMint', () => {
+  const writer = ['token:write', 'license:read'] as const;
+
+  it.each<[string, Caller, readonly Scope[], readonly string[] | null, boolean]>([
+    ['admin may make an admin', caller('admin'), scopes, null, true],
+    ['a scoped caller may pass on a part', caller('scoped', writer), ['license:read'], null, true],
+    ['a scoped caller may not add a scope', caller('scoped', writer), ['license:read', 'license:write'], null, false],
+    ['a caller of all products may narrow them', caller('admin'), [], ['prod_a'], true],
+    ['a caller of some products may pass on a part', caller('admin', [], ['prod_a', 'prod_b']), [], ['prod_a'], true],
+    ['a caller of some products may not add one', caller('admin', [], ['prod_a']), [], ['prod_a', 'prod_b'], false],
+    ['a caller of some products may not give all', caller('admin', [], ['prod_a']), [], null, false],
+  ])('%s', (_, by, wanted, productIds, answer) => {
+    expect(mayMint(by, { scopes: wanted, productIds, expiresAt: null })).toBe(answer);
+  });
+
+  it.each<[readonly Scope[], boolean]>([
+    [['license:write'], false],
+    [['license:read', 'license:write'], false],
+    [['license:read', 'token:write'], true],
+  ])('lets a caller that may create only so many keys pass on %j: %s', (wanted, answer) => {
+    expect(mayMint({ ...caller('admin'), maxIssues: 5 }, { scopes: wanted, productIds: null, expiresAt: null })).toBe(answer);
+  });
+
+  it.each<[string | null, string | null, boolean]>([
+    [null, '2027-01-01T00:00:00.000Z', true],
+    ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z', true],
+    ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.001Z', false],
+    ['2027-01-01T00:00:00.000Z', null, false],
+  ])('lets a caller that expires at %s make a token that expires at %s: %s', (own, wanted, answer) => {
+    const by = { ...caller('admin'), expiresAt: own as Instant | null };
+    expect(mayMint(by, { scopes: [], productIds: null, expiresAt: wanted as Instant | null })).toBe(answer);
+  });
+
+  it('never lets a token do what its maker may not', () => {
+    const given = fc.uniqueArray(fc.constantFrom(...scopes));
+    const products = fc.option(fc.uniqueArray(fc.constantFrom('prod_a', 'prod_b', 'prod_c')));
+    const someone = fc.tuple(fc.constantFrom(...tokenKinds), given, products).map((parts) => caller(...parts));
+    fc.assert(
+      fc.property(someone, someone, (maker, made) => {
+        const granted = mayMint(maker, {
+          scopes: [...made.scopes],
+          productIds: made.productIds && [...made.productIds],
+          expiresAt: null,
+        });
+        const scopesKept = scopes.every((scope) => !allows(made, scope) || allows(maker, scope));
+        const productsKept = ['prod_a', 'prod_b', 'prod_c', 'prod_d'].every(
+          (id) => !touches(made, id) || touches(maker, id),
+        );
+        expect(granted).toBe(scopesKept && productsKept);
+      }),
+    );
+  });
+});
+
+function caller(kind: TokenKind, given: readonly Scope[] = [], productIds: readonly string[] | null = null): Caller {
+  return {
+    accountId: 'acc_1' as AccountId,
+    tokenId: 'tok_1' as TokenId,
+    kind,
+    scopes: new Set(scopesOf(kind, given)),
+    productIds: productIds && new Set(productIds),
+    maxIssues: null,
+    expiresAt: null,
+  };
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { isLicenseClaims, type LicenseClaims } from '../../src/domain/license-claims.ts';
+
+const claims: LicenseClaims = {
+  iss: 'acc_1',
+  jti: 'fil_1',
+  sub: 'lic_1',
+  key: '7Q2RM-K9X0B-3FTW6-HN4ZD-85SB5',
+  productId: 'prod_1',
+  machine: 'host-1',
+  type: 'offline',
+  iat: 1,
+  nbf: 1,
+  exp: 2,
+  licenseExp: null,
+  features: { a: true, b: 1, c: 'x' },
+  is_trial: false,
+  licenseType: 'node-locked',
+  customer: null,
+  v: 1,
+};
+
+describe('isLicenseClaims', () => {
+  it.each([
+    {},
+    { licenseExp: 3 },
+    { licenseType: 'floating' },
+    { customer: { id: 'cus_1', name: 'Zoë' } },
+    { features: {} },
+    { added: 'later' },
+  ])('takes claims with %j', (changes) => {
+    expect(isLicenseClaims({ ...claims, ...changes })).toBe(true);
+  });
+
+  it.each(Object.keys(claims))('misses %s', (name) => {
+    const { [name as keyof LicenseClaims]: _, ...rest } = claims;
+    expect(isLicenseClaims(rest)).toBe(false);
+  });
+
+  it.each([
+    ...['iss', 'jti', 'sub', 'key', 'productId', 'machine'].map((name) => ({ [name]: 1 })),
+    ...['iat', 'nbf', 'exp', 'licenseExp'].flatMap((name) => [{ [name]: 1.5 }, { [name]: '1' }]),
+    { exp: null },
+    { exp: 1e300 },
+    { type: 'online' },
+    { v: 2 },
+    { v: '1' },
+    { is_trial: 1 },
+    { licenseType: 'other' },
+    { features: null },
+    { features: [] },
+    { features: { a: null } },
+    { features: { a: {} } },
+    { customer: 'cus_1' },
+    { customer: { id: 'cus_1' } },
+    { customer: [] },
+  ])('refuses claims with %j', (changes) => {
+    expect(isLicenseClaims({ ...claims, ...changes })).toBe(false);
+  });
+
+  it.each([undefined, null, 'claims', 1, [[claims]]])('refuses %j', (value) => {
+    expect(isLicenseClaims(value)).toBe(false);
+  });
+});

@@ -1,0 +1,178 @@
+import { createHmac, createPrivateKey, sign } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { createSigner, type FileFacts, signLicenseFile, toJwk } from '../../src/domain/license-file.ts';
+import { type Verdict, type VerifyOptions, verifyLicenseFile } from '../../src/domain/verify-license-file.ts';
+import { hostId, licenseWith, now, privatePems, publicPemOf } from './examples.ts';
+
+const [ours, theirs] = [createSigner(privatePems[0]), createSigner(privatePems[1])];
+const [ourJwk, theirJwk] = [toJwk(publicPemOf(privatePems[0])), toJwk(publicPemOf(privatePems[1]))];
+const facts: FileFacts = {
+  id: 'fil_1',
+  issuer: 'acc_1',
+  license: licenseWith(),
+  customer: { id: 'cus_1', name: 'Zoë' },
+  hostId,
+  now,
+  expiresAt: '2026-11-21T11:00:00.900Z' as Instant,
+};
+const text = signLicenseFile(ours, facts);
+const file = JSON.parse(text);
+const [head = '', body = '', tail = ''] = file.licenseToken.split('.');
+const claims = JSON.parse(decode(body));
+
+/** Everything as it should be. */
+const options: VerifyOptions = { keys: [theirJwk, ourJwk], now, hostId, productId: facts.license.productId };
+
+describe('verifyLicenseFile', () => {
+  it('finds a file in order, and says what it states', () => {
+    expect(verifyLicenseFile(text, options)).toEqual({ verdict: 'ok', claims });
+  });
+
+  it('holds a file against no host or product that it is not given', () => {
+    expect(verifyLicenseFile(text, { keys: [ourJwk], now }).verdict).toBe('ok');
+  });
+
+  it.each<[string, Partial<VerifyOptions>, Verdict]>([
+    ['no key', { keys: [] }, 'unknown_kid'],
+    ['another key only', { keys: [theirJwk] }, 'unknown_kid'],
+    ['another key under this kid', { keys: [{ ...theirJwk, kid: ourJwk.kid }] }, 'signature_invalid'],
+    ['its key revoked', { revoked: new Set([ourJwk.kid]) }, 'revoked'],
+    ['its id revoked', { revoked: new Set(['fil_1']) }, 'revoked'],
+    ['others revoked', { revoked: new Set([theirJwk.kid, 'fil_2', 'lic_1']) }, 'ok'],
+    ['a clock set back', { lastSeenAt: at('10:00:00.901') }, 'clock_rolled_back'],
+    ['a clock that stands still', { lastSeenAt: now }, 'ok'],
+    ['a clock 60 s behind', { now: at('09:59:00.000') }, 'ok'],
+    ['a clock more than 60 s behind', { now: at('09:58:59.999') }, 'not_yet_valid'],
+    ['the last millisecond', { now: at('10:59:59.999') }, 'ok'],
+    ['the end of its last whole second', { now: at('11:00:00.000') }, 'token_expired'],
+    ['another host', { hostId: 'host-2' }, 'machine_mismatch'],
+    ['a host of other case', { hostId: 'HOST-1' }, 'machine_mismatch'],
+    ['no host name', { hostId: '' }, 'machine_mismatch'],
+    ['another product', { productId: 'prod_0000000000000000000002' }, 'product_mismatch'],
+  ])('against %s', (_, changes, verdict) => {
+    const signed = verdict !== 'unknown_kid' && verdict !== 'signature_invalid';
+    expect(verifyLicenseFile(text, { ...options, ...changes })).toEqual({ verdict, claims: signed ? claims : null });
+  });
+
+  it('names the first of several faults', () => {
+    const faults: [Verdict, Partial<VerifyOptions>][] = [
+      ['revoked', { revoked: new Set(['fil_1']) }],
+      ['clock_rolled_back', { lastSeenAt: at('23:00:00.000') }],
+      ['token_expired', { now: at('12:00:00.000') }],
+      ['machine_mismatch', { hostId: 'host-2' }],
+      ['product_mismatch', { productId: 'another' }],
+      ['ok', {}],
+    ];
+    const verdicts = faults.map((_, first) => {
+      const rest = faults.slice(first).map(([, changes]) => changes);
+      return verifyLicenseFile(text, Object.assign({}, options, ...rest)).verdict;
+    });
+    expect(verdicts).toEqual(faults.map(([verdict]) => verdict));
+  });
+
+  it('finds every file that was signed, for its host and until it expires', () => {
+    const features = fc.dictionary(fc.string(), fc.oneof(fc.boolean(), fc.integer(), fc.string()));
+    const name = fc.string({ unit: 'grapheme' });
+    fc.assert(
+      fc.property(features, name, fc.boolean(), (features, name, isTrial) => {
+        const license = licenseWith({ features, isTrial });
+        const signed = signLicenseFile(ours, { ...facts, license, customer: { id: 'cus_1', name } });
+        const { verdict, claims } = verifyLicenseFile(signed, options);
+        expect([verdict, claims?.customer?.name, claims?.is_trial]).toEqual(['ok', name, isTrial]);
+        expect(JSON.stringify(claims?.features)).toBe(JSON.stringify(features));
+      }),
+    );
+  });
+});
+
+describe('a forged file', () => {
+  it('is found with any single bit of the token flipped', () => {
+    const token = Buffer.from(file.licenseToken);
+    for (let bit = 0; bit < token.length * 8; bit++) {
+      const flipped = Buffer.from(token);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(verifyLicenseFile(fileWith({ licenseToken: flipped.toString('latin1') }), options)).toEqual({
+        verdict: expect.stringMatching(/^(token_malformed|signature_invalid)$/),
+        claims: null,
+      });
+    }
+  });
+
+  it('is found when cut short anywhere', () => {
+    for (let length = 0; length < text.length; length++) {
+      expect(verifyLicenseFile(text.slice(0, length), options).verdict).toBe('token_malformed');
+    }
+  });
+
+  it('never makes the verifier throw, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string()), fc.string(), (text, licenseToken) => {
+        expect(verifyLicenseFile(text, options).verdict).toBe('token_malformed');
+        expect(verifyLicenseFile(fileWith({ licenseToken }), options).verdict).toBe('token_malformed');
+      }),
+    );
+  });
+
+  const changed = encode({ ...claims, machine: 'host-2' });
+  const hmac = (signed: string) => createHmac('sha256', publicPemOf(privatePems[0])).update(signed).digest('base64url');
+  const signedBy = (pem: string, signed: string) =>
+    sign(null, Buffer.from(signed), createPrivateKey(pem)).toString('base64url');
+  const header = { alg: 'EdDSA', typ: 'lic+jwt', kid: ours.kid };
+  const none = encode({ ...header, alg: 'none' });
+  const hs256 = encode({ ...header, alg: 'HS256' });
+  const embedded = encode({ ...header, jwk: theirJwk });
+  const foreign = encode({ ...header, kid: theirs.kid });
+
+  it.each<[string, string, Verdict]>([
+    ['changed claims', `${head}.${changed}.${tail}`, 'signature_invalid'],
+    ['no signature', `${head}.${body}.`, 'signature_invalid'],
+    ['a signature of zeros', `${head}.${body}.${Buffer.alloc(64).toString('base64url')}`, 'signature_invalid'],
+    ['half a signature', `${head}.${body}.${tail.slice(0, 44)}`, 'signature_invalid'],
+    ['alg none', `${none}.${changed}.`, 'token_malformed'],
+    ['HS256 with the public key as secret', `${hs256}.${changed}.${hmac(`${hs256}.${changed}`)}`, 'token_malformed'],
+    ['another key', `${head}.${changed}.${signedBy(privatePems[1], `${head}.${changed}`)}`, 'signature_invalid'],
+    [
+      'its own key in the header',
+      `${embedded}.${changed}.${signedBy(privatePems[1], `${embedded}.${changed}`)}`,
+      'signature_invalid',
+    ],
+    [
+      'a kid other than the envelope’s',
+      `${foreign}.${changed}.${signedBy(privatePems[1], `${foreign}.${changed}`)}`,
+      'token_malformed',
+    ],
+  ])('is found with %s', (_, licenseToken, verdict) => {
+    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({ verdict, claims: null });
+  });
+
+  it.each<[string, object, Verdict]>([
+    ['another key on the envelope', { signedKey: 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' }, 'signature_invalid'],
+    ['another keyId on the envelope', { keyId: theirs.kid }, 'token_malformed'],
+  ])('is found with %s', (_, changes, verdict) => {
+    expect(verifyLicenseFile(fileWith(changes), options)).toEqual({ verdict, claims: null });
+  });
+});
+
+it('takes a signed file to pieces only after its key: what is signed by an unknown key is not believed', () => {
+  const foreign = signLicenseFile(theirs, facts);
+  expect(verifyLicenseFile(foreign, { ...options, keys: [ourJwk] })).toEqual({ verdict: 'unknown_kid', claims: null });
+  expect(verifyLicenseFile(foreign, options).verdict).toBe('ok');
+});
+
+function at(time: string): Instant {
+  return `2026-11-21T${time}Z` as Instant;
+}
+
+function fileWith(changes: object): string {
+  return JSON.stringify({ ...file, ...changes });
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+function decode(part: string): string {
+  return Buffer.from(part, 'base64url').toString();
+}
