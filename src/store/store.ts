@@ -1,0 +1,43 @@
+import { accountRows } from './accounts.ts';
+import { customerRows } from './customers.ts';
+import { deviceRows } from './devices.ts';
+import type { Connection, Driver } from './driver.ts';
+import { keyRows } from './keys.ts';
+import { productRows } from './products.ts';
+import { sessionRows } from './sessions.ts';
+import { signingKeyRows } from './signing-keys.ts';
+import { tokenRows } from './tokens.ts';
+
+/** What is kept, as verbs: on the reader, or inside one transaction. */
+export type Rows = ReturnType<typeof rowsOn>;
+
+/** The whole store of one instance. */
+export interface Store {
+  /** Reads, which show only what is durable. */
+  readonly rows: Rows;
+  /** Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. */
+  transaction<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The store that an engine's driver keeps. */
+export function createStore(driver: Driver): Store {
+  return {
+    rows: rowsOn(driver.reader),
+    transaction: (work) => driver.transaction((connection) => work(rowsOn(connection))),
+    close: () => driver.close(),
+  };
+}
+
+function rowsOn(connection: Connection) {
+  return {
+    accounts: accountRows(connection),
+    tokens: tokenRows(connection),
+    signingKeys: signingKeyRows(connection),
+    products: productRows(connection),
+    customers: customerRows(connection),
+    keys: keyRows(connection),
+    devices: deviceRows(connection),
+    sessions: sessionRows(connection),
+  };
+}
