@@ -1,0 +1,27 @@
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import { newId } from '../domain/ids.ts';
+import { createSigner } from '../domain/license-file.ts';
+import type { Store } from '../store/store.ts';
+
+/** A new Ed25519 key pair, PEM. */
+export interface KeyPair {
+  readonly privatePem: string;
+  readonly publicPem: string;
+}
+
+/** Finds the account that owns the database; on a new one makes it, together with its first signing key. */
+export async function openAccount(
+  store: Store,
+  { now, random, newKeyPair }: { now: Instant; random(length: number): Uint8Array; newKeyPair(): KeyPair },
+): Promise<{ accountId: AccountId; created: boolean }> {
+  const known = await store.rows.accounts.oldest();
+  if (known !== null) return { accountId: known.id, created: false };
+
+  const accountId = newId('acc', now, random(10)) as AccountId;
+  const pair = newKeyPair();
+  await store.transaction(async (rows) => {
+    await rows.accounts.insert({ id: accountId, name: 'default', createdAt: now });
+    await rows.signingKeys.insert({ accountId, kid: createSigner(pair.privatePem).kid, ...pair, createdAt: now });
+  });
+  return { accountId, created: true };
+}

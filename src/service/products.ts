@@ -1,0 +1,53 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { refuse } from '../contract/errors.ts';
+import type { Contract } from '../contract/index.ts';
+import type { Product } from '../contract/products.ts';
+import type { ProductId } from '../contract/scalars.ts';
+import { touches } from '../domain/access.ts';
+import { newId } from '../domain/ids.ts';
+import type { Context } from './context.ts';
+
+type Products = Contract['products'];
+
+/** Lists the products that the caller may touch. */
+export async function listProducts({ rows, caller }: Context): Promise<PayloadOf<Products['list']>> {
+  const products = await rows.products.list(caller.accountId);
+  return products.filter((product) => touches(caller, product.id));
+}
+
+/** Creates an active product. */
+export async function createProduct(
+  { rows, caller, now, random }: Context,
+  { name }: InputOf<Products['create']>,
+): Promise<PayloadOf<Products['create']>> {
+  // A product that its own maker could not see would be of no use to anyone.
+  if (caller.productIds !== null) throw refuse('scopeMissing');
+  const id = newId('prod', now, random(10));
+  await rows.products.insert({ accountId: caller.accountId, id, name, now });
+  return { id, name, active: true, createdAt: now, updatedAt: now };
+}
+
+/** Shows one product. */
+export async function getProduct(
+  context: Context,
+  { productId }: InputOf<Products['get']>,
+): Promise<PayloadOf<Products['get']>> {
+  return findProduct(context, productId);
+}
+
+/** Renames a product, or makes it active or inactive. */
+export async function updateProduct(
+  context: Context,
+  { productId, name, active }: InputOf<Products['update']>,
+): Promise<PayloadOf<Products['update']>> {
+  const product = await findProduct(context, productId);
+  const updated = { ...product, name: name ?? product.name, active: active ?? product.active, updatedAt: context.now };
+  await context.rows.products.update(context.caller.accountId, updated, context.now);
+  return updated;
+}
+
+async function findProduct({ rows, caller }: Context, productId: ProductId): Promise<Product> {
+  const product = touches(caller, productId) ? await rows.products.find(caller.accountId, productId) : null;
+  if (product === null) throw refuse('productNotFound');
+  return product;
+}

@@ -1,0 +1,70 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { refuse } from '../contract/errors.ts';
+import type { Contract } from '../contract/index.ts';
+import type { Token } from '../contract/tokens.ts';
+import { mayMint, scopesOf } from '../domain/access.ts';
+import { newId } from '../domain/ids.ts';
+import { hashToken, mintToken } from '../domain/token.ts';
+import type { Context } from './context.ts';
+
+type Tokens = Contract['tokens'];
+
+/** Lists the tokens of the account. */
+export function listTokens({ rows, caller }: Context): Promise<PayloadOf<Tokens['list']>> {
+  return rows.tokens.list(caller.accountId);
+}
+
+/** Creates a token that may do no more than its maker. */
+export async function createToken(
+  { rows, caller, now, random }: Context,
+  input: InputOf<Tokens['create']>,
+): Promise<PayloadOf<Tokens['create']>> {
+  const scopes = scopesOf(input.kind, input.scopes ?? []);
+  const productIds = input.productIds ?? null;
+  const expiresAt = input.expiresAt ?? null;
+  if (!mayMint(caller, { scopes, productIds, expiresAt })) throw refuse('scopeMissing');
+  for (const productId of productIds ?? []) {
+    if ((await rows.products.find(caller.accountId, productId)) === null) throw refuse('productNotFound');
+  }
+  const token = {
+    id: newId('tok', now, random(10)),
+    name: input.name,
+    kind: input.kind,
+    scopes: [...scopes],
+    productIds,
+    maxIssues: input.maxIssues ?? null,
+    expiresAt,
+  };
+  const secret = mintToken(input.kind, random(32));
+  await rows.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
+  return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
+}
+
+/** Revokes a token. */
+export async function revokeToken(
+  { rows, caller, now }: Context,
+  { tokenId }: InputOf<Tokens['revoke']>,
+): Promise<void> {
+  if (!(await rows.tokens.revoke(caller.accountId, tokenId, now))) throw refuse('tokenNotFound');
+}
+
+/** Shows the token that asks; the owner of a database in process has none, and is shown as one that may do all. */
+export async function showSelf({ rows, caller, now }: Context): Promise<PayloadOf<Tokens['self']>> {
+  const token =
+    caller.tokenId === null ? owner(caller.accountId, now) : await rows.tokens.find(caller.accountId, caller.tokenId);
+  if (token === null) throw refuse('invalidToken');
+  return token;
+}
+
+const owner = (accountId: string, now: Token['createdAt']): Token => ({
+  id: accountId,
+  name: 'owner of the database',
+  kind: 'admin',
+  scopes: [...scopesOf('admin', [])],
+  productIds: null,
+  maxIssues: null,
+  issued: null,
+  expiresAt: null,
+  revokedAt: null,
+  createdAt: now,
+});
