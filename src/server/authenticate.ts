@@ -1,0 +1,41 @@
+import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
+import type { Caller } from '../domain/access.ts';
+import { scopesOf } from '../domain/access.ts';
+import { hashToken, isWellFormedToken } from '../domain/token.ts';
+import type { Rows } from '../store/store.ts';
+
+/**
+ * Whom the `Authorization` header speaks for, or null: missing, malformed, unknown, expired and revoked tokens are
+ * all the same to a caller. Asked anew for each request, so that a revocation counts at once.
+ */
+export async function authenticate(rows: Rows, authorization: string | null, now: Instant): Promise<Caller | null> {
+  const token = bearerOf(authorization);
+  if (token === null || !isWellFormedToken(token)) return null;
+  const found = await rows.tokens.findByHash(hashToken(token));
+  if (found === null || found.revokedAt !== null) return null;
+  if (found.expiresAt !== null && found.expiresAt <= now) return null;
+  return {
+    accountId: found.accountId,
+    tokenId: found.id as TokenId,
+    kind: found.kind,
+    scopes: new Set(scopesOf(found.kind, found.scopes)),
+    productIds: found.productIds && new Set(found.productIds),
+    maxIssues: found.maxIssues,
+    expiresAt: found.expiresAt,
+  };
+}
+
+/** Who owns a database that is opened in process: may do all, and has no token. */
+export const ownerOf = (accountId: AccountId): Caller => ({
+  accountId,
+  tokenId: null,
+  kind: 'admin',
+  scopes: new Set(scopesOf('admin', [])),
+  productIds: null,
+  maxIssues: null,
+  expiresAt: null,
+});
+
+function bearerOf(authorization: string | null): string | null {
+  return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+}

@@ -1,0 +1,95 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import type { Fetch } from '../contract/endpoint.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import { toInstant } from '../domain/time.ts';
+import { type KeyPair, openAccount } from '../service/accounts.ts';
+import { type OpenStore, openStore } from '../store/open.ts';
+import { trustProxies } from './address.ts';
+import { createApp } from './app.ts';
+import { ownerOf } from './authenticate.ts';
+import { createLog } from './log.ts';
+import { createRandom } from './random.ts';
+import { createSigners } from './signers.ts';
+
+/** The service inside this process. */
+export interface Instance {
+  readonly fetch: Fetch;
+  /** Speaks for the owner of the database, to this instance only, until it is closed. */
+  readonly ownerToken: string;
+  readonly accountId: AccountId;
+  /** Whether the database was new. */
+  readonly created: boolean;
+  close(): Promise<void>;
+}
+
+/** How long a command waits for another command that uses the same file, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Opens the service on a database without a socket: same requests, same answers. A new database gets its account and
+ * its signing key.
+ *
+ * @throws LocalError when the database cannot be used
+ */
+export async function openInstance(options: {
+  readonly db: string;
+  readonly clock?: () => number;
+  readonly waitMs?: number;
+}): Promise<Instance> {
+  const base = await openBase(options.db, options.waitMs ?? PATIENCE_MS, options.clock);
+  const ownerToken = randomBytes(32).toString('base64url');
+  const app = createApp({
+    ...base.parts,
+    log: await createLog('none', { write: () => {} }),
+    limiter: null,
+    addressOf: trustProxies([]),
+    owner: { token: ownerToken, caller: ownerOf(base.accountId) },
+  });
+  return {
+    fetch: (request) => app(request),
+    ownerToken,
+    accountId: base.accountId,
+    created: base.created,
+    close: () => base.store.close(),
+  };
+}
+
+/** What every instance stands on: an open database with its account, and real time and randomness. */
+export async function openBase(db: string, waitMs: number, clock: () => number = Date.now): Promise<Base> {
+  const store = await openStore(db, waitMs);
+  try {
+    const now = () => toInstant(clock());
+    const random = createRandom();
+    const account = await openAccount(store, { now: now(), random, newKeyPair });
+    return {
+      ...account,
+      store,
+      parts: { store, now, random, newRequestId: randomUUID, signerOf: createSigners() },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** See {@link openBase}. */
+export interface Base {
+  readonly accountId: AccountId;
+  readonly created: boolean;
+  readonly store: OpenStore;
+  readonly parts: {
+    readonly store: OpenStore;
+    readonly signerOf: ReturnType<typeof createSigners>;
+    now(): Instant;
+    random(length: number): Uint8Array;
+    newRequestId(): string;
+  };
+}
+
+function newKeyPair(): KeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  return { privatePem: privateKey, publicPem: publicKey };
+}

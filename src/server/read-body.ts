@@ -1,0 +1,28 @@
+import { refuse } from '../contract/errors.ts';
+
+/** More than any request has a use for. */
+const LARGEST_BODY_BYTES = 1_048_576;
+
+/**
+ * Reads the exact bytes of a body.
+ *
+ * @throws ApiError `bodyTooLarge`, as soon as that is known
+ */
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const announced = Number(request.headers.get('content-length') ?? Number.NaN);
+  if (announced > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
+  // Node lets no more through than was announced; and `arrayBuffer` is the quick way.
+  if (!Number.isNaN(announced)) return new Uint8Array(await request.arrayBuffer());
+  return readStream(request.body);
+}
+
+async function readStream(stream: Request['body']): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream ?? []) {
+    length += chunk.length;
+    if (length > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

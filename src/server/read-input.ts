@@ -1,0 +1,69 @@
+import parseJson from 'secure-json-parse';
+import type { AnyEndpoint } from '../contract/endpoint.ts';
+import { refuse } from '../contract/errors.ts';
+import { readBody } from './read-body.ts';
+
+/** Deeper JSON than any request has a use for. */
+const DEEPEST_JSON = 32;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads and parses what an endpoint receives: its query, its JSON body, or both.
+ *
+ * @throws ApiError `invalidParams` for everything that does not fit, whatever it is; `bodyTooLarge`
+ */
+export async function readInput(endpoint: AnyEndpoint, request: Request): Promise<unknown> {
+  const query = endpoint.query && parse(endpoint.query, readQuery(request.url));
+  const body = endpoint.body && parse(endpoint.body, await readJson(request));
+  return query === undefined ? body : { ...query, ...body };
+}
+
+function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
+  const result = schema.safeParse(input);
+  if (!result.success) throw refuse('invalidParams', {}, { cause: result.error });
+  return result.data;
+}
+
+function readQuery(url: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  const start = url.indexOf('?');
+  if (start === -1) return query;
+  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+    if (name in query) throw refuse('invalidParams', {}, { cause: new Error(`query parameter ${name} is repeated`) });
+    query[name] = value;
+  }
+  return query;
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')) {
+    throw refuse('invalidParams', {}, { cause: new Error('the content type is not application/json') });
+  }
+  const bytes = await readBody(request);
+  try {
+    const text = decoder.decode(bytes);
+    if (isNestedDeeper(text, DEEPEST_JSON)) throw new Error(`JSON is nested deeper than ${DEEPEST_JSON} levels`);
+    return parseJson(text);
+  } catch (error) {
+    throw refuse('invalidParams', {}, { cause: error });
+  }
+}
+
+/** Looks at brackets outside strings only, so that nothing deep is ever built. */
+function isNestedDeeper(json: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < json.length; i += 1) {
+    const character = json[i];
+    if (inString) {
+      if (character === '\\') i += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth > levels) return true;
+    } else if (character === '}' || character === ']') depth -= 1;
+  }
+  return false;
+}

@@ -1,0 +1,40 @@
+import type { AnyEndpoint } from '../contract/endpoint.ts';
+import { ApiError, commonReasons, type Reason, refuse } from '../contract/errors.ts';
+
+/** On every answer: it holds keys and customers, so nobody on the way keeps it. */
+const ALWAYS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/** A JSON answer. */
+export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response {
+  return jsonText(status, JSON.stringify(body), headers);
+}
+
+/** A JSON answer whose text is ready. */
+export function jsonText(status: number, text: string, headers?: Readonly<Record<string, string>>): Response {
+  return new Response(text, { status, headers: { ...ALWAYS, ...headers } });
+}
+
+/** A refusal: `{message, code}` and nothing else. */
+export function refusal(error: ApiError, headers?: Readonly<Record<string, string>>): Response {
+  return json(error.status, { message: error.message, code: error.code }, headers);
+}
+
+/** What a failed request answers: the refusal, if the contract lists it for this endpoint, else a server error. */
+export function toRefusal(endpoint: AnyEndpoint, error: unknown): ApiError {
+  if (error instanceof ApiError && mayRefuseWith(endpoint, error.reason)) return error;
+  return refuse('serverError', {}, { cause: error });
+}
+
+function mayRefuseWith(endpoint: AnyEndpoint, reason: Reason | null): boolean {
+  const possible: readonly (Reason | null)[] = [...commonReasons, ...endpoint.errors];
+  return possible.includes(reason);
+}
+
+/** The headers that announce an endpoint's end (RFC 9745, RFC 8594). */
+export function retirementHeaders({ retirement }: AnyEndpoint): Record<string, string> {
+  if (retirement === undefined) return {};
+  return {
+    Deprecation: `@${Math.floor(Date.parse(retirement.deprecated) / 1_000)}`,
+    Sunset: new Date(retirement.sunset).toUTCString(),
+  };
+}

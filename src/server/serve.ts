@@ -1,0 +1,85 @@
+import { scopesOf } from '../domain/access.ts';
+import { newId } from '../domain/ids.ts';
+import { hashToken, mintToken } from '../domain/token.ts';
+import { trustProxies } from './address.ts';
+import { createApp } from './app.ts';
+import { type Base, openBase } from './instance.ts';
+import { listen, type Tls } from './listen.ts';
+import { createLog, type LogFormat, type LogSink } from './log.ts';
+import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './rate-limit.ts';
+
+/** How a server is to run. */
+export interface ServeOptions {
+  /** The path of a SQLite file, which is made when it is not there. */
+  readonly db: string;
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly tls?: Tls;
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  readonly behindProxy?: readonly string[];
+  readonly logFormat: LogFormat;
+  readonly logTo: LogSink;
+  readonly clock?: () => number;
+  /** Requests per minute and token; null is without limit. */
+  readonly rateLimit?: number | null;
+}
+
+/** A server that accepts requests. */
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly db: string;
+  /** Set when the database was new: its account, and an admin token that is shown nowhere else. */
+  readonly created: { readonly accountId: string; readonly adminToken: string } | null;
+  /** Finishes what is in flight, then closes the database. */
+  close(): Promise<void>;
+}
+
+/** Starts the service on a database; resolves once it listens. Throws LocalError when it cannot. */
+export async function startServer(options: ServeOptions): Promise<RunningServer> {
+  const addressOf = trustProxies(options.behindProxy ?? []);
+  const base = await openBase(options.db, 0, options.clock);
+  try {
+    const log = await createLog(options.logFormat, options.logTo);
+    const perMinute = options.rateLimit === undefined ? DEFAULT_REQUESTS_PER_MINUTE : options.rateLimit;
+    const limiter = perMinute === null ? null : createRateLimiter(perMinute);
+    const created = base.created ? await firstToken(base) : null;
+    const listener = await listen(createApp({ ...base.parts, log, limiter, addressOf }), options);
+    base.store.announce(listener.url);
+    return {
+      url: listener.url,
+      port: listener.port,
+      db: options.db,
+      created,
+      close: async () => {
+        await listener.close();
+        await base.store.close();
+      },
+    };
+  } catch (error) {
+    await base.store.close();
+    throw error;
+  }
+}
+
+/** Makes the admin token of a new database. */
+async function firstToken({ accountId, parts }: Base): Promise<{ accountId: string; adminToken: string }> {
+  const now = parts.now();
+  const adminToken = mintToken('admin', parts.random(32));
+  await parts.store.transaction((rows) =>
+    rows.tokens.insert({
+      accountId,
+      id: newId('tok', now, parts.random(10)),
+      hash: hashToken(adminToken),
+      name: 'first admin token',
+      kind: 'admin',
+      scopes: scopesOf('admin', []),
+      productIds: null,
+      maxIssues: null,
+      expiresAt: null,
+      now,
+    }),
+  );
+  return { accountId, adminToken };
+}
