@@ -1,0 +1,16 @@
+/** The longest answer that is read, in bytes. */
+export const maxAnswerBytes = 16 * 1024 * 1024;
+
+/** The body as text; null when it is longer than {@link maxAnswerBytes}. Rejects when it ends early. */
+export async function readText(response: Response): Promise<string | null> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxAnswerBytes) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

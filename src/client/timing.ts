@@ -1,0 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What a timer can count: more milliseconds than this and Node fires at once. */
+export const longestTimerMs = 2_147_483_647;
+
+/** Where time and chance come from; tests set them. */
+export interface Timing {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** At least 0, below 1. */
+  random(): number;
+  /** A new idempotency key. */
+  newKey(): string;
+}
+
+/** The system's clock, timers and random numbers. */
+export const systemTiming: Timing = {
+  now: Date.now,
+  sleep: async (ms, signal) => {
+    try {
+      await delay(Math.min(ms, longestTimerMs), undefined, signal ? { signal } : {});
+    } catch (cause) {
+      throw signal?.aborted ? signal.reason : cause;
+    }
+  },
+  random: Math.random,
+  newKey: () => crypto.randomUUID(),
+};

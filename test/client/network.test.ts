@@ -1,0 +1,131 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createClient } from '../../src/client/index.ts';
+import { issued, licenseKey, productId } from './examples.ts';
+import { fakeTiming } from './fake-timing.ts';
+import { listen, nobody, serve } from './loopback.ts';
+import { selfSigned } from './self-signed.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const connect = (baseUrl: string, maxRetries = 0) =>
+  createClient({ baseUrl, token: 'lkm_admin_secret', maxRetries, timing: fakeTiming() });
+
+const create = (baseUrl: string, maxRetries = 0) => connect(baseUrl, maxRetries).keys.create({ productId });
+
+const answer: RequestListener = (_request, response) => {
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(issued));
+};
+
+test('sends the request and reads the answer', async () => {
+  const seen: object[] = [];
+  const baseUrl = await serve(async (request, response) => {
+    const { method, url, headers } = request;
+    const body = await text(request);
+    const { authorization, 'content-length': length, 'idempotency-key': key } = headers;
+    seen.push({ method, url, authorization, length, key, body });
+    answer(request, response);
+  });
+  expect(await create(`${baseUrl}/api/`)).toEqual({ key: licenseKey });
+  const body = JSON.stringify({ productId });
+  expect(seen).toEqual([
+    {
+      method: 'POST',
+      url: '/api/create-key',
+      authorization: 'Bearer lkm_admin_secret',
+      length: String(body.length),
+      key: 'key-1',
+      body,
+    },
+  ]);
+});
+
+test('knows that nothing was sent when the connection is refused', async () => {
+  const baseUrl = await nobody();
+  await expect(create(baseUrl, 2)).rejects.toMatchObject({
+    name: 'NetworkError',
+    message: expect.stringMatching(/^cannot connect to 127\.0\.0\.1:\d+: connect ECONNREFUSED/),
+    sent: false,
+    timedOut: false,
+    call: { attempts: 3 },
+  });
+});
+
+test('knows that something was sent when the connection ends after the request', async () => {
+  const baseUrl = await serve((request) => request.socket.destroy());
+  await expect(create(baseUrl)).rejects.toMatchObject({ name: 'NetworkError', sent: true, timedOut: false });
+});
+
+test('remembers that the first attempt was sent when the next ones find nobody', async () => {
+  const server = createServer((request) => {
+    server.close();
+    request.socket.destroy();
+  });
+  await expect(create(`http://${await listen(server)}`, 2)).rejects.toMatchObject({
+    name: 'NetworkError',
+    message: expect.stringMatching(/^no answer from 127\.0\.0\.1:\d+ after 3 attempts$/),
+    sent: true,
+  });
+});
+
+test('repeats a request whose answer ends early', async () => {
+  let requests = 0;
+  const baseUrl = await serve((request, response) => {
+    requests += 1;
+    if (requests === 2) return answer(request, response);
+    response.writeHead(200, { 'content-length': 100 }).write('{"code":0');
+    return setImmediate(() => response.destroy());
+  });
+  expect(await create(baseUrl, 1)).toEqual({ key: licenseKey });
+  expect(requests).toBe(2);
+});
+
+test('does not follow a redirect', async () => {
+  let elsewhere = 0;
+  const other = await serve(() => {
+    elsewhere += 1;
+  });
+  const baseUrl = await serve((_request, response) => response.writeHead(307, { location: `${other}/x` }).end());
+  await expect(create(baseUrl)).rejects.toMatchObject({
+    name: 'ProtocolError',
+    message: `the service answered with a redirect to ${other}/x; check the base URL`,
+  });
+  expect(elsewhere).toBe(0);
+});
+
+test('trusts no certificate that nobody vouches for, whatever the environment says', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const address = await listen(createTlsServer(selfSigned, answer));
+  await expect(create(`https://${address}`, 4)).rejects.toMatchObject({
+    name: 'NetworkError',
+    sent: false,
+    call: { attempts: 1 },
+    cause: { cause: { code: expect.stringMatching(/SELF_SIGNED|CERT_NOT_YET_VALID/) } },
+  });
+});
+
+test('knows that nothing was sent to a server that does not speak TLS', async () => {
+  const address = await listen(createServer(answer));
+  await expect(create(`https://${address}`)).rejects.toMatchObject({ name: 'NetworkError', sent: false });
+});
+
+test('goes through the proxy that the environment names, and no further if it refuses', async () => {
+  const asked: unknown[] = [];
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    asked.push([request.url, request.headers.authorization]);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  vi.stubEnv('https_proxy', `http://${await listen(proxy)}`);
+  vi.stubEnv('no_proxy', '');
+  await expect(create('https://licensing.example.com')).rejects.toMatchObject({ name: 'NetworkError', sent: false });
+  expect(asked).toEqual([['licensing.example.com:443', undefined]]);
+});
+
+test('shows no proxy what goes to a loopback address', async () => {
+  vi.stubEnv('http_proxy', await nobody());
+  vi.stubEnv('no_proxy', '');
+  expect(await create(await serve(answer))).toEqual({ key: licenseKey });
+});
