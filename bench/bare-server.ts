@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HostId, Instant, LicenseKey, ProductId } from '../src/contract/scalars.ts';
+import { newId } from '../src/domain/ids.ts';
+import { signLicenseFile } from '../src/domain/license-file.ts';
+import { mintKey } from '../src/domain/license-key.ts';
+import type { IpAddress } from '../src/domain/mask.ts';
+import { hashToken } from '../src/domain/token.ts';
+import { createSigners } from '../src/server/signers.ts';
+import { openStore } from '../src/store/open.ts';
+
+// The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
+// JSON.parse, no checks, no limits, no log, no headers.
+
+const store = await openStore(process.argv[2] ?? '', 0);
+const signerOf = createSigners();
+
+interface Input {
+  productId: ProductId;
+  licenseKey: LicenseKey;
+  hostId: HostId;
+  ttl: number;
+}
+
+async function create({ productId }: Input, token: string): Promise<unknown> {
+  const caller = await store.rows.tokens.findByHash(hashToken(token));
+  if (caller === null) return null;
+  const now = new Date().toISOString() as Instant;
+  return store.transaction(async (rows) => {
+    const product = await rows.products.find(caller.accountId, productId);
+    const key = mintKey(randomBytes(15));
+    await rows.keys.insert({
+      id: newId('lic', now, randomBytes(10)),
+      accountId: caller.accountId,
+      productId: (product?.id ?? '') as ProductId,
+      key,
+      customerId: null,
+      maxActivations: null,
+      activations: 0,
+      expirationDate: null,
+      features: {},
+      isTrial: false,
+      allowedHosts: null,
+      licenseType: 'node-locked',
+      maxConcurrentSessions: null,
+      heartbeatInterval: 300,
+      sessionLeaseDuration: 900,
+      customerCanSelfReset: false,
+      vendorDisabled: false,
+      versionId: null,
+      createdAt: now,
+      updatedAt: now,
+    });
+    return { code: 0, key };
+  });
+}
+
+async function get({ productId, licenseKey }: Input, token: string): Promise<unknown> {
+  const caller = await store.rows.tokens.findByHash(hashToken(token));
+  if (caller === null) return null;
+  const license = await store.rows.keys.find(caller.accountId, productId, licenseKey);
+  if (license === null) return null;
+  const devices = await store.rows.devices.list(license);
+  return { data: { license: { ...license, devices }, customer: null }, code: 0 };
+}
+
+async function sign({ productId, licenseKey, hostId, ttl }: Input, token: string): Promise<unknown> {
+  const caller = await store.rows.tokens.findByHash(hashToken(token));
+  if (caller === null) return null;
+  const now = new Date().toISOString() as Instant;
+  const expiresAt = new Date(Date.now() + ttl * 1_000).toISOString() as Instant;
+  return store.transaction(async (rows) => {
+    const license = await rows.keys.find(caller.accountId, productId, licenseKey);
+    if (license === null) return null;
+    if (!(await rows.devices.exists(license, hostId)) && (await rows.keys.takeSlot(license, now))) {
+      const ipAddress = '127.0.0.1' as IpAddress;
+      await rows.devices.insert(license, { id: newId('dev', now, randomBytes(10)), hostId, tag: null, ipAddress, now });
+    }
+    const file = signLicenseFile(await signerOf(rows, caller.accountId), {
+      id: newId('fil', now, randomBytes(10)),
+      issuer: caller.accountId,
+      license,
+      customer: null,
+      hostId,
+      now,
+      expiresAt,
+    });
+    return { file };
+  });
+}
+
+const handlers: Record<string, (input: Input, token: string) => Promise<unknown>> = {
+  '/create-key': create,
+  '/key': get,
+  '/key/sign': sign,
+};
+
+const server = createServer(async (request, response) => {
+  const [path = '', query] = (request.url ?? '').split('?');
+  const input = query === undefined ? JSON.parse(await read(request)) : Object.fromEntries(new URLSearchParams(query));
+  const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
+  const answer = await handlers[path]?.(input, token);
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+});
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});

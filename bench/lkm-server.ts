@@ -1,0 +1,14 @@
+import { createWriteStream } from 'node:fs';
+import { startServer } from '../src/server/serve.ts';
+
+// The service as `lkm serve` runs it: its log, its limits (far away) and its checks are all on.
+
+const server = await startServer({
+  db: process.argv[2] ?? '',
+  host: '127.0.0.1',
+  port: 0,
+  logFormat: 'json',
+  logTo: createWriteStream('/dev/null'),
+  rateLimit: 1_000_000_000,
+});
+process.stdout.write(`${server.url}\n`);
