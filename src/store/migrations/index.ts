@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely/migration';
-import * as initial from './0001-initial.ts';
+import { up as initial } from './0001-initial.ts';
 
 /** Every migration in order; one that has been released is never changed. */
 export const migrations: Readonly<Record<string, Migration>> = {
-  '0001-initial': initial,
+  '0001-initial': { up: initial },
 };
