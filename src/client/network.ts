@@ -13,7 +13,8 @@ interface NetworkOptions {
  * Certificates are verified whatever `NODE_TLS_REJECT_UNAUTHORIZED` says. Idle connections let the process end.
  */
 export async function openNetwork({ connectTimeoutMs, proxied }: NetworkOptions): Promise<Transport> {
-  const undici = await import('undici');
+  // A CommonJS package: bundled, it has no exports but the default one.
+  const { default: undici } = await import('undici');
   const tls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
   // The attempt's own deadline covers headers and body.
   const limits = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000, connect: tls };

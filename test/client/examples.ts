@@ -15,7 +15,7 @@ export const customer = {
   createdBy: 'acc_1',
 };
 
-export const product = { id: productId, name: 'Editor', active: true, createdAt: instant, updatedAt: instant };
+const product = { id: productId, name: 'Editor', active: true, createdAt: instant, updatedAt: instant };
 
 /** The shorter form of a licence. */
 export const shortLicense = {
