@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// No import and no syntax newer than Node.js 12 before the check, so that an old one gets a sentence to act on.
+const [major, minor] = process.versions.node.split('.').map(Number);
+
+if (major < 24 || (major === 24 && minor < 15)) {
+  process.stderr.write(
+    `lkm needs Node.js 24.15 or newer; this is v${process.versions.node}. ` +
+      'Install it, or run it through npm in the checkout: npx lkm\n',
+  );
+  process.exitCode = 1;
+} else {
+  const main = new URL('../dist/cli/main.js', import.meta.url).href;
+  import('node:module')
+    .then((module) => {
+      module.enableCompileCache();
+      return import(main);
+    })
+    .catch((error) => {
+      if (error.code !== 'ERR_MODULE_NOT_FOUND' || error.url !== main) throw error;
+      process.stderr.write('lkm is not built yet: npm run build\n');
+      process.exitCode = 1;
+    });
+}

@@ -1,0 +1,108 @@
+import type { Context } from './context.ts';
+import type { Io } from './io.ts';
+import type { Field, Outcome } from './output/outcome.ts';
+
+/** Turns the text of an option or argument into its value; throws `UsageError`. */
+export type Parse<T> = (text: string, io: Io) => T | Promise<T>;
+
+interface Described {
+  readonly describe: string;
+  /** The contract's field it fills, with dots inside: `newCustomer.email`. Its schema checks the value. */
+  readonly field?: string;
+}
+
+/** An option of a command; `T` is what the command receives. */
+export interface OptionSpec<T = unknown> extends Described {
+  /** As in the help: `-P, --product <ID>`. */
+  readonly flags: string;
+  readonly env?: string;
+  readonly kind: 'switch' | 'one' | 'required' | 'many';
+  readonly parse: Parse<unknown>;
+  /** Never set: carries the type of the value. */
+  readonly value?: T;
+}
+
+/** A positional argument of a command. */
+export interface ArgumentSpec<T = unknown> extends Described {
+  /** As in the help: `<KEY>`, `<ID...>`, `[TOPIC]`. */
+  readonly usage: string;
+  readonly parse: Parse<unknown>;
+  /** Whether its text is a secret, not to be repeated where it may be logged. */
+  readonly secret?: boolean;
+  /** Never set: carries the type of the value. */
+  readonly value?: T;
+}
+
+type Specs<S> = Readonly<Record<string, S>>;
+
+type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
+
+interface CommandSpec<A, O> {
+  /** Its words: `keys create`. */
+  readonly path: string;
+  /** What it does, more than the summary in the tree says; shown in its help. */
+  readonly about: string;
+  /** The operation of the contract it is the command of: `keys.create`. */
+  readonly operation?: string;
+  readonly arguments: A;
+  readonly options: O;
+  /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
+  readonly fields?: readonly Field[];
+  /** Whole command lines, with what each does. */
+  readonly examples: readonly (readonly [line: string, does: string])[];
+  run(values: ValuesOf<A> & ValuesOf<O>, context: Context): Promise<Outcome>;
+}
+
+/** A command as data. */
+export type Command = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
+
+/** Declares a command; the types of its values follow from its arguments and options. */
+export function command<A extends Specs<ArgumentSpec>, O extends Specs<OptionSpec>>(spec: CommandSpec<A, O>): Command {
+  return spec as unknown as Command;
+}
+
+type More = Omit<Described, 'describe'> & { readonly env?: string };
+
+const asText = (text: string): string => text;
+
+/** An option without a value. */
+export function flag(flags: string, describe: string): OptionSpec<boolean> {
+  return { flags, describe, kind: 'switch', parse: asText };
+}
+
+/** An option with a value, which may be left out. */
+export function option(flags: string, describe: string, more?: More): OptionSpec<string | undefined>;
+export function option<T>(
+  flags: string,
+  describe: string,
+  more: More & { parse: Parse<T> },
+): OptionSpec<Awaited<T> | undefined>;
+export function option(flags: string, describe: string, more: More & { parse?: Parse<unknown> } = {}): OptionSpec {
+  return { flags, describe, kind: 'one', parse: asText, ...more };
+}
+
+/** An option with a value that must be given. */
+export function required(flags: string, describe: string, more: More = {}): OptionSpec<string> {
+  return { flags, describe, kind: 'required', parse: asText, ...more };
+}
+
+/** An option that may be given several times; absent when it is not given at all. */
+export function many(flags: string, describe: string, more?: More): OptionSpec<string[] | undefined>;
+export function many<T>(
+  flags: string,
+  describe: string,
+  more: More & { parse: Parse<T> },
+): OptionSpec<Awaited<T>[] | undefined>;
+export function many(flags: string, describe: string, more: More & { parse?: Parse<unknown> } = {}): OptionSpec {
+  return { flags, describe, kind: 'many', parse: asText, ...more };
+}
+
+/** A positional argument that must be given. */
+export function argument(usage: string, describe: string, more: More = {}): ArgumentSpec<string> {
+  return { usage, describe, parse: asText, ...more };
+}
+
+/** The positional arguments that are left: `<ID...>`, at least one, or `[TOPIC...]`. */
+export function argumentList(usage: string, describe: string, more: More = {}): ArgumentSpec<string[]> {
+  return { usage, describe, parse: asText, ...more };
+}

@@ -1,0 +1,23 @@
+import { argument, command } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { topics } from '../help/topics.ts';
+
+const names = Object.keys(topics).join(', ');
+
+export const help = command({
+  path: 'help',
+  about: `Explains a topic: ${names}. With the words of a command it shows the help of that command.`,
+  arguments: { topic: argument('<TOPIC>', 'a topic, or the words of a command') },
+  options: {},
+  examples: [
+    ['lkm help exit-codes', 'a topic'],
+    ['lkm help keys create', 'a command'],
+  ],
+
+  async run({ topic }) {
+    const explain = Object.hasOwn(topics, topic) ? topics[topic as keyof typeof topics] : undefined;
+    if (!explain) throw new UsageError(`there is no topic '${topic}'`, [`Topics: ${names}`]);
+    const text = explain();
+    return { kind: 'page', page: () => text, data: { topic, text }, quiet: [] };
+  },
+});

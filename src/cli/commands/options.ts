@@ -1,0 +1,13 @@
+import { flag, option, required } from '../command.ts';
+
+/** The product whose key is meant. */
+export const product = required('-P, --product <ID>', 'the product', { env: 'LKM_PRODUCT', field: 'productId' });
+
+/** The options of every command that changes something. */
+export const change = {
+  idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),
+  dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
+};
+
+/** The option that answers a yes-or-no question beforehand. */
+export const yes = flag('-y, --yes', 'do not ask');

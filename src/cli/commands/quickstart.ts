@@ -1,0 +1,43 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { command } from '../command.ts';
+
+export const quickstart = command({
+  path: 'quickstart',
+  about:
+    'Takes the whole tour in a second, without a server: a product, a customer, a key, a signed licence file, ' +
+    'its verification, and the device freed again. All of it stays in a new database file, or in that of --db.',
+  arguments: {},
+  options: {},
+  fields: [
+    { name: 'db' },
+    { name: 'product' },
+    { name: 'customer' },
+    { name: 'key' },
+    { name: 'file' },
+    { name: 'verdicts' },
+  ],
+  examples: [
+    ['lkm quickstart', 'on a new database'],
+    ['lkm quickstart --db ./lkm.db', 'on a file of your choice'],
+  ],
+
+  async run(_, { io, flags }) {
+    const folder = join(io.tempDir, `lkm-quickstart-${io.uuid().slice(0, 8)}`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const db = flags.db === undefined ? join(folder, 'lkm.db') : resolve(io.cwd, flags.db);
+    const [{ takeTour }, { renderTour }] = await Promise.all([
+      import('../quickstart/tour.ts'),
+      import('../quickstart/page.ts'),
+    ]);
+    const tour = await takeTour({ db, file: join(folder, 'build-01.lic') }, io);
+    const { product, customer, key, file, verdicts } = tour;
+    return {
+      kind: 'page',
+      page: (view) => renderTour(tour, view),
+      data: { db, product, customer, key, file, verdicts },
+      quiet: [key],
+      secret: true,
+    };
+  },
+});

@@ -1,0 +1,66 @@
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+/** A line that helps: a sentence, or a label with the command to type. */
+export type Hint = string | readonly [label: string, command: string];
+
+/** An error whose text is for the person at the command line. */
+export class CommandError extends Error {
+  override readonly name: string = 'CommandError';
+  /** Our stable name for it in the JSON form. */
+  readonly code: string;
+  readonly exitCode: ExitCode;
+  readonly hints: readonly Hint[];
+
+  constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.exitCode = exitCode;
+    this.hints = hints;
+  }
+}
+
+/** The command line or the environment is wrong; nothing was sent. */
+export class UsageError extends CommandError {
+  override readonly name = 'UsageError';
+
+  constructor(message: string, hints: readonly Hint[] = [], options?: ErrorOptions) {
+    super('usage', exitCodes.usage, message, hints, options);
+  }
+}
+
+/** A confirmation is missing or was declined; nothing was sent. */
+export class NotConfirmedError extends CommandError {
+  override readonly name = 'NotConfirmedError';
+
+  constructor(message: string, hints: readonly Hint[] = []) {
+    super('not_confirmed', exitCodes.notConfirmed, message, hints);
+  }
+}
+
+/** There is no token that may be sent. */
+export class NoTokenError extends CommandError {
+  override readonly name = 'NoTokenError';
+
+  constructor(message: string, hints: readonly Hint[]) {
+    super('no_token', exitCodes.unauthenticated, message, hints);
+  }
+}
+
+/** Something on this machine stands in the way: a file exists, a configuration is broken. */
+export class LocalError extends CommandError {
+  override readonly name = 'LocalError';
+
+  constructor(message: string, hints: readonly Hint[] = [], options?: ErrorOptions) {
+    super('local', exitCodes.local, message, hints, options);
+  }
+}
+
+/** The person pressed Ctrl-C, or the process was told to end. */
+export class InterruptedError extends CommandError {
+  override readonly name = 'InterruptedError';
+
+  constructor(signal: 'SIGINT' | 'SIGTERM', hints: readonly Hint[] = []) {
+    const exitCode = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
+    super('interrupted', exitCode, 'interrupted', hints);
+  }
+}

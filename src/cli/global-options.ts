@@ -1,0 +1,48 @@
+/** An option that every command takes, before or after its words. */
+export interface GlobalOption {
+  readonly flags: string;
+  readonly describe: string;
+  readonly env?: string;
+}
+
+export const globalOptions = [
+  { flags: '-p, --profile <NAME>', env: 'LKM_PROFILE', describe: 'use a stored account and host' },
+  { flags: '--base-url <URL>', env: 'LKM_BASE_URL', describe: 'use a service at this address' },
+  { flags: '--db <FILE>', env: 'LKM_DB', describe: 'use a database in this process, without a server' },
+  { flags: '--token-file <PATH>', env: 'LKM_TOKEN_FILE', describe: 'read the token from a file, - for stdin' },
+  { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
+  { flags: '--json', describe: 'same as --format json' },
+  { flags: '--fields <LIST>', describe: 'only these fields, separated by commas' },
+  { flags: '-o, --output <FILE>', describe: 'write the answer to a file, - for stdout' },
+  { flags: '--force', describe: 'let -o overwrite a file' },
+  { flags: '-q, --quiet', env: 'LKM_QUIET', describe: 'print bare identifiers, and nothing on stderr' },
+  { flags: '-v, --verbose', env: 'LKM_VERBOSE', describe: 'a line on stderr for every request' },
+  { flags: '--debug', env: 'LKM_DEBUG', describe: 'like -v, with stack traces' },
+  { flags: '--color <WHEN>', describe: 'auto, always or never' },
+  { flags: '--no-color', env: 'NO_COLOR', describe: 'same as --color never' },
+  { flags: '--no-input', env: 'LKM_NO_INPUT', describe: 'never ask' },
+  { flags: '--timeout <DUR>', env: 'LKM_TIMEOUT', describe: 'longest wait for one attempt (30s)' },
+  { flags: '--max-retries <N>', env: 'LKM_MAX_RETRIES', describe: 'attempts after the first (4)' },
+  { flags: '--max-wait <DUR>', env: 'LKM_MAX_WAIT', describe: 'longest wait on one 429 or 409 (60s)' },
+] as const satisfies readonly GlobalOption[];
+
+/** What commander found of the global options; `false` is the `--no-` form. */
+export interface GlobalFlags {
+  readonly profile?: string;
+  readonly baseUrl?: string;
+  readonly db?: string;
+  readonly tokenFile?: string;
+  readonly format?: string;
+  readonly json?: boolean;
+  readonly fields?: string;
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly debug?: boolean;
+  readonly color?: string | boolean;
+  readonly input?: boolean;
+  readonly timeout?: string;
+  readonly maxRetries?: string;
+  readonly maxWait?: string;
+}

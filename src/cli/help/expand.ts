@@ -1,0 +1,13 @@
+import { groups, leaves } from '../tree.ts';
+
+/** Reads `help keys create` as `keys create --help`, and `help` alone as `--help`; a topic stays as it is. */
+export function expandHelp(argv: readonly string[]): string[] {
+  const [first, ...words] = argv;
+  if (first !== 'help') return [...argv];
+  const [word] = words;
+  const isCommand =
+    word === undefined ||
+    leaves.some(({ path }) => path === word) ||
+    groups.some(({ name, alias }) => name === word || alias === word);
+  return isCommand ? [...words, '--help'] : [...argv];
+}

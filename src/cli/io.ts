@@ -1,0 +1,40 @@
+import type { Timing } from '../client/index.ts';
+import type { Fetch } from '../contract/endpoint.ts';
+import type { Prompter } from './prompt.ts';
+
+/** Where text goes: stdout or stderr. */
+export interface Output {
+  readonly isTTY: boolean;
+  readonly columns: number;
+  /** Resolves when the text was handed on, also when the reader is gone. */
+  write(text: string): Promise<void>;
+}
+
+/** Where text comes from: stdin. */
+export interface Input {
+  readonly isTTY: boolean;
+  readText(): Promise<string>;
+}
+
+/** All that a command can touch outside itself, so that a test can be all of it. */
+export interface Io {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly tempDir: string;
+  readonly platform: string;
+  readonly nodeVersion: string;
+  readonly pid: number;
+  now(): number;
+  uuid(): string;
+  /** Aborted when the process is told to stop; the reason is the name of the signal. */
+  readonly stop: AbortSignal;
+  readonly prompter: Prompter;
+  /** The network; not given, the client's own. */
+  readonly fetch?: Fetch | undefined;
+  /** The time between attempts; not given, the client's own. */
+  readonly timing?: Timing | undefined;
+}

@@ -1,0 +1,12 @@
+import type { Field } from './outcome.ts';
+import { relative, yesNo } from './words.ts';
+
+export const customerFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'email', cuts: true },
+  { name: 'active', show: yesNo },
+  { name: 'createdAt', label: 'created', show: relative },
+  { name: 'updatedAt', shown: 'data' },
+  { name: 'createdBy', shown: 'data' },
+];

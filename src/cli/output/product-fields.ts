@@ -1,0 +1,10 @@
+import type { Field } from './outcome.ts';
+import { relative, yesNo } from './words.ts';
+
+export const productFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'active', show: yesNo },
+  { name: 'createdAt', label: 'created', show: relative },
+  { name: 'updatedAt', shown: 'data' },
+];

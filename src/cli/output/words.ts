@@ -1,0 +1,54 @@
+/** How values read on a terminal. */
+
+export const nothing = '–';
+
+/** `2027-11-20 23:59 UTC`. */
+export const moment = (value: unknown): string =>
+  typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : nothing;
+
+/** `3 months ago`, `in 2 hours`; months up to two years. */
+export function relative(value: unknown, now: number): string {
+  if (typeof value !== 'string') return nothing;
+  const seconds = (Date.parse(value) - now) / 1000;
+  const fits = units.find(([unit, size]) => Math.abs(seconds) >= (unit === 'year' ? 2 * size : size));
+  if (!fits) return seconds > 0 ? 'in a moment' : 'just now';
+  const [unit, size] = fits;
+  const amount = Math.floor(Math.abs(seconds) / size);
+  return seconds > 0 ? `in ${count(amount, unit)}` : `${count(amount, unit)} ago`;
+}
+
+const units = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** `2027-11-20 23:59 UTC (in 12 months)`. */
+export const momentAndWhen = (value: unknown, now: number): string => `${moment(value)} (${relative(value, now)})`;
+
+/** An expiry: null is never. */
+export const expiry = (value: unknown, now: number): string =>
+  value === null
+    ? 'never'
+    : Date.parse(String(value)) <= now
+      ? `expired ${relative(value, now)}`
+      : momentAndWhen(value, now);
+
+/** What is used of a limit: `1 of 3`. */
+export const usage = (used: unknown, most: unknown): string =>
+  most === null || most === undefined ? `${used} (unlimited)` : `${used} of ${most}`;
+
+export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
+
+/** `1 device`, `2 devices`. */
+export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+/** A duration in its largest whole unit: `30 days`. */
+export function duration(seconds: number): string {
+  const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
+  return count(seconds / size, unit);
+}
+
+export const firstLower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

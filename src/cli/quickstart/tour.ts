@@ -1,0 +1,64 @@
+import { dirname } from 'node:path';
+import { createClient } from '../../client/index.ts';
+import type { Customer } from '../../contract/customers.ts';
+import type { Product } from '../../contract/products.ts';
+import { toInstant } from '../../domain/time.ts';
+import { type Verdict, verifyLicenseFile } from '../../domain/verify-license-file.ts';
+import { inProcessUrl } from '../connection.ts';
+import { openInstance } from '../instance.ts';
+import type { Io } from '../io.ts';
+import { writeAtomically } from '../output/file.ts';
+import type { Lookup } from '../output/license-fields.ts';
+import { version } from '../version.ts';
+
+export const HOST = 'build-01';
+export const OTHER_HOST = 'laptop-9';
+export const SLOTS = 3;
+const YEAR_MS = 365 * 86_400_000;
+
+/** What the tour did, step by step. */
+export interface Tour {
+  readonly db: string;
+  readonly file: string;
+  readonly product: Product;
+  readonly customer: Customer;
+  readonly key: string;
+  /** What the file proves to the device it was made for, and to another. */
+  readonly verdicts: { readonly [HOST]: Verdict; readonly [OTHER_HOST]: Verdict };
+  /** The key as it was issued, with a file signed, and with its device freed. */
+  readonly lookups: { readonly issued: Lookup; readonly signed: Lookup; readonly freed: Lookup };
+}
+
+/** Runs the service in this process on `db` and calls it as any command would. */
+export async function takeTour({ db, file }: { db: string; file: string }, io: Io): Promise<Tour> {
+  const instance = await openInstance(db, io);
+  try {
+    const { fetch, ownerToken: token } = instance;
+    const client = createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${version}` });
+    const product = await client.products.create({ name: 'Engine Pro' });
+    const customer = await client.customers.create({ name: 'Ada Ltd', email: emailFor(file) });
+    const { key } = await client.keys.create({
+      productId: product.id,
+      customerId: customer.id,
+      usesPerKey: SLOTS,
+      expiryDate: toInstant(io.now() + YEAR_MS),
+    });
+    const address = { productId: product.id, licenseKey: key };
+    const issued = await client.keys.get(address);
+    const document = await client.keys.sign({ ...address, hostId: HOST });
+    await writeAtomically(file, document.file, 0o600, io);
+    const { keys } = await client.signingKeys.jwks({ account: instance.accountId });
+    const now = toInstant(io.now());
+    const verify = (hostId: string): Verdict => verifyLicenseFile(document.file, { keys, now, hostId }).verdict;
+    const signed = await client.keys.get(address);
+    await client.keys.deactivate({ ...address, hostId: HOST });
+    const freed = await client.keys.get(address);
+    const verdicts = { [HOST]: verify(HOST), [OTHER_HOST]: verify(OTHER_HOST) };
+    return { db, file, product, customer, key, verdicts, lookups: { issued, signed, freed } };
+  } finally {
+    await instance.close();
+  }
+}
+
+/** Unique, so that the tour can be taken twice on one database. */
+const emailFor = (file: string): string => `ada-${dirname(file).slice(-4)}@example.com`;

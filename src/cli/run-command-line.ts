@@ -1,0 +1,57 @@
+import { chooseFields } from './choose-fields.ts';
+import { openSession } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { fail, type Progress } from './fail.ts';
+import type { Io } from './io.ts';
+import { checkDestination } from './output/file.ts';
+import { writeOutcome } from './output/write.ts';
+import { type ParsedCommand, parseCommandLine } from './program.ts';
+import { readValues } from './read-values.ts';
+import { rerunLine } from './rerun.ts';
+import { readSettings, type Settings } from './settings.ts';
+
+/** Reads a command line and does what it says; resolves to the exit code. The one place that catches errors. */
+export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
+  const progress: Progress = { argv, io };
+  try {
+    const parsed = await parseCommandLine(argv);
+    if (parsed.kind === 'text') {
+      await io.stdout.write(parsed.text);
+      return exitCodes.ok;
+    }
+    progress.parsed = parsed;
+    progress.settings = readSettings(parsed.globals, io);
+    return await runCommand(parsed, progress.settings, progress);
+  } catch (error) {
+    return await fail(error, progress);
+  } finally {
+    await progress.session?.close();
+  }
+}
+
+async function runCommand(parsed: ParsedCommand, settings: Settings, progress: Progress): Promise<number> {
+  const { command, written, globals } = parsed;
+  const { io, argv } = progress;
+  const fields = command.fields ?? [];
+  const chosen = chooseFields(settings.fields, fields);
+  const values = await readValues(command, written, io);
+  if (command.operation) {
+    const { checkFields } = await import('./check-fields.ts');
+    checkFields(command, values);
+  }
+  if (settings.output !== null) checkDestination(settings.output, settings.force, io);
+  const session = openSession({ values, flags: globals, settings, io });
+  progress.session = session;
+  const outcome = await command.run(values as never, session).catch(dryRunOutcome);
+  const rerun = (key: string) => rerunLine(argv, key, { command, written, showsSecrets: io.stderr.isTTY });
+  await writeOutcome(outcome, { settings, io, fields, chosen, rerun });
+  await outcome.afterwards?.();
+  return outcome.exitCode ?? exitCodes.ok;
+}
+
+async function dryRunOutcome(error: unknown) {
+  if (!(error instanceof Error) || error.name !== 'DryRun') throw error;
+  const { DryRun } = await import('./dry-run.ts');
+  if (error instanceof DryRun) return error.outcome;
+  throw error;
+}

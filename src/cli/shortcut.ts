@@ -1,0 +1,10 @@
+import { rootHelp } from './help/root.ts';
+import { version } from './version.ts';
+
+/** The answer to the command lines that are typed most and need nothing but metadata: loading more takes longer. */
+export function shortcut(argv: readonly string[]): string | null {
+  const [word, ...others] = argv;
+  if (others.length > 0) return null;
+  if (word === '--version' || word === '-V') return `${version}\n`;
+  return word === undefined || word === '--help' || word === '-h' || word === 'help' ? rootHelp() : null;
+}

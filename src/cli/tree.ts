@@ -1,0 +1,131 @@
+import type { Command } from './command.ts';
+
+/** A command before it is loaded: all that the help of its parents shows. */
+export interface Leaf {
+  readonly path: string;
+  readonly summary: string;
+  readonly alias?: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** A resource: the first word of its commands. */
+export interface Group {
+  readonly name: string;
+  readonly alias: string;
+  readonly summary: string;
+}
+
+export const groups: readonly Group[] = [
+  { name: 'keys', alias: 'key', summary: 'issue, inspect, sign and free licence keys' },
+  { name: 'customers', alias: 'customer', summary: 'manage customers' },
+  { name: 'products', alias: 'product', summary: 'manage products' },
+  { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
+];
+
+export const leaves: readonly Leaf[] = [
+  {
+    path: 'quickstart',
+    summary: 'take the whole tour in a second, without a server',
+    load: async () => (await import('./commands/quickstart.ts')).quickstart,
+  },
+  {
+    path: 'serve',
+    summary: 'run the service on a database file',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    path: 'keys create',
+    summary: 'issue a licence key',
+    load: async () => (await import('./commands/keys-create.ts')).keysCreate,
+  },
+  {
+    path: 'keys get',
+    summary: 'show a key with its devices and its customer',
+    load: async () => (await import('./commands/keys-get.ts')).keysGet,
+  },
+  {
+    path: 'keys deactivate',
+    summary: 'free one device of a key, or all',
+    load: async () => (await import('./commands/keys-deactivate.ts')).keysDeactivate,
+  },
+  {
+    path: 'keys sign',
+    summary: 'make an offline licence file for a device',
+    load: async () => (await import('./commands/keys-sign.ts')).keysSign,
+  },
+  {
+    path: 'keys verify',
+    summary: 'check a licence file',
+    load: async () => (await import('./commands/keys-verify.ts')).keysVerify,
+  },
+  {
+    path: 'keys checkout',
+    summary: 'lease a session of a floating key',
+    load: async () => (await import('./commands/keys-checkout.ts')).keysCheckout,
+  },
+  {
+    path: 'customers list',
+    alias: 'ls',
+    summary: 'list customers',
+    load: async () => (await import('./commands/customers-list.ts')).customersList,
+  },
+  {
+    path: 'customers create',
+    summary: 'create a customer',
+    load: async () => (await import('./commands/customers-create.ts')).customersCreate,
+  },
+  {
+    path: 'customers delete',
+    alias: 'rm',
+    summary: 'delete customers for ever',
+    load: async () => (await import('./commands/customers-delete.ts')).customersDelete,
+  },
+  {
+    path: 'products list',
+    alias: 'ls',
+    summary: 'list products',
+    load: async () => (await import('./commands/products-list.ts')).productsList,
+  },
+  {
+    path: 'products get',
+    summary: 'show a product',
+    load: async () => (await import('./commands/products-get.ts')).productsGet,
+  },
+  {
+    path: 'products create',
+    summary: 'create a product',
+    load: async () => (await import('./commands/products-create.ts')).productsCreate,
+  },
+  {
+    path: 'products update',
+    summary: 'rename a product, or stop or resume its keys',
+    load: async () => (await import('./commands/products-update.ts')).productsUpdate,
+  },
+  {
+    path: 'tokens list',
+    alias: 'ls',
+    summary: 'list tokens, without their secrets',
+    load: async () => (await import('./commands/tokens-list.ts')).tokensList,
+  },
+  {
+    path: 'tokens create',
+    summary: 'create a token; it is shown once',
+    load: async () => (await import('./commands/tokens-create.ts')).tokensCreate,
+  },
+  {
+    path: 'tokens revoke',
+    alias: 'rm',
+    summary: 'revoke a token',
+    load: async () => (await import('./commands/tokens-revoke.ts')).tokensRevoke,
+  },
+  {
+    path: 'version',
+    summary: 'show the versions of lkm, Node.js and the contract',
+    load: async () => (await import('./commands/version.ts')).versionCommand,
+  },
+  {
+    path: 'help',
+    summary: 'explain a command or a topic',
+    load: async () => (await import('./commands/help.ts')).help,
+  },
+];

@@ -1,0 +1,27 @@
+import { isTypo, normaliseKey } from '../../domain/license-key.ts';
+import { type ArgumentSpec, argument } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { readReference } from './text-source.ts';
+
+/** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
+export const licenseKeyArgument: ArgumentSpec<string> = {
+  ...argument('<KEY>', 'the licence key, - for stdin, or @FILE', { field: 'licenseKey' }),
+  parse: parseLicenseKey,
+  secret: true,
+};
+
+export async function parseLicenseKey(text: string, io: Io): Promise<string> {
+  const key = normaliseKey(await readReference(text, io));
+  if (key.includes('*')) {
+    throw new UsageError('the key is masked, so it names no licence', [
+      'Give the whole key; a token with license:reveal shows it.',
+    ]);
+  }
+  if (isTypo(key)) {
+    throw new UsageError('the key has a typo: its last character does not match the others', [
+      'Nothing was sent. Compare it with the key that was issued.',
+    ]);
+  }
+  return key;
+}

@@ -1,0 +1,330 @@
+import { describe, expect, it } from 'vitest';
+import { lkm } from './fake-io.ts';
+import { KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
+
+const create = ['keys', 'create', '-P', PRODUCT];
+const get = ['keys', 'get', KEY, '-P', PRODUCT];
+const sign = ['keys', 'sign', KEY, '-P', PRODUCT, '--host-id', 'h1'];
+const deactivate = ['keys', 'deactivate', KEY, '-P', PRODUCT, '--host-id', 'h1'];
+const newCustomer = ['customers', 'create', '--name', 'Ada Ltd', '--email', 'it@ada.example'];
+
+const refused = new TypeError('fetch failed', {
+  cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' }),
+});
+const reset = new TypeError('fetch failed', {
+  cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
+});
+
+interface Row {
+  readonly when: string;
+  readonly argv: readonly string[];
+  readonly answer: Scripted;
+  readonly exitCode: number;
+  readonly code: string;
+  readonly retryable?: boolean;
+}
+
+const rows: Row[] = [
+  {
+    when: '400 to a change',
+    argv: create,
+    answer: refusal(400, 1, 'Missing required params'),
+    exitCode: 2,
+    code: 'invalid_params',
+  },
+  { when: '401', argv: get, answer: refusal(401, 1, 'Invalid access token'), exitCode: 4, code: 'invalid_token' },
+  {
+    when: '403, scope missing',
+    argv: create,
+    answer: refusal(403, 1, 'Insufficient permissions for this operation'),
+    exitCode: 5,
+    code: 'scope_missing',
+  },
+  {
+    when: '403, not activated',
+    argv: deactivate,
+    answer: refusal(403, 2, 'License not activated'),
+    exitCode: 5,
+    code: 'not_activated',
+  },
+  {
+    when: '403, no slot',
+    argv: sign,
+    answer: refusal(403, 3, 'Activation limit reached'),
+    exitCode: 5,
+    code: 'activation_limit',
+  },
+  {
+    when: '404, product',
+    argv: create,
+    answer: refusal(404, 1, 'Product not found or inactive'),
+    exitCode: 6,
+    code: 'product_unavailable',
+  },
+  {
+    when: '404, device',
+    argv: deactivate,
+    answer: refusal(404, 1, 'Device not found'),
+    exitCode: 6,
+    code: 'device_not_found',
+  },
+  {
+    when: '409, e-mail',
+    argv: newCustomer,
+    answer: refusal(409, 2, 'A customer with email it@ada.example already exists'),
+    exitCode: 7,
+    code: 'email_taken',
+  },
+  {
+    when: '409, in progress',
+    argv: [...create, '--max-wait', '0s'],
+    answer: refusal(409, 3, 'Request in progress'),
+    exitCode: 8,
+    code: 'outcome_unknown',
+    retryable: true,
+  },
+  {
+    when: '500 to a change',
+    argv: create,
+    answer: refusal(500, 1, 'Server error'),
+    exitCode: 8,
+    code: 'outcome_unknown',
+    retryable: true,
+  },
+  {
+    when: 'a lost answer to a change',
+    argv: create,
+    answer: reset,
+    exitCode: 8,
+    code: 'outcome_unknown',
+    retryable: true,
+  },
+  {
+    when: 'a change answered by a page',
+    argv: create,
+    answer: [200, 'a page'],
+    exitCode: 8,
+    code: 'outcome_unknown',
+    retryable: true,
+  },
+  {
+    when: '429',
+    argv: get,
+    answer: refusal(429, 3, 'Rate limit exceeded'),
+    exitCode: 9,
+    code: 'rate_limited',
+    retryable: true,
+  },
+  {
+    when: '500 to a question',
+    argv: get,
+    answer: refusal(500, 1, 'Server error'),
+    exitCode: 10,
+    code: 'server_error',
+    retryable: true,
+  },
+  {
+    when: '503',
+    argv: create,
+    answer: refusal(503, 1, 'Service unavailable'),
+    exitCode: 10,
+    code: 'unavailable',
+    retryable: true,
+  },
+  {
+    when: 'a question answered by a page',
+    argv: get,
+    answer: [200, 'a page'],
+    exitCode: 10,
+    code: 'bad_response',
+    retryable: true,
+  },
+  { when: 'nobody there', argv: create, answer: refused, exitCode: 11, code: 'network', retryable: true },
+  { when: 'a lost answer to a question', argv: get, answer: reset, exitCode: 11, code: 'network', retryable: true },
+];
+
+describe('a command that fails', () => {
+  it.each(rows)('ends with $exitCode ($code) on $when', async ({ argv, answer, exitCode, code, retryable = false }) => {
+    const { fetch } = scriptedService(answer);
+    const ran = await lkm([...argv, '--max-retries', '0', '--json'], { fetch, env: remote });
+    const { error } = JSON.parse(ran.stderr);
+    expect({ exit: ran.code, stdout: ran.stdout, ...error }).toMatchObject({
+      exit: exitCode,
+      stdout: '',
+      exitCode,
+      code,
+      retryable,
+    });
+  });
+
+  it('says in JSON all that is known, on one line of stderr', async () => {
+    const { fetch } = scriptedService(refusal(404, 1, 'Product not found or inactive'));
+    const { stderr } = await lkm([...create, '--json'], { fetch, env: remote });
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'product_unavailable',
+        message: 'product not found or inactive',
+        exitCode: 6,
+        status: 404,
+        apiCode: 1,
+        operation: 'POST /create-key',
+        retryable: false,
+        idempotencyKey: '00000001-0000-4000-8000-000000000000',
+        hint: [
+          'POST /create-key answered 404 (code 1). Nothing was changed.',
+          'See them: lkm products list',
+          'Resume one: lkm products update ID --active',
+        ].join('\n'),
+      },
+    });
+  });
+
+  it('says to people what happened and what to do next', async () => {
+    const { fetch } = scriptedService(refusal(409, 2, 'A customer with email it@ada.example already exists'));
+    const { stderr } = await lkm(newCustomer, { fetch, env: remote });
+    expect(stderr).toBe(
+      [
+        'error: a customer with email it@ada.example already exists',
+        '  POST /customer answered 409 (code 2). Nothing was changed.',
+        '  Find it:  lkm customers list --email ADDRESS',
+        '  Use it:   lkm keys create -P ID --customer ID',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says where the refused token came from, and never the token', async () => {
+    const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
+    const { stderr } = await lkm([...get, '--debug'], { fetch, env: remote });
+    expect(stderr).toContain('error: the service refused the token from LKM_TOKEN\n');
+    expect(stderr).not.toContain(remote.LKM_TOKEN);
+  });
+
+  it('shows a stack only with --debug', async () => {
+    const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
+    expect((await lkm(get, { fetch, env: remote })).stderr).not.toContain('    at ');
+    expect((await lkm([...get, '--debug'], { fetch, env: remote })).stderr).toContain('    at ');
+  });
+});
+
+describe('a command line that is wrong', () => {
+  const wrong: [why: string, argv: string[], says: string][] = [
+    ['an unknown command', ['keys', 'creat'], "error: unknown command 'creat'. Did you mean create?\n"],
+    ['an unknown option', [...create, '--max-activation', '3'], 'Did you mean --max-activations?\n'],
+    [
+      'a missing product',
+      ['keys', 'create'],
+      'error: --product is required\n  Give it:  -P, --product ID\n  Or set:   export LKM_PRODUCT=…\n',
+    ],
+    [
+      'a short product id',
+      ['keys', 'create', '-P', 'prod_1234567'],
+      'error: productId has 12 characters; 22 to 256 are needed\n  Given by:  --product\n',
+    ],
+    [
+      'a short key',
+      ['keys', 'get', 'ABC', '-P', PRODUCT],
+      'error: licenseKey has 3 characters; 23 to 256 are needed\n',
+    ],
+    [
+      'a long host id',
+      ['keys', 'sign', KEY, '-P', PRODUCT, '--host-id', 'h'.repeat(65)],
+      'error: hostId has 65 characters; 1 to 64 are needed\n',
+    ],
+    ['a typo in a key', ['keys', 'get', 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', '-P', PRODUCT], 'error: the key has a typo'],
+    ['a masked key', ['keys', 'get', '*****-*****-*****-*****-85SB5', '-P', PRODUCT], 'error: the key is masked'],
+    [
+      'no activations at all',
+      [...create, '--max-activations', '0'],
+      'error: usesPerKey is 0; a whole number from 1 to 999999999 is needed\n',
+    ],
+    ['a day in the past', [...create, '--expires', '2020-01-01'], "error: --expires: '2020-01-01' is in the past\n"],
+    [
+      'a day that does not exist',
+      [...create, '--expires', '2027-02-31'],
+      "error: --expires: '2027-02-31' is not a date",
+    ],
+    [
+      'an unknown licence type',
+      [...create, '--type', 'nodelocked'],
+      "error: licenseType is one of node-locked, floating, not 'nodelocked'\n",
+    ],
+    [
+      'two customers',
+      [...create, '--customer', 'c', '--new-customer-name', 'n'],
+      'error: --customer and --new-customer-name name two customers',
+    ],
+    [
+      'an address without a name',
+      [...create, '--new-customer-email', 'a@b.example'],
+      'error: --new-customer-email needs --new-customer-name\n',
+    ],
+    [
+      'a bad address',
+      ['customers', 'create', '--name', 'n', '--email', 'ada'],
+      'error: email is not an e-mail address: ada\n',
+    ],
+    [
+      'nothing to free',
+      ['keys', 'deactivate', KEY, '-P', PRODUCT],
+      'error: choose what to free: --host-id ID for one device, or --all-devices\n',
+    ],
+    [
+      'nothing to change',
+      ['products', 'update', PRODUCT],
+      'error: nothing to change: give --name, --active or --inactive\n',
+    ],
+    [
+      'scopes without their kind',
+      ['tokens', 'create', '--name', 'n', '--kind', 'admin', '--scope', 'license:read'],
+      'error: --scope goes with --kind scoped, and only with it\n',
+    ],
+    ['a life of ten seconds', [...sign, '--ttl', '10s'], 'error: ttl is 10; a whole number from 60 to'],
+    [
+      'an unknown format',
+      [...create, '--format', 'yaml'],
+      "error: --format is one of table, tsv, csv, json, jsonl, env, not 'yaml'\n",
+    ],
+    [
+      'an unknown field',
+      [...create, '--fields', 'kee'],
+      "error: there is no field 'kee'\n  Fields: key, productId, idempotencyKey\n",
+    ],
+    ['a token in the arguments', ['--token', 'secret', ...create], 'error: --token is not supported'],
+    [
+      'an unknown topic',
+      ['help', 'nonsense'],
+      "error: there is no topic 'nonsense'\n  Topics: environment, exit-codes, formatting, idempotency, ci\n",
+    ],
+    ['a bad duration', [...create, '--timeout', '5 minutes'], "error: --timeout: '5 minutes' is not a duration"],
+    [
+      'two confirmations',
+      ['customers', 'delete', 'a', 'b', '--confirm', 'a'],
+      'error: --confirm a is not the one customer to delete\n',
+    ],
+    [
+      'one idempotency key for two',
+      ['customers', 'delete', 'a', 'b', '-y', '--idempotency-key', 'k'],
+      'error: one idempotency key stands for one request',
+    ],
+  ];
+
+  it.each(wrong)('ends with 2 for %s, before anything is sent', async (_, argv, says) => {
+    const { fetch, seen } = scriptedService();
+    const { code, stdout, stderr } = await lkm(argv, { fetch, env: remote });
+    expect({ code, stdout, seen }).toEqual({ code: 2, stdout: '', seen: [] });
+    expect(stderr).toContain(says);
+  });
+
+  it('is explained in JSON where JSON was asked for', async () => {
+    const { stderr } = await lkm(['keys', 'creat', '--json']);
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'usage', exitCode: 2, hint: 'See: lkm keys --help' });
+  });
+
+  it.each(['LKM_NO_INPUT', 'LKM_QUIET'])('includes a switch in %s that is neither on nor off', async (name) => {
+    const { code, stderr } = await lkm(create, { env: { ...remote, [name]: 'maybe' } });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`error: ${name} is a switch`);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { globalOptions } from '../../src/cli/global-options.ts';
+import { topics } from '../../src/cli/help/topics.ts';
+import { lkm } from './fake-io.ts';
+
+describe('help', () => {
+  it.each([[['--help']], [['help']], [[]], [['-h']]])('of lkm itself answers %j, within 80 columns', async (argv) => {
+    const { code, stdout, stderr } = await lkm(argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Usage:  lkm COMMAND [options]');
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    for (const { flags } of globalOptions) expect(stdout).toContain(flags.replaceAll(/[<>]/g, ''));
+  });
+
+  it.each(['keys', 'keys create', 'customers rm', 'key get'])('of %s is the same both ways', async (words) => {
+    const path = words.split(' ');
+    expect(await lkm(['help', ...path])).toEqual(await lkm([...path, '--help']));
+  });
+
+  it.each(Object.keys(topics))('explains %s within 80 columns', async (topic) => {
+    const { code, stdout } = await lkm(['help', topic]);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('is an object with --json', async () => {
+    const { stdout } = await lkm(['help', 'ci', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ topic: 'ci', text: topics.ci() });
+  });
+});
+
+describe('the version', () => {
+  it('is one line', async () => {
+    expect(await lkm(['--version'])).toEqual({ code: 0, stdout: '0.0.0-dev\n', stderr: '' });
+  });
+
+  it('tells a bug report what it needs', async () => {
+    expect(JSON.parse((await lkm(['version', '--json'])).stdout)).toEqual({
+      lkm: '0.0.0-dev',
+      node: '24.15.0',
+      contract: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+    });
+  });
+});

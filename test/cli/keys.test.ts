@@ -1,0 +1,198 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+
+/** A database of its own with one product, and commands that run on it. */
+async function shop() {
+  const cwd = tempFolder();
+  const env: Record<string, string> = { LKM_DB: 'lkm.db', NO_COLOR: '1' };
+  const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, ...more, env: { ...env, ...more.env } });
+  const answer = async (...argv: string[]) => (await at(argv)).stdout.trimEnd();
+  env.LKM_PRODUCT = await answer('products', 'create', '--name', 'Engine Pro', '-q');
+  return { cwd, at, answer, product: env.LKM_PRODUCT };
+}
+
+describe('a licence key', () => {
+  it('is issued, looked up, signed, verified and freed on a file', async () => {
+    const { cwd, at, answer, product } = await shop();
+    const customer = await answer('customers', 'create', '--name', 'Ada Ltd', '--email', 'it@ada.example', '-q');
+    const key = await answer('keys', 'create', '--customer', customer, '--max-activations', '2', '--expires', '1y');
+    expect(key).toMatch(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/);
+
+    expect((await at(['keys', 'sign', key, '--host-id', 'build-01', '-o', 'a.lic'])).stderr).toBe(
+      'wrote a.lic · for build-01\n',
+    );
+    expect(statSync(join(cwd, 'a.lic')).mode & 0o777).toBe(0o600);
+    expect(await at(['keys', 'verify', 'a.lic', '--host-id', 'build-01', '-q'])).toEqual({
+      code: 0,
+      stdout: 'ok\n',
+      stderr: '',
+    });
+    expect(await at(['keys', 'verify', 'a.lic', '--host-id', 'laptop-9', '-q'])).toEqual({
+      code: 5,
+      stdout: 'machine_mismatch\n',
+      stderr: '',
+    });
+
+    const { stdout } = await at(['keys', 'get', key], { terminal: true });
+    expect(stdout).toBe(
+      [
+        `key          ${key}`,
+        'status       activated',
+        `product      ${product}`,
+        'activations  1 of 2',
+        'expires      2027-11-21 12:00 UTC (in 12 months)',
+        'type         node-locked',
+        'customer     Ada Ltd <it@ada.example>',
+        `customer id  ${customer}`,
+        'features     –',
+        'created      just now',
+        '',
+        'HOST ID   TAG     IP ADDRESS  ACTIVATED',
+        'build-01  No tag  127.0.0.1   just now',
+        '',
+      ].join('\n'),
+    );
+
+    expect((await at(['keys', 'deactivate', key, '--host-id', 'build-01'])).stderr).toBe('freed build-01\n');
+    expect(await answer('keys', 'get', key, '--fields', 'activations,maxActivations')).toBe('0\t2');
+  });
+
+  it('is looked up as the service names things with --json', async () => {
+    const { answer } = await shop();
+    const key = await answer('keys', 'create', '--trial', '--feature', 'export', '--feature', 'cores=8');
+    const lookup = JSON.parse(await answer('keys', 'get', key, '--json'));
+    expect(Object.keys(lookup)).toEqual(['license', 'customer']);
+    expect(lookup.license.metadata).toEqual({ features: { export: true, cores: 8 }, is_trial: true });
+  });
+
+  it('is one row of values in a pipe', async () => {
+    const { answer, product } = await shop();
+    const key = await answer('keys', 'create', '--expires', 'never');
+    const row = [key, 'not activated', product, '0', '', '', 'node-locked', '', '2026-11-21T12:00:00.000Z'];
+    expect(await answer('keys', 'get', key)).toBe(row.join('\t'));
+  });
+
+  it('can be read from stdin or a file, out of sight of the process list', async () => {
+    const { cwd, at, answer } = await shop();
+    const key = await answer('keys', 'create');
+    writeFileSync(join(cwd, 'key.txt'), `${key}\n`);
+    expect((await at(['keys', 'get', '-', '-q'], { stdin: `${key}\n` })).stdout).toBe(`${key}\n`);
+    expect((await at(['keys', 'get', '@key.txt', '-q'])).stdout).toBe(`${key}\n`);
+    expect((await at(['keys', 'get', key.toLowerCase(), '-q'])).stdout).toBe(`${key}\n`);
+  });
+
+  it('is marked where a read-only token sees it masked', async () => {
+    const { cwd, at, answer } = await shop();
+    const key = await answer('keys', 'create');
+    writeFileSync(join(cwd, 'token'), await answer('tokens', 'create', '--kind', 'read-only', '--name', 'ro', '-q'));
+    const { stdout } = await at(['keys', 'get', key, '--token-file', 'token'], { terminal: true });
+    expect(stdout.split('\n')[0]).toBe(
+      `key          *****-*****-*****-*****-${key.slice(-5)} (masked: read-only token)`,
+    );
+  });
+
+  it('leases sessions when it is floating', async () => {
+    const { answer, at } = await shop();
+    const key = await answer('keys', 'create', '--type', 'floating', '--max-sessions', '1');
+    const session = JSON.parse(await answer('keys', 'checkout', key, '--user', 'ada', '--json'));
+    expect(session).toMatchObject({ currentSessions: 1, maxSessions: 1, heartbeatInterval: 300 });
+    const { code, stderr } = await at(['keys', 'checkout', key]);
+    expect(code).toBe(5);
+    expect(stderr).toContain('error: session limit reached\n');
+  });
+
+  it('needs --ttl to be signed when it never expires, and the error says so', async () => {
+    const { at, answer } = await shop();
+    const key = await answer('keys', 'create', '--expires', 'never');
+    const { code, stderr } = await at(['keys', 'sign', key, '--host-id', 'h1']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('keys sign --ttl 30d');
+    expect((await at(['keys', 'sign', key, '--host-id', 'h1', '--ttl', '30d'])).code).toBe(0);
+  });
+});
+
+describe('a signed file', () => {
+  const sign = async (argv: string[], surroundings: Surroundings = {}) => {
+    const { cwd, at, answer } = await shop();
+    const key = await answer('keys', 'create', '--max-activations', '1');
+    writeFileSync(join(cwd, 'taken.lic'), 'mine');
+    const ran = await at(['keys', 'sign', key, '--host-id', 'h1', ...argv], surroundings);
+    const used = await answer('keys', 'get', key, '--fields', 'activations');
+    return { ...ran, used, cwd, key };
+  };
+
+  it('never replaces a file: that is found before a slot is taken', async () => {
+    const { code, stderr, used, cwd } = await sign(['-o', 'taken.lic']);
+    expect({ code, used }).toEqual({ code: 13, used: '0' });
+    expect(stderr).toContain('error: taken.lic exists\n');
+    expect(readFileSync(join(cwd, 'taken.lic'), 'utf8')).toBe('mine');
+  });
+
+  it('replaces a file with --force', async () => {
+    const { code, cwd } = await sign(['-o', 'taken.lic', '--force']);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, 'taken.lic'), 'utf8'))).toMatchObject({ format: 'lkm-lic/1' });
+  });
+
+  it('is not sent for where its folder is missing', async () => {
+    expect(await sign(['-o', 'no/such/folder.lic'])).toMatchObject({ code: 13, used: '0' });
+  });
+
+  it.each([
+    ['in a pipe', [], {}],
+    ['with -o -', ['-o', '-'], { terminal: true }],
+  ] as const)('goes to stdout %s', async (_, argv, surroundings) => {
+    const { code, stdout } = await sign([...argv], surroundings);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ format: 'lkm-lic/1' });
+  });
+
+  it('is not spilled on a terminal', async () => {
+    const { code, stdout, stderr, used } = await sign([], { terminal: true });
+    expect({ code, stdout, used }).toEqual({ code: 2, stdout: '', used: '0' });
+    expect(stderr).toContain('a licence file belongs in a file');
+  });
+
+  it('is described with --json, beside the file', async () => {
+    const { stdout, cwd } = await sign(['-o', 'a.lic', '--ttl', '1d', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ path: 'a.lic', hostId: 'h1', ttl: 86_400 });
+    expect(JSON.parse(readFileSync(join(cwd, 'a.lic'), 'utf8'))).toMatchObject({ format: 'lkm-lic/1' });
+  });
+
+  it('can be asked for again when it could not be written', async () => {
+    const { code, stderr, used } = await sign(['-o', `${'long'.repeat(70)}.lic`]);
+    expect({ code, used }).toEqual({ code: 13, used: '1' });
+    expect(stderr).toContain('(ENAMETOOLONG)\n  The service did its part.');
+    expect(stderr).toMatch(/\n {4}lkm keys sign KEY --host-id h1 -o \S+ --idempotency-key [0-9a-f-]+\n$/);
+  });
+
+  it('is verified against keys in a file, without any service', async () => {
+    const { cwd, key } = await sign(['-o', 'a.lic']);
+    const instance = await import('../../src/server/instance.ts');
+    const { fetch, close } = await instance.openInstance({ db: join(cwd, 'lkm.db') });
+    const jwks = await (await fetch(new Request('http://127.0.0.1/.well-known/jwks.json'))).text();
+    await close();
+    writeFileSync(join(cwd, 'jwks.json'), jwks);
+    const { code, stdout } = await lkm(['keys', 'verify', 'a.lic', '--jwks', 'jwks.json', '--json'], { cwd });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'ok', claims: { key, machine: 'h1' } });
+  });
+
+  it('that is none gets a verdict too', async () => {
+    const { cwd, at } = await shop();
+    writeFileSync(join(cwd, 'junk'), 'not a licence file');
+    expect(await at(['keys', 'verify', 'junk'])).toMatchObject({ code: 5, stdout: 'token_malformed\n' });
+    writeFileSync(join(cwd, 'jwks.json'), '{"keys":1}');
+    expect(await at(['keys', 'verify', 'junk', '--jwks', 'jwks.json'])).toMatchObject({ code: 13 });
+  });
+});
+
+describe('--output', () => {
+  it('keeps a new key for its owner only', async () => {
+    const { cwd, at } = await shop();
+    expect((await at(['keys', 'create', '-o', 'key.txt', '-q'])).stdout).toBe('');
+    expect(statSync(join(cwd, 'key.txt')).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../src/cli/errors.ts';
+import type { Prompter } from '../../src/cli/prompt.ts';
+import { lkm, type Surroundings } from './fake-io.ts';
+import { customer, KEY, listed, PRODUCT, remote, type Scripted, scriptedService } from './scripted-service.ts';
+
+const remove = ['customers', 'delete', 'cus_1'];
+const ada = listed([customer('cus_1', 'Ada Ltd', 'it@ada.example')]);
+const deleted: Scripted = [200, { action: 'customers.delete', status: true, code: 0 }];
+
+/** A person who gives this answer, and the questions they were asked. */
+function person(answer: string | boolean): { prompter: Prompter; asked: string[] } {
+  const asked: string[] = [];
+  const reply = async <T>(question: string, value: T): Promise<T> => {
+    asked.push(question);
+    return value;
+  };
+  return {
+    asked,
+    prompter: {
+      confirm: (question) => reply(question, answer === true),
+      type: (question) => reply(question, String(answer)),
+    },
+  };
+}
+
+describe('deleting a customer', () => {
+  it('shows the customer and has its id typed', async () => {
+    const { fetch, seen } = scriptedService(ada, deleted);
+    const { prompter, asked } = person('cus_1');
+    const { code, stderr } = await lkm(remove, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
+    expect(code).toBe(0);
+    expect(asked).toEqual(['type cus_1 to confirm:']);
+    expect(stderr).toBe('this removes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\ndeleted cus_1\n');
+    expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /customer',
+      'DELETE /customer/by-id?customerId=cus_1',
+    ]);
+  });
+
+  it('sends nothing when anything else is typed', async () => {
+    const { fetch, seen } = scriptedService(ada);
+    const { prompter } = person('yes');
+    const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
+    expect(code).toBe(3);
+    expect(stderr).toContain('deleting cus_1 was not confirmed');
+    expect(seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it.each([[['--confirm', 'cus_1']], [['-y']]])('asks nothing with %s', async (answer) => {
+    const { fetch, seen } = scriptedService(deleted);
+    expect((await lkm([...remove, ...answer], { fetch, env: remote })).code).toBe(0);
+    expect(seen.map(({ method }) => method)).toEqual(['DELETE']);
+  });
+
+  it('ends with 130 on Ctrl-C at the question', async () => {
+    const { fetch } = scriptedService(ada);
+    const leave = () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.']));
+    const prompter: Prompter = { confirm: leave, type: leave };
+    const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
+    expect(code).toBe(130);
+    expect(stderr).toContain('interrupted');
+  });
+});
+
+describe('a question that nobody can answer', () => {
+  const silent: [when: string, argv: string[], surroundings: Surroundings][] = [
+    ['without terminals', [], {}],
+    ['when stdin is not a terminal', [], { terminal: { stdout: true, stderr: true } }],
+    ['when stderr is not a terminal', [], { terminal: { stdin: true, stdout: true } }],
+    ['with --no-input', ['--no-input'], { terminal: true }],
+    ['with LKM_NO_INPUT', [], { terminal: true, env: { LKM_NO_INPUT: '1' } }],
+    ['where CI is set', [], { terminal: true, env: { CI: 'true' } }],
+    ['where CI is set to a name', [], { terminal: true, env: { CI: 'woodpecker' } }],
+    ['with --json', ['--json'], { terminal: true }],
+    ['with --format csv', ['--format', 'csv'], { terminal: true }],
+  ];
+
+  it.each(silent)('ends with 3 and sends nothing %s', async (_, argv, surroundings) => {
+    const { fetch, seen } = scriptedService();
+    const env = { ...remote, ...surroundings.env };
+    const { code, stdout, stderr } = await lkm([...remove, ...argv], { ...surroundings, fetch, env });
+    expect({ code, stdout, seen }).toEqual({ code: 3, stdout: '', seen: [] });
+    expect(stderr).toContain('--confirm cus_1');
+  });
+
+  it('can still be asked when only stdout is piped', async () => {
+    const { fetch } = scriptedService(ada, deleted);
+    const { prompter, asked } = person('cus_1');
+    const terminal = { stdin: true, stderr: true };
+    expect((await lkm(remove, { fetch, env: remote, terminal, prompter })).code).toBe(0);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('freeing all devices', () => {
+  const free = ['keys', 'deactivate', KEY, '-P', PRODUCT, '--all-devices'];
+  const device = (hostId: string, deviceTag: string) => ({
+    id: `dev_${hostId}`,
+    hostId,
+    deviceTag,
+    ipAddress: '203.0.113.7',
+    activationTime: '2026-11-17T08:00:00.000Z',
+  });
+  const license = {
+    id: 'lic_1',
+    key: KEY,
+    productId: PRODUCT,
+    maxActivations: 5,
+    activations: 2,
+    devices: [device('a3f1', 'build-01'), device('77e0', 'No tag')],
+    activated: true,
+    expirationDate: null,
+  };
+  const lookup: Scripted = [200, { code: 0, data: { license, customer: null } }];
+  const freed: Scripted = [200, { code: 0, message: 'All devices deactivated' }];
+
+  it('shows them and asks', async () => {
+    const { fetch, seen } = scriptedService(lookup, freed);
+    const { prompter, asked } = person(true);
+    const env = { ...remote, NO_COLOR: '1' };
+    const { code, stdout, stderr } = await lkm(free, { fetch, env, terminal: true, prompter });
+    expect({ code, stdout, asked }).toEqual({ code: 0, stdout: '', asked: ['free 2 devices?'] });
+    expect(stderr).toBe('  a3f1  build-01\n  77e0  No tag\nall devices deactivated\n');
+    expect(seen[1]?.body).toEqual({ productId: PRODUCT, licenseKey: KEY });
+  });
+
+  it('frees none when the answer is no', async () => {
+    const { fetch, seen } = scriptedService(lookup, freed);
+    const { code } = await lkm(free, { fetch, env: remote, terminal: true, prompter: person(false).prompter });
+    expect(code).toBe(3);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('needs --yes in a script', async () => {
+    const { fetch, seen } = scriptedService(freed);
+    expect((await lkm(free, { fetch, env: remote })).code).toBe(3);
+    expect(seen).toEqual([]);
+    expect((await lkm([...free, '--yes'], { fetch, env: remote })).code).toBe(0);
+  });
+});

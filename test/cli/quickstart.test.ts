@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { lkm, tempFolder } from './fake-io.ts';
+
+describe('lkm quickstart', () => {
+  it('tells the whole tour within 80 columns', async () => {
+    const cwd = tempFolder();
+    const { code, stdout, stderr } = await lkm(['quickstart'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(
+      stdout
+        .replaceAll(cwd, '/tmp')
+        .split('\n')
+        .filter((line) => line.length > 80),
+    ).toEqual([]);
+    expect(stdout).toMatch(/\n {6}ok\n/);
+    expect(stdout).toMatch(/\n {6}machine_mismatch\n/);
+    expect(stdout).toMatch(/\n {6}freed build-01\n/);
+  });
+
+  it('is one object with --json', async () => {
+    const { stdout } = await lkm(['quickstart', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      db: expect.stringContaining('lkm.db'),
+      product: expect.objectContaining({ name: 'Engine Pro', active: true }),
+      customer: expect.objectContaining({ name: 'Ada Ltd' }),
+      key: expect.stringMatching(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/),
+      file: expect.stringContaining('build-01.lic'),
+      verdicts: { 'build-01': 'ok', 'laptop-9': 'machine_mismatch' },
+    });
+  });
+
+  it('can be taken again, on the same database', async () => {
+    const cwd = tempFolder();
+    const first = await lkm(['quickstart', '--db', 'lkm.db'], { cwd, uuidsFrom: 1 });
+    const second = await lkm(['quickstart', '--db', 'lkm.db'], { cwd, uuidsFrom: 100 });
+    expect([first.code, second.code, second.stderr]).toEqual([0, 0, '']);
+    expect((await lkm(['products', 'list', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim().split('\n')).toHaveLength(
+      2,
+    );
+  });
+
+  it('shows commands that work as they stand', async () => {
+    const { stdout } = await lkm(['quickstart'], { cwd: tempFolder() });
+    const [, next = ''] = stdout.split('what to type next');
+    const commands = [...next.replaceAll(/\\\n\s+/g, '').matchAll(/\$ .*?lkm ([^)\n]+)/g)].map(
+      ([, words = '']) => words,
+    );
+    expect(commands.map((words) => words.split(' ').slice(0, 2).join(' '))).toEqual([
+      'keys get',
+      'keys create',
+      'tokens create',
+      'serve --db',
+    ]);
+    for (const words of commands.slice(0, 3)) expect((await lkm(words.split(' '))).code).toBe(0);
+  });
+});

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { fakeIo, lkm, type Surroundings, tempFolder } from './fake-io.ts';
+
+/** A server on a free port, and what it printed once it was ready. */
+async function started(argv: string[], surroundings: Surroundings = {}) {
+  const controller = new AbortController();
+  const { io, printed } = fakeIo({ ...surroundings, stop: controller.signal });
+  const ready = Promise.withResolvers<void>();
+  const watched = (output: typeof io.stdout, isReady: (text: string) => boolean) => ({
+    ...output,
+    write: async (text: string) => {
+      await output.write(text);
+      if (isReady(text)) ready.resolve();
+    },
+  });
+  const stdout = watched(io.stdout, (text) => text.includes('"ready"'));
+  const stderr = watched(io.stderr, (text) => text.includes('ready at'));
+  const ended = run(['serve', '--port', '0', ...argv], { ...io, stdout, stderr });
+  await Promise.race([ready.promise, ended]);
+  const stop = async () => {
+    controller.abort('SIGTERM');
+    return ended;
+  };
+  return { printed, stop };
+}
+
+describe('lkm serve', () => {
+  it('says in its first line where it listens, serves, and ends well when told to', async () => {
+    const cwd = tempFolder();
+    const { printed, stop } = await started(['--json'], { cwd });
+    const { url, port, ...ready } = JSON.parse(printed.stdout);
+    expect(ready).toEqual({ event: 'ready', pid: 4121, db: join(cwd, '.local/share/lkm/lkm.db') });
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
+    expect(await stop()).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('stores the token of a new database as profile local, readable by its owner only', async () => {
+    const cwd = tempFolder();
+    const { printed, stop } = await started(['--json'], { cwd });
+    const { url, db } = JSON.parse(printed.stdout);
+    const file = join(cwd, '.config/lkm/config.json');
+    const { currentProfile, profiles } = JSON.parse(readFileSync(file, 'utf8'));
+    expect({ currentProfile, profiles }).toEqual({
+      currentProfile: 'local',
+      profiles: { local: { baseUrl: url, token: expect.stringMatching(/^lkm_admin_/), db } },
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(cwd, '.config/lkm')).mode & 0o777).toBe(0o700);
+    expect((await lkm(['products', 'create', '--name', 'Engine Pro'], { cwd })).code).toBe(0);
+    expect(await stop()).toBe(0);
+  });
+
+  it('finds its profile again on another port', async () => {
+    const cwd = tempFolder();
+    await (await started([], { cwd })).stop();
+    const { printed, stop } = await started([], { cwd });
+    expect(printed.stderr).toContain('  profile   local\n');
+    expect((await lkm(['products', 'list'], { cwd })).code).toBe(0);
+    await stop();
+  });
+
+  it('shows a new token on a terminal, and nowhere else', async () => {
+    const onTerminal = await started([], { terminal: true, env: { NO_COLOR: '1' } });
+    expect(onTerminal.printed.stderr).toMatch(
+      /^ready at http:\S+\n {2}database {2}\S+ \(new\)\n {2}token {5}lkm_admin_\w+ \(shown once\)\n/,
+    );
+    await onTerminal.stop();
+    const inLog = await started([]);
+    expect(inLog.printed.stderr).not.toContain('lkm_admin_');
+    await inLog.stop();
+  });
+
+  it('keeps the clock it is given', async () => {
+    const cwd = tempFolder();
+    const { stop } = await started(['--clock', '2030-01-01T00:00:00Z'], { cwd });
+    const { stdout } = await lkm(['products', 'create', '--name', 'x', '--fields', 'createdAt'], { cwd });
+    expect(stdout).toBe('2030-01-01T00:00:00.000Z\n');
+    await stop();
+  });
+
+  it('ends with 13 and one clear line when the port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const { code, stderr } = await lkm(['serve', '--port', String(port)]);
+    expect(code).toBe(13);
+    expect(stderr).toContain(`${port}`);
+    taken.close();
+  });
+
+  it.each([
+    [['--port', '65536'], "--port: '65536' is not a port"],
+    [['--log-format', 'xml'], "--log-format: 'xml' is not one of pretty, json, none"],
+    [['--rate-limit', '0'], "--rate-limit: '0' is neither a number of requests nor 'off'"],
+    [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
+    [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
+  ])('refuses %s', async (argv, says) => {
+    const { code, stderr } = await lkm(['serve', ...argv]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
+  });
+});

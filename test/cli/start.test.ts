@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from './fake-io.ts';
+
+const root = join(import.meta.dirname, '../..');
+const main = join(root, 'src/cli/main.ts');
+const env = { PATH: process.env.PATH, HOME: tempFolder() };
+const node = (args: readonly string[]) => promisify(execFile)(process.execPath, args, { env });
+
+/** Prints on stderr every module that is loaded. */
+const spy = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  import { writeSync } from 'node:fs';
+  registerHooks({ load: (url, context, next) => (writeSync(2, url + '\\n'), next(url, context)) });
+`)}`;
+
+describe('start-up', () => {
+  it.each(['--version', '--help'])('loads metadata alone for %s', async (option) => {
+    const { stderr } = await node(['--import', spy, main, option]);
+    const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'));
+    expect(loaded.length).toBeGreaterThan(0);
+    expect(loaded.filter((url) => /\/node_modules\/|\/src\/(?!cli\/)|\/commands\//.test(url))).toEqual([]);
+  });
+
+  it('loads commander and metadata for the help of a resource', async () => {
+    const { stderr } = await node(['--import', spy, main, 'keys', '--help']);
+    const packages = stderr.split('\n').flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
+    expect([...new Set(packages)]).toEqual(['commander']);
+  });
+
+  it('refuses an old Node.js with a sentence to act on', async () => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
+    const ran = node(['--import', `data:text/javascript,${pretend}`, join(root, 'bin/lkm.js')]);
+    await expect(ran).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'lkm needs Node.js 24.15 or newer; this is v20.20.2. ' +
+        'Install it, or run it through npm in the checkout: npx lkm\n',
+    });
+  });
+
+  it('ends quietly when its reader is gone', async () => {
+    const script = `"${process.execPath}" "${main}" help formatting | true; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { env });
+    expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
+  });
+});
+
+describe('the sources of the command', () => {
+  const folder = join(root, 'src/cli');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const sources = files.map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
+  const having = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
+
+  it('touch the process in one file only', () => {
+    expect(having(/\bprocess\.|\bconsole\./)).toEqual(['main.ts']);
+  });
+
+  it('load the server in two files, and late', () => {
+    expect(having(/import\('(\.\.\/)+server\//).sort()).toEqual(['commands/serve.ts', 'instance.ts']);
+    expect(having(/^import (?!type).*from '(\.\.\/)+(server|service|store)\//m)).toEqual([]);
+  });
+});

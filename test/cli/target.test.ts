@@ -1,0 +1,185 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { storeProfile } from '../../src/cli/config.ts';
+import { fakeIo, lkm, tempFolder } from './fake-io.ts';
+import { listed, refusal, scriptedService } from './scripted-service.ts';
+
+const list = ['customers', 'list'];
+const acme = { baseUrl: 'https://acme.example/api', token: 'token_of_acme' };
+const other = { baseUrl: 'https://other.example', token: 'token_of_other' };
+
+/** Runs `customers list` and says which service was asked with which token. */
+async function asked(argv: string[], env: Record<string, string> = {}, stdin = '') {
+  const cwd = tempFolder();
+  const { io } = fakeIo({ cwd });
+  await storeProfile(io, 'acme', acme);
+  await storeProfile(io, 'other', other);
+  writeFileSync(join(cwd, 'token.txt'), 'token_of_file\n');
+  const urls: string[] = [];
+  const { fetch, seen } = scriptedService(listed([]));
+  const remember = (request: Request) => {
+    urls.push(request.url);
+    return fetch(request);
+  };
+  const { code, stderr } = await lkm([...list, ...argv, '-q'], { cwd, env, stdin, fetch: remember });
+  const token = seen[0]?.authorization?.replace('Bearer ', '');
+  return { code, url: urls[0]?.replace('/customer', ''), token, stderr };
+}
+
+describe('the service and its token', () => {
+  const rows: [from: string, argv: string[], env: Record<string, string>, url: string, token: string][] = [
+    ['the current profile', [], {}, acme.baseUrl, acme.token],
+    ['LKM_PROFILE', [], { LKM_PROFILE: 'other' }, other.baseUrl, other.token],
+    [
+      '--profile, before the environment',
+      ['-p', 'other'],
+      { LKM_BASE_URL: 'https://x.example', LKM_TOKEN: 'env' },
+      other.baseUrl,
+      other.token,
+    ],
+    [
+      'the environment, before the profile',
+      [],
+      { LKM_BASE_URL: 'https://x.example', LKM_TOKEN: 'env' },
+      'https://x.example',
+      'env',
+    ],
+    [
+      '--base-url, before LKM_BASE_URL',
+      ['--base-url', 'https://y.example'],
+      { LKM_BASE_URL: 'https://x.example', LKM_TOKEN: 'env' },
+      'https://y.example',
+      'env',
+    ],
+    [
+      '--base-url, before LKM_DB',
+      ['--base-url', 'https://y.example'],
+      { LKM_DB: 'lkm.db', LKM_TOKEN: 'env' },
+      'https://y.example',
+      'env',
+    ],
+    [
+      '--token-file, before all other tokens',
+      ['--token-file', 'token.txt', '-p', 'other'],
+      { LKM_TOKEN: 'env' },
+      other.baseUrl,
+      'token_of_file',
+    ],
+    ['LKM_TOKEN_FILE', [], { LKM_TOKEN_FILE: 'token.txt' }, acme.baseUrl, 'token_of_file'],
+    [
+      'another address of the same origin',
+      ['--base-url', 'https://acme.example/v2'],
+      {},
+      'https://acme.example/v2',
+      acme.token,
+    ],
+  ];
+
+  it.each(rows)('come from %s', async (_, argv, env, url, token) => {
+    expect(await asked(argv, env)).toEqual({ code: 0, url, token, stderr: '' });
+  });
+
+  it('can come from stdin', async () => {
+    expect(await asked(['--token-file', '-'], {}, 'token_of_stdin\n')).toMatchObject({ token: 'token_of_stdin' });
+  });
+
+  it('belong together: a stored token goes to no other origin', async () => {
+    const { code, url, stderr } = await asked(['--base-url', 'https://evil.example']);
+    expect({ code, url }).toEqual({ code: 4, url: undefined });
+    expect(stderr).toContain(
+      'the token of profile acme belongs to https://acme.example and is not sent to https://evil.example',
+    );
+  });
+
+  const wrong: [why: string, argv: string[], env: Record<string, string>, code: number, says: string][] = [
+    [
+      'two services',
+      ['--db', 'x.db', '--base-url', 'https://x.example'],
+      {},
+      2,
+      '--db and --base-url name two services',
+    ],
+    ['two tokens', [], { LKM_TOKEN: 'a', LKM_TOKEN_FILE: 'token.txt' }, 2, 'LKM_TOKEN and LKM_TOKEN_FILE are both set'],
+    ['an unknown profile', ['-p', 'nobody'], {}, 2, "there is no profile 'nobody'\n  Stored: acme, other"],
+    ['a name every object has', ['-p', 'constructor'], {}, 2, "there is no profile 'constructor'"],
+    [
+      'plain http beyond this machine',
+      ['--base-url', 'http://x.example'],
+      { LKM_TOKEN: 'env' },
+      2,
+      'must begin with https://',
+    ],
+    ['a token file that is not there', ['--token-file', 'nope'], {}, 13, 'cannot read nope (ENOENT)'],
+  ];
+
+  it.each(wrong)('are refused: %s', async (_, argv, env, code, says) => {
+    const ran = await asked(argv, env);
+    expect(ran).toMatchObject({ code, url: undefined });
+    expect(ran.stderr).toContain(says);
+  });
+
+  it('are missing: the error names every way out', async () => {
+    const { code, stderr } = await lkm(list);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      [
+        'error: there is no service to talk to',
+        '  See it work:  lkm quickstart',
+        '  On a file:    --db lkm.db, or start a server with: lkm serve',
+        '  A service:    --base-url URL, with its token in LKM_TOKEN',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('are incomplete: a service without a token ends with 4', async () => {
+    const { code, stderr } = await lkm(list, { env: { LKM_BASE_URL: 'https://x.example' } });
+    expect(code).toBe(4);
+    expect(stderr).toContain('error: there is no token for https://x.example\n  In scripts:   export LKM_TOKEN=…\n');
+  });
+
+  it('names the profile whose token was refused', async () => {
+    const cwd = tempFolder();
+    await storeProfile(fakeIo({ cwd }).io, 'acme', acme);
+    const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
+    const { stderr } = await lkm(list, { cwd, fetch });
+    expect(stderr).toContain('error: the service refused the token from profile acme\n');
+    expect(stderr).not.toContain(acme.token);
+  });
+});
+
+describe('the configuration', () => {
+  const withConfig = (text: string) => {
+    const cwd = tempFolder();
+    const file = join(cwd, '.config/lkm/config.json');
+    mkdirSync(join(cwd, '.config/lkm'), { recursive: true });
+    writeFileSync(file, text);
+    return { cwd, file };
+  };
+
+  it.each([
+    ['that is not JSON', '{"version":1,', 'cannot be read as JSON'],
+    ['of another form', '{"version":1,"profiles":[1]}', 'does not have the form of a configuration'],
+    ['that is empty', '', 'cannot be read as JSON'],
+    ['of a newer lkm', '{"version":2}', 'was written by a newer lkm'],
+  ])('is left alone when it is one %s', async (_, text, says) => {
+    const { cwd, file } = withConfig(text);
+    const { code, stderr } = await lkm(list, { cwd });
+    expect(code).toBe(13);
+    expect(stderr).toContain(`${file} ${says}`);
+    await expect(storeProfile(fakeIo({ cwd }).io, 'acme', acme)).rejects.toThrow(says);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('keeps what it does not know', async () => {
+    const { cwd, file } = withConfig('{"version":1,"theme":"dark","profiles":{}}');
+    await storeProfile(fakeIo({ cwd }).io, 'acme', acme);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      version: 1,
+      theme: 'dark',
+      currentProfile: 'acme',
+      profiles: { acme },
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { duration, relative } from '../../src/cli/output/words.ts';
+import { parseLimit } from '../../src/cli/values/count.ts';
+import { parseDuration } from '../../src/cli/values/duration.ts';
+import { parseExpiry } from '../../src/cli/values/expiry.ts';
+import { parseFeature } from '../../src/cli/values/feature.ts';
+import { NOW } from './fake-io.ts';
+
+const clock = { now: () => NOW };
+
+describe('what people write', () => {
+  it.each([
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['12h', 43_200_000],
+    ['30d', 2_592_000_000],
+    ['1y', 31_536_000_000],
+    ['0s', 0],
+  ])('%s is a duration', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  it.each(['', '5', '1.5h', '-1d', '1w', '1 d', '9999999999s'])("'%s' is no duration", (text) => {
+    expect(() => parseDuration(text)).toThrow('is not a duration');
+  });
+
+  it.each([
+    ['2027-12-31', '2027-12-31T23:59:59.000Z'],
+    ['2028-02-29', '2028-02-29T23:59:59.000Z'],
+    ['2026-11-21', '2026-11-21T23:59:59.000Z'],
+    ['2027-12-31T18:00:00Z', '2027-12-31T18:00:00.000Z'],
+    ['2027-12-31T18:00+02:00', '2027-12-31T16:00:00.000Z'],
+    ['30d', '2026-12-21T12:00:00.000Z'],
+    ['never', null],
+  ])('%s is an expiry', (text, expected) => {
+    expect(parseExpiry(text, clock)).toBe(expected);
+  });
+
+  it.each(['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', '2026-11-20', '0s', ''])(
+    "'%s' is no expiry",
+    (text) => {
+      expect(() => parseExpiry(text, clock)).toThrow();
+    },
+  );
+
+  it.each([
+    ['5', 5],
+    ['unlimited', null],
+  ])('%s is a limit', (text, expected) => {
+    expect(parseLimit(text)).toBe(expected);
+  });
+
+  it.each(['-1', '1e3', '٣', 'none', ''])("'%s' is no limit", (text) => {
+    expect(() => parseLimit(text)).toThrow('is neither a whole number');
+  });
+
+  it.each([
+    ['export', ['export', true]],
+    ['export=false', ['export', false]],
+    ['cores=8', ['cores', 8]],
+    ['tier=pro=max', ['tier', 'pro=max']],
+    ['note=', ['note', '']],
+    ['id=12345678901234567890', ['id', '12345678901234567890']],
+  ])('%s is a feature', (text, expected) => {
+    expect(parseFeature(text)).toEqual(expected);
+  });
+});
+
+describe('what people read', () => {
+  it.each([
+    [-30, 'just now'],
+    [30, 'in a moment'],
+    [-60, '1 minute ago'],
+    [7_200, 'in 2 hours'],
+    [-86_400, '1 day ago'],
+    [365 * 86_400, 'in 12 months'],
+    [-3 * 365 * 86_400, '3 years ago'],
+  ])('%d seconds from now is %s', (seconds, expected) => {
+    expect(relative(new Date(NOW + seconds * 1000).toISOString(), NOW)).toBe(expected);
+  });
+
+  it.each([
+    [300, '5 minutes'],
+    [86_400, '1 day'],
+    [90, '90 seconds'],
+  ])('%d seconds last %s', (seconds, expected) => {
+    expect(duration(seconds)).toBe(expected);
+  });
+});
