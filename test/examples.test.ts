@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../src/client/index.ts';
+import { type RunningServer, startServer } from '../src/server/serve.ts';
+
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'lkm-examples-'));
+let server: RunningServer;
+let env: Record<string, string>;
+let licenseKey: string;
+
+beforeAll(async () => {
+  server = await startServer({
+    db: join(folder, 'lkm.db'),
+    host: '127.0.0.1',
+    port: 0,
+    logFormat: 'none',
+    logTo: { write: () => {} },
+  });
+  const token = server.created?.adminToken ?? '';
+  const client = createClient({ baseUrl: server.url, token });
+  const { id: productId } = await client.products.create({ name: 'Engine Pro' });
+  licenseKey = (await client.keys.create({ productId })).key;
+  const { file } = await client.keys.sign({ productId, licenseKey, hostId: 'build-01' });
+  writeFileSync(join(folder, 'app.lic'), file);
+  writeFileSync(join(folder, 'jwks.json'), JSON.stringify(await client.signingKeys.jwks()));
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(join(root, 'bin/lkm.js'), join(folder, 'bin/lkm'));
+  env = {
+    PATH: [join(folder, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
+    HOME: folder,
+    LKM_BASE_URL: server.url,
+    LKM_TOKEN: token,
+    LKM_PRODUCT: productId,
+  };
+});
+
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs a program beside this one, which serves it meanwhile. */
+function run(command: string, ...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: folder, env }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+const example = (name: string): string => join(root, 'examples', name);
+
+describe('verify-with-openssl.sh', () => {
+  const verify = (file: string) => run(example('verify-with-openssl.sh'), file, 'jwks.json');
+
+  it('verifies a licence file with openssl alone', async () => {
+    const { stdout, status } = await verify('app.lic');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ key: licenseKey, machine: 'build-01', type: 'offline', v: 1 });
+  });
+
+  it('refuses a file whose claims were changed', async () => {
+    const file = JSON.parse(readFileSync(join(folder, 'app.lic'), 'utf8')) as { licenseToken: string };
+    const [header = '', claims = '', signature = ''] = file.licenseToken.split('.');
+    const changed = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>;
+    changed.machine = 'laptop-9';
+    const forged = Buffer.from(JSON.stringify(changed)).toString('base64url');
+    writeFileSync(
+      join(folder, 'forged.lic'),
+      JSON.stringify({ ...file, licenseToken: [header, forged, signature].join('.') }),
+    );
+    expect(await verify('forged.lic')).toMatchObject({ status: 1, stdout: '' });
+  });
+});
+
+describe('verify-license-file.ts', () => {
+  it('says who is licensed, and who is not', async () => {
+    const verify = (hostId: string) => run('node', example('verify-license-file.ts'), 'app.lic', 'jwks.json', hostId);
+    expect(await verify('build-01')).toEqual({ status: 0, stdout: 'licensed for build-01\n', stderr: '' });
+    expect(await verify('laptop-9')).toEqual({ status: 1, stdout: '', stderr: 'not licensed: machine_mismatch\n' });
+  });
+});
+
+describe('ci-issue-key.sh', () => {
+  it('prints a licence key and nothing else on stdout', async () => {
+    const { stdout, status } = await run(example('ci-issue-key.sh'), '1001');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^(?:[0-9A-Z]{5}-){4}[0-9A-Z]{5}\n$/);
+  });
+});
+
+describe('issue-key.ts', () => {
+  it('issues a key to a new customer, and says why it does not', async () => {
+    const issue = (order: string) =>
+      run('node', example('issue-key.ts'), order, env.LKM_PRODUCT ?? '', 'ada@ada.example');
+    expect(await issue('1')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^.{29}\n$/) });
+    expect(await issue('2')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'refused: A customer with email ada@ada.example already exists (emailTaken)\n',
+    });
+  });
+});
+
+describe('embed-server.ts', () => {
+  it('runs the service inside a program', async () => {
+    const { stdout, status } = await run('node', example('embed-server.ts'), 'embedded.db');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^.{29} expires \d{4}-\d\d-\d\dT/);
+  });
+});
