@@ -4,8 +4,8 @@ import { measure, type Operation, type Server } from './measure.ts';
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: both sides of
 // each are measured in turns in this one run, and the middle one of their rounds counts.
 
-const ROUNDS = Number(process.env['LKM_BENCH_ROUNDS'] ?? 3);
-const SECONDS = Number(process.env['LKM_BENCH_SECONDS'] ?? 5);
+const ROUNDS = Number(process.env.LKM_BENCH_ROUNDS ?? 3);
+const SECONDS = Number(process.env.LKM_BENCH_SECONDS ?? 5);
 
 const small = await makeDatabase(1_000);
 const large = await makeDatabase(200_000);

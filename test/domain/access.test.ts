@@ -92,7 +92,9 @@ describe('mayMint', () => {
     [['license:read', 'license:write'], false],
     [['license:read', 'token:write'], true],
   ])('lets a caller that may create only so many keys pass on %j: %s', (wanted, answer) => {
-    expect(mayMint({ ...caller('admin'), maxIssues: 5 }, { scopes: wanted, productIds: null, expiresAt: null })).toBe(answer);
+    expect(mayMint({ ...caller('admin'), maxIssues: 5 }, { scopes: wanted, productIds: null, expiresAt: null })).toBe(
+      answer,
+    );
   });
 
   it.each<[string | null, string | null, boolean]>([
