@@ -33,10 +33,12 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
 }
 
 function addNetwork(list: BlockList, network: string): void {
-  const [address = '', bits] = network.split('/');
+  const [address = '', bits, ...more] = network.split('/');
   const family = isIP(address);
-  const prefix = bits === undefined ? (family === 6 ? 128 : 32) : Number(bits);
-  if (family === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > (family === 6 ? 128 : 32)) {
+  const longest = family === 6 ? 128 : 32;
+  const prefix = Number(bits ?? longest);
+  // Number reads '' as 0, which would trust every address.
+  if (family === 0 || !/^\d+$/.test(bits ?? '0') || prefix > longest || more.length > 0) {
     throw new TypeError(`${network} is not a network in CIDR notation`);
   }
   list.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');

@@ -29,6 +29,9 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1_000,
 };
 
+/** How often a server that stops looks for connections that have become idle, in milliseconds. */
+const SWEEP_MS = 50;
+
 /**
  * Serves the app over HTTP, or over HTTPS with `tls`.
  *
@@ -81,7 +84,13 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
 
 function stop(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.close((error) => (error ? reject(error) : resolve()));
+    // A connection with a request in flight is kept alive after its answer, and would be waited for.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    server.close((error) => {
+      clearInterval(sweep);
+      if (error) reject(error);
+      else resolve();
+    });
     server.closeIdleConnections();
   });
 }

@@ -1,6 +1,6 @@
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { ApiError, refuse } from '../contract/errors.ts';
 import { readBody } from './read-body.ts';
 
 /** Deeper JSON than any request has a use for. */
@@ -40,7 +40,10 @@ async function readJson(request: Request): Promise<unknown> {
   if (!/^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')) {
     throw refuse('invalidParams', {}, { cause: new Error('the content type is not application/json') });
   }
-  const bytes = await readBody(request);
+  const bytes = await readBody(request).catch((error: unknown) => {
+    // Whoever hangs up in the middle is at fault, not the server.
+    throw error instanceof ApiError ? error : refuse('invalidParams', {}, { cause: error });
+  });
   try {
     const text = decoder.decode(bytes);
     if (isNestedDeeper(text, DEEPEST_JSON)) throw new Error(`JSON is nested deeper than ${DEEPEST_JSON} levels`);

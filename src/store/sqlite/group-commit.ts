@@ -48,8 +48,9 @@ export function groupCommit(database: DatabaseSync): <T>(work: () => Promise<T>)
       commit.run();
       for (const answer of answers) answer();
     } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
       for (const job of batch) job.reject(error);
+      // The failure may have ended the transaction by itself; and a closed database has none.
+      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
     }
   }
 
