@@ -1,0 +1,234 @@
+import { expect } from 'vitest';
+import { scenarios } from '../support/scenario.ts';
+import type { Address } from '../support/world.ts';
+
+interface Subject {
+  /** A key of one slot, which host-1 holds; its customer is Zoë. */
+  readonly address: Address;
+  readonly customerId: string;
+  readonly otherProductId: string;
+}
+
+const missing = { status: 400, code: 1, message: 'Missing required params' };
+const notFound = { status: 404, code: 1, message: 'License not found' };
+
+/** The whole answer; key and address as the caller may see them. */
+const shown = (
+  { address, customerId }: Subject,
+  { key, ipAddress }: { readonly key: string; readonly ipAddress: string },
+) => ({
+  data: {
+    license: {
+      id: expect.stringMatching(/^lic_/),
+      key,
+      productId: address.productId,
+      maxActivations: 1,
+      activations: 1,
+      activated: true,
+      expirationDate: '2026-12-21T10:00:00.000Z',
+      metadata: { features: {}, is_trial: false },
+      allowedHosts: null,
+      licenseType: 'node-locked',
+      maxConcurrentSessions: null,
+      heartbeatInterval: 300,
+      sessionLeaseDuration: 900,
+      customerCanSelfReset: false,
+      vendorDisabled: false,
+      devices: [
+        {
+          id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
+          hostId: 'host-1',
+          deviceTag: 'No tag',
+          ipAddress,
+          activationTime: '2026-11-21T10:00:00.000Z',
+        },
+      ],
+      versionId: null,
+      version: null,
+      createdAt: '2026-11-21T10:00:00.000Z',
+      updatedAt: '2026-11-21T10:00:00.000Z',
+    },
+    customer: { id: customerId, name: 'Zoë', email: 'zoe@example.com', active: true },
+  },
+  code: 0,
+});
+
+const inFull = {
+  status: 200,
+  body: (subject: Subject) => shown(subject, { key: subject.address.licenseKey, ipAddress: '203.0.113.7' }),
+};
+
+const masked = {
+  status: 200,
+  body: (subject: Subject) =>
+    shown(subject, { key: `*****-*****-*****-*****-${subject.address.licenseKey.slice(-5)}`, ipAddress: '203.0.*.*' }),
+};
+
+const secrets = ({ address }: Subject) => [address.licenseKey, address.licenseKey.slice(0, 6), '203.0.113'];
+
+scenarios<Subject>(
+  'keys.get',
+  async (world) => {
+    const { id: productId } = await world.product();
+    const { id: customerId } = await world.customer({ name: 'Zoë', email: 'zoe@example.com' });
+    const address = { productId, licenseKey: await world.key({ productId, customerId, usesPerKey: '1' }) };
+    await world.activate(address, 'host-1');
+    return { address, customerId, otherProductId: (await world.product('Viewer')).id };
+  },
+  [
+    {
+      name: 'shows an admin the licence in full, with its devices and its customer',
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: inFull,
+    },
+    {
+      name: 'shows it in full to a token that may reveal',
+      as: { scopes: ['license:read', 'license:reveal'] },
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: inFull,
+    },
+    {
+      name: 'masks key and address for a caller that may only read',
+      as: 'read-only',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: masked,
+      absent: secrets,
+    },
+    {
+      name: 'masks them for any other token that may read licences',
+      as: { scopes: ['license:read', 'license:write', 'license:activate', 'license:sign'] },
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: masked,
+      absent: secrets,
+    },
+    {
+      name: 'masks all but the last four characters of a key of another format',
+      given: async (world, { address: { productId } }) => {
+        const licenseKey = 'LEGACY/2019/0000000042/ABCD';
+        await world.sql(`update licenses set license_key = '${licenseKey}'`);
+        return { address: { productId, licenseKey } };
+      },
+      as: 'read-only',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: (subject: Subject) => shown(subject, { key: `${'*'.repeat(23)}ABCD`, ipAddress: '203.0.*.*' }),
+      },
+      absent: () => ['LEGACY', '42/ABCD'],
+    },
+    {
+      name: 'shows no customer for a key that has none',
+      given: async (world, { address: { productId } }) => ({
+        address: { productId, licenseKey: await world.key({ productId }) },
+      }),
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: ({ address }: Subject) => ({
+          data: { license: expect.objectContaining({ key: address.licenseKey, devices: [] }), customer: null },
+          code: 0,
+        }),
+      },
+    },
+    {
+      name: 'shows a key that the vendor has disabled as not activated, with its devices',
+      given: (world) => world.sql('update licenses set vendor_disabled = 1'),
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: {
+          data: {
+            license: expect.objectContaining({ activated: false, vendorDisabled: true, activations: 1 }),
+            customer: expect.anything(),
+          },
+          code: 0,
+        },
+      },
+    },
+    {
+      name: 'lists devices oldest first',
+      given: async (world, { address: { productId } }) => {
+        const address = { productId, licenseKey: await world.key({ productId }) };
+        for (const [second, hostId] of ['host-c', 'host-a', 'host-b'].entries()) {
+          world.setNow(`2026-11-21T10:00:0${second}.000Z`);
+          await world.activate(address, hostId);
+        }
+        return { address };
+      },
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: {
+          data: {
+            license: expect.objectContaining({
+              devices: [
+                expect.objectContaining({ hostId: 'host-c', activationTime: '2026-11-21T10:00:00.000Z' }),
+                expect.objectContaining({ hostId: 'host-a', activationTime: '2026-11-21T10:00:01.000Z' }),
+                expect.objectContaining({ hostId: 'host-b', activationTime: '2026-11-21T10:00:02.000Z' }),
+              ],
+              updatedAt: '2026-11-21T10:00:02.000Z',
+            }),
+            customer: null,
+          },
+          code: 0,
+        },
+      },
+    },
+    {
+      name: 'refuses a query without productId',
+      as: 'admin',
+      request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a query without licenseKey',
+      as: 'admin',
+      request: ({ address: { productId } }) => ({ query: { productId } }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a caller without a token',
+      as: 'nobody',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: { status: 401, code: 1, message: 'Invalid access token' },
+      absent: secrets,
+    },
+    {
+      name: 'refuses a token that may only activate',
+      as: 'client',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
+      absent: secrets,
+    },
+    {
+      name: 'refuses a key that is not there',
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address, licenseKey: '00000-00000-00000-00000-00000' } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a key of another product',
+      as: 'admin',
+      request: ({ address, otherProductId }) => ({ query: { ...address, productId: otherProductId } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a product that the token may not touch as one that is not there',
+      as: ({ otherProductId }) => ({ kind: 'admin', productIds: [otherProductId] }),
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: notFound,
+    },
+    {
+      name: 'answers a server error when the database fails',
+      given: (world) => world.breakTable('devices'),
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: { status: 500, code: 1, message: 'Server error' },
+      absent: (subject) => ['devices', ...secrets(subject)],
+    },
+  ],
+);

@@ -1,0 +1,220 @@
+import { expect } from 'vitest';
+import { type Afterwards, scenarios } from '../support/scenario.ts';
+import type { Address } from '../support/world.ts';
+
+interface Subject {
+  /** A key of which two devices, host-1 and host-2, hold both slots. */
+  readonly address: Address;
+  readonly otherProductId: string;
+}
+
+const missing = { status: 400, code: 1, message: 'Missing required params' };
+const notActivated = { status: 403, code: 2, message: 'License not activated' };
+const notFound = { status: 404, code: 1, message: 'Device not found' };
+const oneFreed = { status: 200, body: { message: 'Device deactivated', code: 0 } };
+const allFreed = { status: 200, body: { message: 'All devices deactivated', code: 0 } };
+
+/** The hosts that the key is activated on, and what the licence counts. */
+const leaves =
+  (...hostIds: readonly string[]): Afterwards<Subject> =>
+  async (world, { address }) => {
+    const { activations, activated, devices } = await world.license(address);
+    expect({ activations, activated, hostIds: devices.map(({ hostId }) => hostId).sort() }).toEqual({
+      activations: hostIds.length,
+      activated: hostIds.length > 0,
+      hostIds,
+    });
+  };
+
+scenarios<Subject>(
+  'keys.deactivate',
+  async (world) => {
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '2' }) };
+    await world.activate(address, 'host-1', 'host-2');
+    return { address, otherProductId: (await world.product('Viewer')).id };
+  },
+  [
+    {
+      name: 'frees the slot of one device',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
+      expect: oneFreed,
+      wrote: { devices: -1 },
+      afterwards: leaves('host-2'),
+    },
+    {
+      name: 'lets another device take the freed slot',
+      given: async (world, { address }) => {
+        await world.call('client', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' });
+        await world.activate(address, 'host-3');
+      },
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
+      expect: oneFreed,
+      wrote: { devices: -1 },
+      afterwards: leaves('host-3'),
+    },
+    {
+      name: 'frees the slots of all devices without a hostId',
+      as: 'admin',
+      request: ({ address }) => ({ body: address }),
+      expect: allFreed,
+      wrote: { devices: -2 },
+      afterwards: leaves(),
+    },
+    {
+      name: 'leaves the devices of other keys alone',
+      given: async (world, { address: { productId } }) => {
+        const address = { productId, licenseKey: await world.key({ productId }) };
+        await world.activate(address, 'host-1', 'host-2', 'host-3');
+        return { address };
+      },
+      as: 'admin',
+      request: ({ address }) => ({ body: address }),
+      expect: allFreed,
+      wrote: { devices: -3 },
+      afterwards: leaves(),
+    },
+    {
+      name: 'is open to a token that may activate and no more',
+      as: 'client',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
+      expect: oneFreed,
+      wrote: { devices: -1 },
+      afterwards: leaves('host-1'),
+    },
+    {
+      name: 'frees a device of a licence that has expired',
+      at: '2027-11-21T10:00:00.000Z',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
+      expect: oneFreed,
+      wrote: { devices: -1 },
+      afterwards: leaves('host-2'),
+    },
+    {
+      name: 'refuses a body without productId',
+      as: 'admin',
+      request: ({ address: { licenseKey } }) => ({ body: { licenseKey } }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a body without licenseKey',
+      as: 'admin',
+      request: ({ address: { productId } }) => ({ body: { productId } }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a hostId that is null, rather than freeing every device',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: null } }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a hostId that is empty, rather than freeing every device',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: '' } }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a caller without a token',
+      as: 'nobody',
+      request: ({ address }) => ({ body: address }),
+      expect: { status: 401, code: 1, message: 'Invalid access token' },
+    },
+    {
+      name: 'refuses a caller that may only read',
+      as: 'read-only',
+      request: ({ address }) => ({ body: address }),
+      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
+    },
+    {
+      name: 'refuses a key without devices',
+      given: async (world, { address: { productId } }) => ({
+        address: { productId, licenseKey: await world.key({ productId }) },
+      }),
+      as: 'admin',
+      request: ({ address }) => ({ body: address }),
+      expect: notActivated,
+    },
+    {
+      name: 'refuses a key without devices before it looks for the host',
+      given: async (world, { address: { productId } }) => ({
+        address: { productId, licenseKey: await world.key({ productId }) },
+      }),
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-9' } }),
+      expect: notActivated,
+    },
+    {
+      name: 'refuses a key whose devices have all been freed',
+      given: async (world, { address }) => {
+        await world.call('admin', 'POST', '/deactivate-key', address);
+      },
+      as: 'admin',
+      request: ({ address }) => ({ body: address }),
+      expect: notActivated,
+    },
+    {
+      name: 'refuses a key that the vendor has disabled',
+      given: (world) => world.sql('update licenses set vendor_disabled = 1'),
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
+      expect: notActivated,
+    },
+    {
+      name: 'refuses a host that is no device of the key',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-9' } }),
+      expect: notFound,
+    },
+    {
+      name: 'tells hosts apart by their case',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'HOST-1' } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a device that is freed a second time',
+      given: async (world, { address }) => {
+        await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' });
+      },
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a key that is not there',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, licenseKey: '00000-00000-00000-00000-00000' } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a key of another product',
+      as: 'admin',
+      request: ({ address, otherProductId }) => ({ body: { ...address, productId: otherProductId } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a product that is not there',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, productId: 'prod_00000000000000000000000000' } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a product that the token may not touch as one that is not there',
+      as: ({ otherProductId }) => ({ kind: 'client', productIds: [otherProductId] }),
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
+      expect: notFound,
+    },
+    {
+      name: 'answers a server error when the database fails',
+      given: (world) => world.breakTable('devices'),
+      as: 'admin',
+      request: ({ address }) => ({ body: address }),
+      expect: { status: 500, code: 1, message: 'Server error' },
+      absent: () => ['devices'],
+    },
+  ],
+);

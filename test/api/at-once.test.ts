@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { createWorld } from '../support/world.ts';
+
+const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+
+/** How many answers there are of each status and code. */
+function tally(answers: readonly { readonly status: number; readonly body: { readonly code?: number } }[]) {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const name = `${status}/${body.code ?? 0}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe.each(engines)('many requests at once on $name', (engine) => {
+  it('take each slot of a key once', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '5' }) };
+    const answers = await times(60, (i) =>
+      world.call('admin', 'POST', '/key/sign', { ...address, hostId: `host-${i}` }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 5, '403/3': 55 });
+    const { activations, devices } = await world.license(address);
+    expect([activations, devices.length]).toEqual([5, 5]);
+  });
+
+  it('of one host take one slot, and all get a file', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
+    const answers = await times(30, () => world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1' }));
+    expect(tally(answers)).toEqual({ '200/0': 30 });
+    expect(await world.license(address)).toMatchObject({ activations: 1 });
+  });
+
+  it('free a device once', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId }) };
+    await world.activate(address, 'host-1', 'host-2');
+    const answers = await times(20, () =>
+      world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 1, '404/1': 19 });
+    expect(await world.license(address)).toMatchObject({ activations: 1 });
+  });
+
+  it('lease each seat once', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 4 });
+    const answers = await times(40, () => world.call('client', 'POST', '/key/checkout', { productId, licenseKey }));
+    expect(tally(answers)).toEqual({ '200/0': 4, '403/9': 36 });
+  });
+
+  it('give an e-mail address to one customer', async () => {
+    await using world = await createWorld({ engine });
+    const answers = await times(20, (i) =>
+      world.call('admin', 'POST', '/customer', { name: `n${i}`, email: 'zoe@example.com' }),
+    );
+    expect(tally(answers)).toEqual({ '201/0': 1, '409/2': 19 });
+  });
+
+  it('issue no more keys than the token may', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const answers = await times(20, () =>
+      world.call({ kind: 'admin', maxIssues: 3 }, 'POST', '/create-key', { productId }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 3, '403/10': 17 });
+  });
+
+  it('issue keys that all differ', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const issued = await times(100, () => world.key({ productId }));
+    expect(new Set(issued).size).toBe(100);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyEndpoint } from '../../src/contract/endpoint.ts';
+import { listEndpoints } from '../../src/contract/index.ts';
+import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts';
+import { mintToken } from '../../src/domain/token.ts';
+import { engines } from '../support/engines.ts';
+import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
+import { pathWith } from '../support/scenario.ts';
+import { type Answer, type As, createWorld, type World } from '../support/world.ts';
+
+const authenticated = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'public');
+const scoped = authenticated.filter(({ endpoint }) => endpoint.scope !== 'none');
+
+/** `Authorization` headers that let nobody in; undefined is none at all. */
+async function badHeaders(world: World): Promise<Record<string, string | undefined>> {
+  const good = await world.tokenOf('admin');
+  const expired = await world.tokenOf({ kind: 'admin', expiresAt: '2026-11-21T10:00:00.000Z' });
+  const revoked = await world.tokenOf({ kind: 'admin', maxIssues: 1 });
+  await world.sql(`update tokens set revoked_at = '2026-11-21T09:00:00.000Z' where max_issues = 1`);
+  const last = good?.endsWith('0') ? '1' : '0';
+  return {
+    missing: undefined,
+    empty: '',
+    'a scheme without a token': 'Bearer',
+    'a token without a scheme': `${good}`,
+    'another scheme': `Basic ${good}`,
+    'two tokens': `Bearer ${good} ${good}`,
+    'two tokens as a repeated header is joined': `Bearer ${good}, Bearer ${good}`,
+    'a token of no known form': 'Bearer abc',
+    'a token cut short': `Bearer ${good?.slice(0, -1)}`,
+    'a token in upper case': `Bearer ${good?.toUpperCase()}`,
+    'a wrong checksum': `Bearer ${good?.slice(0, -1)}${last}`,
+    'an unknown token': `Bearer ${mintToken('admin', new Uint8Array(32))}`,
+    'an expired token': `Bearer ${expired}`,
+    'a revoked token': `Bearer ${revoked}`,
+  };
+}
+
+/** All that a caller can see of an answer, but what differs from request to request. */
+function whatIsSeen({ status, headers, text }: Answer) {
+  const { 'x-request-id': _, ratelimit: __, ...same } = headers;
+  return { status, headers: same, text };
+}
+
+describe.each(engines)('authentication on $name', (engine) => {
+  it.each(authenticated)('$name answers every useless token with the same 401', async ({ name, endpoint }) => {
+    await using world = await createWorld({ engine });
+    const { query, body } = validRequests[name as EndpointName](await furnish(world));
+    const headers = Object.entries(await badHeaders(world));
+    const before = await world.contents();
+
+    const seen = new Map<string, unknown>();
+    for (const [defect, Authorization] of headers) {
+      const header = Authorization === undefined ? undefined : { Authorization };
+      seen.set(
+        defect,
+        whatIsSeen(await world.call('nobody', endpoint.method, pathWith(endpoint, query), body, header)),
+      );
+    }
+
+    const refused = {
+      status: 401,
+      headers: {
+        'cache-control': 'no-store',
+        'content-type': 'application/json',
+        'ratelimit-policy': '"failures";q=60;w=60',
+        'x-content-type-options': 'nosniff',
+      },
+      text: '{"message":"Invalid access token","code":1}',
+    };
+    expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(headers.map(([defect]) => [defect, refused])));
+    expect(await world.contents()).toEqual(before);
+  });
+
+  it.each(authenticated)('$name refuses a useless token before it looks at the request', async ({ endpoint }) => {
+    await using world = await createWorld({ engine });
+    const { status } = await world.send(`${endpoint.path}?a=1&a=2`, {
+      method: endpoint.method,
+      ...(endpoint.body ? { body: '{"broken', headers: { 'Content-Type': 'text/plain' } } : {}),
+    });
+    expect(status).toBe(401);
+  });
+
+  it.each(scoped)('$name refuses a token that has every scope but its own', async ({ name, endpoint }) => {
+    await using world = await createWorld({ engine });
+    const answer = await ask(world, { scopes: scopes.filter((scope) => scope !== endpoint.scope) }, name, endpoint);
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 403,
+      body: { message: 'Insufficient permissions for this operation', code: 1 },
+    });
+  });
+
+  it.each(scoped)('$name is open to a token that has its scope alone', async ({ name, endpoint }) => {
+    await using world = await createWorld({ engine });
+    const answer = await ask(world, { scopes: [endpoint.scope as Scope] }, name, endpoint);
+    expect({ status: answer.status, text: answer.text }).toEqual({ status: endpoint.reply.status, text: answer.text });
+  });
+
+  it.each<[TokenKind, readonly EndpointName[]]>([
+    ['read-only', ['keys.get', 'customers.list', 'products.list', 'products.get', 'tokens.self']],
+    ['client', ['keys.deactivate', 'keys.checkout', 'tokens.self']],
+    ['admin', authenticated.map(({ name }) => name as EndpointName)],
+  ])('a token of kind %s may do this and no more', async (kind, allowed) => {
+    const open: string[] = [];
+    for (const { name, endpoint } of authenticated) {
+      await using world = await createWorld({ engine });
+      const answer = await ask(world, { kind }, name, endpoint);
+      if (answer.status !== 403) open.push(name);
+    }
+    expect(open).toEqual(allowed);
+  });
+
+  it('refuses a mistyped token without asking the database', async () => {
+    await using world = await createWorld({ engine });
+    const { 'a wrong checksum': mistyped, 'an unknown token': unknown } = await badHeaders(world);
+    await world.breakTable('tokens');
+    const statuses = [];
+    for (const Authorization of [mistyped, unknown]) {
+      statuses.push(
+        (await world.call('nobody', 'GET', '/customer', undefined, { Authorization: `${Authorization}` })).status,
+      );
+    }
+    expect(statuses).toEqual([401, 500]);
+  });
+
+  it('lets the scheme be written in any case', async () => {
+    await using world = await createWorld({ engine });
+    const headers = { Authorization: `bEARER ${await world.tokenOf('admin')}` };
+    expect((await world.call('nobody', 'GET', '/customer', undefined, headers)).status).toBe(200);
+  });
+});
+
+/** Makes the request of an endpoint that an admin would succeed with. */
+async function ask(world: World, as: As, name: string, endpoint: AnyEndpoint): Promise<Answer> {
+  const { query, body } = validRequests[name as EndpointName](await furnish(world));
+  return world.call(as, endpoint.method, pathWith(endpoint, query), body);
+}

@@ -1,0 +1,452 @@
+import { expect } from 'vitest';
+import { scopes } from '../../src/contract/scopes.ts';
+import { scenarios } from '../support/scenario.ts';
+import { type Answer, type As, DAWN, type Rights, type World } from '../support/world.ts';
+
+interface Subject {
+  readonly productId: string;
+  readonly otherProductId: string;
+  /** A token that may read licences and customers until noon. */
+  readonly reader: { readonly id: string; readonly token: string };
+}
+
+const NOON = '2026-11-21T12:00:00.000Z';
+const TOKEN = /^lkm_(admin|read-only|client|scoped)_[0-9a-hjkmnp-tv-z]{59}$/;
+
+async function prepare(world: World): Promise<Subject> {
+  const answer = await world.call('admin', 'POST', '/token', {
+    name: 'reader',
+    kind: 'scoped',
+    scopes: ['customer:read', 'license:read'],
+    expiresAt: '2026-11-21T14:00:00+02:00',
+  });
+  return {
+    productId: (await world.product()).id,
+    otherProductId: (await world.product('Viewer')).id,
+    reader: answer.body.data,
+  };
+}
+
+const showReader = ({ reader }: Subject) => ({
+  id: reader.id,
+  name: 'reader',
+  kind: 'scoped',
+  scopes: ['license:read', 'customer:read'],
+  productIds: null,
+  maxIssues: null,
+  issued: null,
+  expiresAt: NOON,
+  revokedAt: null,
+  createdAt: DAWN,
+});
+
+const missing = { status: 400, code: 1, message: 'Missing required params' };
+const invalidToken = { status: 401, code: 1, message: 'Invalid access token' };
+const scopeMissing = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
+const notFound = { status: 404, code: 1, message: 'Token not found' };
+const serverError = { status: 500, code: 1, message: 'Server error' };
+
+scenarios<Subject>('tokens.list', prepare, [
+  {
+    name: 'lists all tokens, oldest first, without their secrets',
+    as: 'admin',
+    request: {},
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({
+        action: 'tokens.list',
+        status: true,
+        data: expect.arrayContaining([
+          showReader(subject),
+          {
+            ...showReader(subject),
+            id: expect.stringMatching(/^tok_/),
+            name: 'made by the test',
+            kind: 'admin',
+            scopes,
+            expiresAt: null,
+          },
+        ]),
+        code: 0,
+      }),
+    },
+    absent: ({ reader }) => [reader.token, reader.token.slice(-20), 'hash'],
+    afterwards: async (_world, _subject, { body }) => {
+      const ids = body.data.map(({ id }: { id: string }) => id);
+      expect(ids).toEqual([...ids].sort());
+    },
+  },
+  {
+    name: 'lists revoked tokens too',
+    given: async (world, { reader }) => {
+      await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
+    },
+    as: 'admin',
+    request: {},
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({
+        action: 'tokens.list',
+        status: true,
+        data: expect.arrayContaining([{ ...showReader(subject), revokedAt: DAWN }]),
+        code: 0,
+      }),
+    },
+  },
+  { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: invalidToken },
+  { name: 'refuses a caller that may only read', as: 'read-only', request: {}, expect: scopeMissing },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('tokens'),
+    as: 'admin',
+    request: {},
+    expect: serverError,
+  },
+]);
+
+const created = (fields: Readonly<Record<string, unknown>>) => ({
+  status: 201,
+  body: {
+    action: 'tokens.create',
+    status: true,
+    data: {
+      id: expect.stringMatching(/^tok_[0-9a-z]{26}$/),
+      name: 'new',
+      productIds: null,
+      maxIssues: null,
+      issued: null,
+      expiresAt: null,
+      revokedAt: null,
+      createdAt: DAWN,
+      token: expect.stringMatching(TOKEN),
+      ...fields,
+    },
+    code: 0,
+  },
+});
+
+/** Whoever holds the new token is let in, and is shown as what the answer said. */
+async function worksAtOnce(world: World, _: Subject, { body }: Answer): Promise<void> {
+  const { token, ...rest } = body.data;
+  expect((await world.call({ token }, 'GET', '/token/self')).body.data).toEqual(rest);
+}
+
+const readOnlyScopes = ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read'];
+
+/** A token of these rights that may make tokens. */
+const minter = (rights: Rights): As => ({ ...rights, scopes: ['token:write', ...(rights.scopes ?? [])] });
+
+scenarios<Subject>('tokens.create', prepare, [
+  {
+    name: 'creates an admin token, which works at once',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'admin' } },
+    expect: created({ kind: 'admin', scopes, token: expect.stringMatching(/^lkm_admin_/) }),
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  {
+    name: 'creates a read-only token',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'read-only' } },
+    expect: created({ kind: 'read-only', scopes: readOnlyScopes, token: expect.stringMatching(/^lkm_read-only_/) }),
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  {
+    name: 'creates a client token',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: created({ kind: 'client', scopes: ['license:activate'], token: expect.stringMatching(/^lkm_client_/) }),
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  {
+    name: 'creates a scoped token, each of whose scopes counts once',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'scoped', scopes: ['product:read', 'license:read', 'product:read'] } },
+    expect: created({ kind: 'scoped', scopes: ['license:read', 'product:read'] }),
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  {
+    name: 'keeps limits: products, number of keys, expiry',
+    as: 'admin',
+    request: ({ productId }) => ({
+      body: { name: 'new', kind: 'admin', productIds: [productId], maxIssues: 3, expiresAt: NOON },
+    }),
+    expect: {
+      status: 201,
+      body: ({ productId }: Subject) =>
+        created({ kind: 'admin', scopes, productIds: [productId], maxIssues: 3, issued: 0, expiresAt: NOON }).body,
+    },
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  {
+    name: 'keeps nothing of the secret but its hash',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: created({ kind: 'client', scopes: ['license:activate'] }),
+    wrote: { tokens: 1 },
+    afterwards: async (world, _, { body }) => {
+      const secret = body.data.token.slice('lkm_client_'.length);
+      expect(JSON.stringify(await world.contents())).not.toContain(secret.slice(0, 20));
+    },
+  },
+  {
+    name: 'lets a token create one of the scopes it has',
+    as: minter({ scopes: ['license:read'] }),
+    request: { body: { name: 'new', kind: 'scoped', scopes: ['license:read'] } },
+    expect: created({ kind: 'scoped', scopes: ['license:read'] }),
+    wrote: { tokens: 1 },
+  },
+  {
+    name: 'refuses to create a token of a scope that its maker has not',
+    as: minter({ scopes: ['license:read'] }),
+    request: { body: { name: 'new', kind: 'scoped', scopes: ['license:read', 'license:reveal'] } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'refuses to create an admin token for a maker that is none',
+    as: minter({ scopes: ['license:write', 'token:read'] }),
+    request: { body: { name: 'new', kind: 'admin' } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'refuses to create a token for a product that its maker may not touch',
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    request: ({ otherProductId }) => ({ body: { name: 'new', kind: 'client', productIds: [otherProductId] } }),
+    expect: scopeMissing,
+  },
+  {
+    name: 'refuses to create a token for all products for a maker that may touch some',
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'lets a maker that may touch some products create a token for these',
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    request: ({ productId }) => ({ body: { name: 'new', kind: 'client', productIds: [productId] } }),
+    expect: {
+      status: 201,
+      body: ({ productId }: Subject) =>
+        created({ kind: 'client', scopes: ['license:activate'], productIds: [productId] }).body,
+    },
+    wrote: { tokens: 1 },
+  },
+  {
+    name: 'refuses to pass on the right to issue keys when its maker may issue only so many',
+    as: { kind: 'admin', maxIssues: 5 },
+    request: { body: { name: 'new', kind: 'scoped', scopes: ['license:write'], maxIssues: 1 } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'refuses to create a token that outlives its maker',
+    as: { kind: 'admin', expiresAt: NOON },
+    request: { body: { name: 'new', kind: 'client', expiresAt: '2026-11-21T12:00:00.001Z' } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'refuses to create a token without an end for a maker that has one',
+    as: { kind: 'admin', expiresAt: NOON },
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'lets a maker that has an end create a token with the same one',
+    as: { kind: 'admin', expiresAt: NOON },
+    request: { body: { name: 'new', kind: 'client', expiresAt: NOON } },
+    expect: created({ kind: 'client', scopes: ['license:activate'], expiresAt: NOON }),
+    wrote: { tokens: 1 },
+  },
+  {
+    name: 'refuses a product that is not there',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'client', productIds: ['prod_00000000000000000000000000'] } },
+    expect: { status: 404, code: 1, message: 'Product not found' },
+  },
+  { name: 'refuses a body without name', as: 'admin', request: { body: { kind: 'client' } }, expect: missing },
+  { name: 'refuses a body without kind', as: 'admin', request: { body: { name: 'new' } }, expect: missing },
+  {
+    name: 'refuses a kind it does not know',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'owner' } },
+    expect: missing,
+  },
+  {
+    name: 'refuses kind scoped without scopes',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'scoped' } },
+    expect: missing,
+  },
+  {
+    name: 'refuses scopes with any other kind',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'read-only', scopes: ['license:read'] } },
+    expect: missing,
+  },
+  {
+    name: 'refuses a scope it does not know',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'scoped', scopes: ['license:*'] } },
+    expect: missing,
+  },
+  {
+    name: 'refuses a list of no products',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'client', productIds: [] } },
+    expect: missing,
+  },
+  {
+    name: 'refuses a maxIssues of 0',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'admin', maxIssues: 0 } },
+    expect: missing,
+  },
+  {
+    name: 'refuses a caller without a token',
+    as: 'nobody',
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: invalidToken,
+  },
+  {
+    name: 'refuses a token that may read tokens but not make any',
+    as: { scopes: ['token:read', 'license:activate'] },
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('products'),
+    as: 'admin',
+    request: ({ productId }) => ({ body: { name: 'new', kind: 'client', productIds: [productId] } }),
+    expect: serverError,
+  },
+]);
+
+const revoked = { status: 200, body: { action: 'tokens.revoke', status: true, code: 0 } };
+
+scenarios<Subject>('tokens.revoke', prepare, [
+  {
+    name: 'revokes a token, whose very next request is refused',
+    given: async (world, { reader }) => {
+      expect((await world.call(reader, 'GET', '/customer')).status).toBe(200);
+    },
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: revoked,
+    wrote: {},
+    afterwards: async (world, { reader }) => {
+      const { status, body } = await world.call(reader, 'GET', '/customer');
+      expect({ status, body }).toEqual({ status: 401, body: { message: 'Invalid access token', code: 1 } });
+    },
+  },
+  {
+    name: 'keeps the first instant of a token that is revoked twice',
+    given: async (world, { reader }) => {
+      await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
+    },
+    at: '2026-11-21T11:00:00.000Z',
+    as: { scopes: ['token:write'] },
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: revoked,
+    afterwards: async (world, subject) => {
+      const { data } = (await world.call('admin', 'GET', '/token')).body;
+      expect(data).toContainEqual({ ...showReader(subject), revokedAt: DAWN });
+    },
+  },
+  { name: 'refuses a query without tokenId', as: 'admin', request: {}, expect: missing },
+  {
+    name: 'refuses a caller without a token',
+    as: 'nobody',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: invalidToken,
+  },
+  {
+    name: 'refuses a caller that may only read',
+    as: 'read-only',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: scopeMissing,
+  },
+  {
+    name: 'refuses a token that is not there',
+    as: 'admin',
+    request: { query: { tokenId: 'tok_absent' } },
+    expect: notFound,
+  },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('tokens'),
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: serverError,
+  },
+]);
+
+scenarios<Subject>('tokens.self', prepare, [
+  {
+    name: 'shows the token that asks, without its secret',
+    as: ({ reader }) => reader,
+    request: {},
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({ action: 'tokens.self', status: true, data: showReader(subject), code: 0 }),
+    },
+    absent: ({ reader }) => [reader.token.slice(-20)],
+  },
+  {
+    name: 'counts the keys of a token that may issue only so many',
+    given: async (world, { productId }) => {
+      await world.call({ kind: 'admin', maxIssues: 3 }, 'POST', '/create-key', { productId });
+    },
+    as: { kind: 'admin', maxIssues: 3 },
+    request: {},
+    expect: {
+      status: 200,
+      body: {
+        action: 'tokens.self',
+        status: true,
+        data: {
+          id: expect.stringMatching(/^tok_/),
+          name: 'made by the test',
+          kind: 'admin',
+          scopes,
+          productIds: null,
+          maxIssues: 3,
+          issued: 1,
+          expiresAt: null,
+          revokedAt: null,
+          createdAt: DAWN,
+        },
+        code: 0,
+      },
+    },
+  },
+  {
+    name: 'lets a token in up to the last millisecond before it expires',
+    at: '2026-11-21T11:59:59.999Z',
+    as: ({ reader }) => reader,
+    request: {},
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({ action: 'tokens.self', status: true, data: showReader(subject), code: 0 }),
+    },
+  },
+  {
+    name: 'refuses a token from the instant it expires on',
+    at: NOON,
+    as: ({ reader }) => reader,
+    request: {},
+    expect: invalidToken,
+  },
+  { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: invalidToken },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('tokens'),
+    as: 'admin',
+    request: {},
+    expect: serverError,
+  },
+]);

@@ -1,0 +1,220 @@
+import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { selfSigned } from '../client/self-signed.ts';
+import { exchange, openConnection } from '../support/raw-http.ts';
+import { startTestServer } from '../support/server.ts';
+
+const MIB = 1_048_576;
+
+const invalidToken = '{"message":"Invalid access token","code":1}';
+
+describe('requests as no client of ours writes them', () => {
+  it('answers HEAD as GET, without the body', async () => {
+    await using service = await startTestServer();
+    const answer = await fetch(`${service.server.url}/customer`, {
+      method: 'HEAD',
+      headers: { Authorization: `Bearer ${service.adminToken}` },
+    });
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+      200,
+      'application/json',
+      '',
+    ]);
+  });
+
+  it('takes a request for an absolute address as one for its path', async () => {
+    await using service = await startTestServer();
+    const text = await exchange(service.server.port, [
+      'GET http://somewhere.example/customer HTTP/1.1',
+      'Host: somewhere.example',
+      `Authorization: Bearer ${service.adminToken}`,
+    ]);
+    expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"action":"customers\.list","status":true,"data":\[\],"code":0\}$/);
+  });
+
+  it('lets nobody in with two Authorization headers, whichever is good', async () => {
+    await using service = await startTestServer();
+    const good = `Authorization: Bearer ${service.adminToken}`;
+    const bad = 'Authorization: Bearer nothing';
+    for (const headers of [
+      [good, bad],
+      [bad, good],
+      [good, good],
+    ]) {
+      const text = await exchange(service.server.port, ['GET /customer HTTP/1.1', 'Host: localhost', ...headers]);
+      expect(text).toMatch(/^HTTP\/1\.1 401 /);
+      expect(text).toContain(invalidToken);
+    }
+  });
+
+  it.each([
+    ['TRACE', ['TRACE /customer HTTP/1.1', 'Host: localhost'], 405],
+    ['an unknown method', ['BREW /customer HTTP/1.1', 'Host: localhost'], 400],
+    ['PROPFIND', ['PROPFIND /customer HTTP/1.1', 'Host: localhost'], 405],
+    ['no Host', ['GET /customer HTTP/1.1'], 400],
+    ['a Host that is none', ['GET /customer HTTP/1.1', 'Host: a b'], 400],
+    ['two lengths', ['POST /customer HTTP/1.1', 'Host: localhost', 'Content-Length: 1', 'Content-Length: 2'], 400],
+    [
+      'a length and chunks',
+      ['POST /customer HTTP/1.1', 'Host: localhost', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
+      400,
+    ],
+    ['a path that is none', ['GET customer HTTP/1.1', 'Host: localhost'], 400],
+    ['the asterisk', ['OPTIONS * HTTP/1.1', 'Host: localhost'], 400],
+    ['headers of 20 kB', ['GET /customer HTTP/1.1', 'Host: localhost', `X-Long: ${'x'.repeat(20_000)}`], 431],
+    ['no HTTP', ['hello'], 400],
+  ])('refuses %s, tells nothing of itself, and goes on', async (_, head, status) => {
+    await using service = await startTestServer();
+    const text = await exchange(service.server.port, head);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(text).not.toMatch(/\bat .*:\d+:\d+|node:|src\//);
+    expect((await service.call('GET', '/customer')).status).toBe(200);
+  });
+
+  it.each([
+    ['announced', { 'Content-Length': String(2 * MIB) }],
+    ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+  ])('refuses a body of 2 MiB, %s, and goes on', async (_, headers) => {
+    await using service = await startTestServer();
+    const sent = httpRequest(`${service.server.url}/customer`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json', ...headers },
+    });
+    // The server may hang up on what it does not want to read.
+    sent.on('error', () => {});
+    sent.end(Buffer.alloc(2 * MIB, ' '));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(413);
+    expect(await textOf(answer)).toBe('{"message":"Request body too large","code":1}');
+    expect((await service.call('GET', '/customer')).body.data).toEqual([]);
+  });
+
+  it('writes nothing when the caller hangs up in the middle of a body, and does not count it as a failure', async () => {
+    await using service = await startTestServer();
+    {
+      using connection = openConnection(service.server.port);
+      connection.send(...postHead(service.adminToken, 100), '', '');
+      await connection.until(/100 Continue/);
+      connection.send('{"name":"Acme"}');
+    }
+    expect(await service.logged({ method: 'POST' })).toMatchObject({ level: 30, route: '/customer', status: 400 });
+    expect((await service.call('GET', '/customer')).body.data).toEqual([]);
+  });
+});
+
+describe('slow clients', () => {
+  it('are given 10 s for the headers, 30 s for the request, and 65 s between requests', async () => {
+    const servers = watchServers();
+    await using service = await startTestServer();
+    await service.call('GET', '/health');
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = servers.at(service.server.port);
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout }).toEqual({
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 65_000,
+    });
+  });
+
+  it.each([
+    ['headers that never end', 'headersTimeout', ['GET /customer HTTP/1.1', 'Host: localhost', 'X-Slow']],
+    ['a body that never ends', 'requestTimeout', [...postHead('nothing', 100), '', '{']],
+  ] as const)('are cut off with %s', async (_, timeout, lines) => {
+    const servers = watchServers();
+    await using service = await startTestServer();
+    await service.call('GET', '/health');
+    servers.at(service.server.port)[timeout] = 1;
+    using connection = openConnection(service.server.port);
+    connection.send(...lines);
+    expect(await connection.end()).not.toMatch(/ 200 /);
+    expect((await service.call('GET', '/customer')).status).toBe(200);
+  });
+});
+
+describe('close', () => {
+  it('finishes the request in flight, keeps what it wrote, and accepts no other', async () => {
+    await using service = await startTestServer();
+    const body = '{"name":"Acme"}';
+    using connection = openConnection(service.server.port);
+    connection.send(...postHead(service.adminToken, body.length), '', '');
+    await connection.until(/100 Continue/);
+
+    const closed = service.server.close();
+    await expect(fetch(service.server.url)).rejects.toThrow('fetch failed');
+    connection.send(body);
+    const text = await connection.end();
+    await closed;
+
+    expect(text).toMatch(/HTTP\/1\.1 201 [\s\S]*"name":"Acme"/);
+  });
+
+  it('does not wait for connections that are kept alive without a request', async () => {
+    await using service = await startTestServer();
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const sent = httpRequest(`${service.server.url}/health`, { agent }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    await textOf(answer);
+    const [socket] = Object.values(agent.freeSockets).flat();
+    await Promise.all([service.server.close(), socket && once(socket, 'close')]);
+  });
+
+  it('lets go of the database, so that another process can take it', async () => {
+    await using service = await startTestServer();
+    await service.server.close();
+    await using again = await startTestServer({ db: service.server.db });
+    expect(again.server.created).toBeNull();
+  });
+});
+
+describe('over HTTPS', () => {
+  it('serves with the certificate it is given', async () => {
+    await using service = await startTestServer({ tls: selfSigned });
+    expect(service.server.url).toBe(`https://127.0.0.1:${service.server.port}`);
+    const sent = httpsRequest(`${service.server.url}/health`, { ca: selfSigned.cert, agent: false }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(await textOf(answer)).toBe('{"status":"ok"}');
+  });
+});
+
+/** The head of a request whose body is waited for, so that a test knows when the server has begun with it. */
+function postHead(token: string, length: number): string[] {
+  return [
+    'POST /customer HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    'Expect: 100-continue',
+  ];
+}
+
+/** Node's own server objects, by port, as its diagnostics show them: their timeouts can be read, and shortened. */
+function watchServers() {
+  const found = new Map<unknown, Server>();
+  const started = channel('http.server.request.start');
+  const see = (message: unknown) => {
+    const { server } = message as { server: Server };
+    const address = server.address();
+    if (address !== null && typeof address === 'object') found.set(address.port, server);
+  };
+  started.subscribe(see);
+  onTestFinished(() => {
+    started.unsubscribe(see);
+  });
+  return {
+    at: (port: number): Server => {
+      const server = found.get(port);
+      if (server === undefined) throw new Error(`no server was seen on port ${port}`);
+      return server;
+    },
+  };
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of message) text += chunk;
+  return text;
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scopes } from '../../src/contract/scopes.ts';
+import { openInstance } from '../../src/server/index.ts';
+import { createFolder } from '../support/engines.ts';
+import { type Answer, readAnswer } from '../support/world.ts';
+
+const clock = () => Date.parse('2026-11-21T10:00:00.000Z');
+
+describe('openInstance', () => {
+  it('makes a new database, whose owner may do everything', async () => {
+    await using folder = await createFolder();
+    const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
+    const self = await ask(instance, instance.ownerToken, '/token/self');
+    await instance.close();
+    expect(instance.created).toBe(true);
+    expect(self.body).toEqual({
+      action: 'tokens.self',
+      status: true,
+      data: {
+        id: instance.accountId,
+        name: 'owner of the database',
+        kind: 'admin',
+        scopes,
+        productIds: null,
+        maxIssues: null,
+        issued: null,
+        expiresAt: null,
+        revokedAt: null,
+        createdAt: '2026-11-21T10:00:00.000Z',
+      },
+      code: 0,
+    });
+  });
+
+  it('finds what an earlier instance kept', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const first = await openInstance({ db, clock });
+    const created = await ask(first, first.ownerToken, '/product', { name: 'Editor' });
+    await first.close();
+
+    const second = await openInstance({ db, clock });
+    const listed = await ask(second, second.ownerToken, '/product');
+    await second.close();
+    expect([second.created, second.accountId]).toEqual([false, first.accountId]);
+    expect(listed.body.data).toEqual([created.body.data]);
+  });
+
+  it('takes an owner’s token for itself only, and in full only', async () => {
+    await using folder = await createFolder();
+    const first = await openInstance({ db: join(folder.path, 'a.db') });
+    const second = await openInstance({ db: join(folder.path, 'b.db') });
+    const statuses = [];
+    for (const token of [first.ownerToken, first.ownerToken.slice(0, -1), '', second.ownerToken]) {
+      statuses.push((await ask(second, token, '/customer')).status);
+    }
+    await first.close();
+    await second.close();
+    expect(statuses).toEqual([401, 401, 401, 200]);
+  });
+
+  it('is without limits', async () => {
+    await using folder = await createFolder();
+    const instance = await openInstance({ db: join(folder.path, 'lkm.db') });
+    const { headers } = await ask(instance, instance.ownerToken, '/customer');
+    await instance.close();
+    expect(Object.keys(headers).sort()).toEqual([
+      'cache-control',
+      'content-type',
+      'x-content-type-options',
+      'x-request-id',
+    ]);
+  });
+
+  it('waits for another instance that is about to end', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const first = await openInstance({ db });
+    const second = openInstance({ db });
+    await first.close();
+    await (await second).close();
+  });
+
+  it('does not wait longer than it is told', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const first = await openInstance({ db });
+    await expect(openInstance({ db, waitMs: 0 })).rejects.toMatchObject({
+      name: 'LocalError',
+      message: `${db} is in use by process ${process.pid}`,
+    });
+    await first.close();
+  });
+});
+
+async function ask(
+  { fetch }: { fetch: (request: Request) => Promise<Response> },
+  token: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  return readAnswer(await fetch(new Request(`http://lkm.test${path}`, { headers, ...sent })));
+}

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { mintToken } from '../../src/domain/token.ts';
+import { type Answer, createWorld, PEER, type World } from '../support/world.ts';
+
+const limited = { message: 'Rate limit exceeded', code: 3 };
+
+beforeEach(() => {
+  // The limiter counts by the real clock, which stands still here.
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: 0 });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the limit of a token', () => {
+  it('is told on every answer, and refuses what is over it', async () => {
+    await using world = await createWorld({ perMinute: 2 });
+    const answers = [];
+    for (let i = 0; i < 3; i += 1) answers.push(await world.call('admin', 'GET', '/customer'));
+    expect(answers.map(whatIsTold)).toEqual([
+      { status: 200, 'ratelimit-policy': '"requests";q=2;w=60', ratelimit: '"requests";r=1;t=60' },
+      { status: 200, 'ratelimit-policy': '"requests";q=2;w=60', ratelimit: '"requests";r=0;t=60' },
+      {
+        status: 429,
+        'ratelimit-policy': '"requests";q=2;w=60',
+        ratelimit: '"requests";r=0;t=60',
+        'retry-after': '60',
+      },
+    ]);
+    expect(answers.at(-1)?.body).toEqual(limited);
+  });
+
+  it('counts refused requests too', async () => {
+    await using world = await createWorld({ perMinute: 2 });
+    const statuses = [];
+    for (let i = 0; i < 3; i += 1) statuses.push((await world.call('read-only', 'POST', '/customer', {})).status);
+    expect(statuses).toEqual([403, 403, 429]);
+  });
+
+  it('keeps a mutation that is over it from being run', async () => {
+    await using world = await createWorld({ perMinute: 1 });
+    await world.call('admin', 'GET', '/customer');
+    const before = await world.contents();
+    expect((await world.call('admin', 'POST', '/customer', { name: 'Acme' })).status).toBe(429);
+    expect(await world.contents()).toEqual(before);
+  });
+
+  it('is each token’s own', async () => {
+    await using world = await createWorld({ perMinute: 1 });
+    const statuses = [];
+    for (const as of ['admin', 'admin', 'read-only', 'other admin'] as const) {
+      statuses.push((await world.call(as, 'GET', '/customer')).status);
+    }
+    expect(statuses).toEqual([200, 429, 200, 200]);
+  });
+
+  it('tells in whole seconds, rounded up, when the minute is over, and lets in again then', async () => {
+    await using world = await createWorld({ perMinute: 1 });
+    await world.call('admin', 'GET', '/customer');
+    vi.setSystemTime(59_001);
+    expect(whatIsTold(await world.call('admin', 'GET', '/customer'))).toEqual({
+      status: 429,
+      'ratelimit-policy': '"requests";q=1;w=60',
+      ratelimit: '"requests";r=0;t=1',
+      'retry-after': '1',
+    });
+    vi.setSystemTime(60_000);
+    expect((await world.call('admin', 'GET', '/customer')).status).toBe(200);
+  });
+
+  it('does not hold for the public keys', async () => {
+    await using world = await createWorld({ perMinute: 1 });
+    for (let i = 0; i < 3; i += 1) {
+      expect(whatIsTold(await world.call('admin', 'GET', '/.well-known/jwks.json'))).toEqual({ status: 200 });
+    }
+  });
+});
+
+describe('the limit of failed authentication', () => {
+  it('refuses an address that has failed 60 times, and says when to come back', async () => {
+    await using world = await createWorld();
+    expect(await failTimes(world, 60)).toEqual(Array(60).fill(401));
+    const answer = await world.call({ token: mintToken('admin', new Uint8Array(32)) }, 'GET', '/customer');
+    expect(answer.body).toEqual(limited);
+    expect(whatIsTold(answer)).toEqual({
+      status: 429,
+      'ratelimit-policy': '"failures";q=60;w=60',
+      ratelimit: '"failures";r=0;t=60',
+      'retry-after': '60',
+    });
+  });
+
+  it('lets a good token in from an address that has failed too often', async () => {
+    await using world = await createWorld();
+    await failTimes(world, 61);
+    expect((await world.call('admin', 'GET', '/customer')).status).toBe(200);
+  });
+
+  it('is not got round by an X-Forwarded-For that nobody trusted wrote', async () => {
+    await using world = await createWorld();
+    await failTimes(world, 60);
+    const headers = { 'X-Forwarded-For': '198.51.100.1' };
+    expect((await world.call('nobody', 'GET', '/customer', undefined, headers)).status).toBe(429);
+  });
+
+  it('is each address’s own', async () => {
+    await using world = await createWorld({ behindProxy: [PEER] });
+    await failTimes(world, 61, '198.51.100.1');
+    expect(await failTimes(world, 1, '198.51.100.1')).toEqual([429]);
+    expect(await failTimes(world, 1, '198.51.100.2')).toEqual([401]);
+  });
+});
+
+async function failTimes(world: World, times: number, address = '198.51.100.9'): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let i = 0; i < times; i += 1) {
+    const headers = { 'X-Forwarded-For': address };
+    statuses.push((await world.call('nobody', 'GET', '/customer', undefined, headers)).status);
+  }
+  return statuses;
+}
+
+function whatIsTold({ status, headers }: Answer) {
+  const about = Object.entries(headers).filter(([name]) => /^ratelimit|^retry/.test(name));
+  return { status, ...Object.fromEntries(about) };
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { refuse } from '../../src/contract/errors.ts';
+import { refusal, retirementHeaders, toRefusal } from '../../src/server/respond.ts';
+import { findEndpoint } from '../support/scenario.ts';
+
+describe('a refusal', () => {
+  it('is its message and its code and nothing else', async () => {
+    const response = refusal(refuse('rateLimited', {}, { cause: new Error('secret') }), { 'Retry-After': '1' });
+    expect([response.status, Object.fromEntries(response.headers), await response.text()]).toEqual([
+      429,
+      {
+        'cache-control': 'no-store',
+        'content-type': 'application/json',
+        'retry-after': '1',
+        'x-content-type-options': 'nosniff',
+      },
+      '{"message":"Rate limit exceeded","code":3}',
+    ]);
+  });
+});
+
+describe('what a failed request answers', () => {
+  it.each([
+    ['a refusal that the endpoint lists', refuse('emailTaken', { email: 'a@b.example' }), 'emailTaken'],
+    ['a refusal that every endpoint may answer', refuse('invalidParams'), 'invalidParams'],
+    ['a server error for a refusal that it does not list', refuse('sessionLimit'), 'serverError'],
+    ['a server error for any other error', new TypeError('no'), 'serverError'],
+    ['a server error for what is not even an error', 'no', 'serverError'],
+  ])('is %s', (_, thrown, reason) => {
+    expect(toRefusal(findEndpoint('customers.create'), thrown).reason).toBe(reason);
+  });
+
+  it('keeps the cause of a server error for the log', () => {
+    const cause = new TypeError('no');
+    expect(toRefusal(findEndpoint('customers.create'), cause)).toMatchObject({ message: 'Server error', cause });
+  });
+});
+
+describe('the headers of an endpoint', () => {
+  it('say nothing while it stays', () => {
+    expect(retirementHeaders(findEndpoint('customers.list'))).toEqual({});
+  });
+
+  it('say since when it is deprecated and when it ends, once it is being retired', () => {
+    const retirement = { deprecated: '2026-12-01T00:00:00.000Z', sunset: '2027-01-01T12:00:00.000Z' };
+    expect(retirementHeaders({ ...findEndpoint('customers.list'), retirement })).toEqual({
+      Deprecation: '@1796083200',
+      Sunset: 'Fri, 01 Jan 2027 12:00:00 GMT',
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { type Answer, createWorld, type World } from '../support/world.ts';
+
+const serverError = { status: 500, body: { message: 'Server error', code: 1 } };
+
+const seen = ({ status, body }: Answer) => ({ status, body });
+
+describe.each(engines)('a failure inside, on $name,', (engine) => {
+  it.each<[string, (world: World) => Promise<void>, string, string, unknown]>([
+    ['a table is gone', (world) => world.breakTable('customers'), 'GET', '/customer', undefined],
+    ['a table is gone', (world) => world.breakTable('customers'), 'POST', '/customer', { name: 'Acme' }],
+    ['the tokens are gone', (world) => world.breakTable('tokens'), 'GET', '/customer', undefined],
+    ['the database is closed', (world) => world.store.close(), 'GET', '/customer', undefined],
+    ['the database is closed', (world) => world.store.close(), 'POST', '/customer', { name: 'Acme' }],
+    ['the accounts are gone', (world) => world.breakTable('accounts'), 'GET', '/ready', undefined],
+  ])('when %s (%#) tells the caller no more than that', async (_, spoil, method, path, body) => {
+    const log: string[] = [];
+    await using world = await createWorld({ engine, logTo: { write: (line) => log.push(line) } });
+    await world.tokenOf('admin');
+    await spoil(world);
+
+    const answer = await world.call('admin', method, path, body);
+
+    expect(seen(answer)).toEqual(serverError);
+    expect(Object.keys(answer.headers).filter((name) => !/^(ratelimit|x-request-id)/.test(name))).toEqual([
+      'cache-control',
+      'content-type',
+      'x-content-type-options',
+    ]);
+    const errors = log.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatchObject({ msg: 'request failed', err: { stack: expect.stringContaining('at ') } });
+  });
+
+  it('fails one request, not the next', async () => {
+    await using world = await createWorld({ engine });
+    await world.breakTable('customers');
+    expect(seen(await world.call('admin', 'POST', '/customer', { name: 'Acme' }))).toEqual(serverError);
+    await world.sql('alter table customers_gone rename to customers');
+    expect((await world.call('admin', 'POST', '/customer', { name: 'Acme' })).status).toBe(201);
+  });
+
+  it('fails a request whose transaction was lost, and no other of the same moment', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    await world.breakTable('customers');
+    const answers = await Promise.all([
+      world.call('admin', 'POST', '/create-key', { productId }),
+      world.call('admin', 'POST', '/customer', { name: 'Acme' }),
+      world.call('admin', 'POST', '/create-key', { productId }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 500, 200]);
+  });
+});

@@ -1,0 +1,148 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { apiVersion } from '../../src/contract/index.ts';
+import { LocalError, startServer } from '../../src/server/index.ts';
+import { createFolder } from '../support/engines.ts';
+import { startTestServer } from '../support/server.ts';
+
+const quiet = { host: '127.0.0.1', port: 0, logFormat: 'none', logTo: { write: () => {} } } as const;
+
+const statusFor = async (url: string, token: string | undefined) =>
+  (await fetch(`${url}/customer`, { headers: { Authorization: `Bearer ${token}` } })).status;
+
+describe('a new database', () => {
+  it('gets an account and an admin token that works, shown this once', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+
+    const first = await startServer({ ...quiet, db });
+    expect(first).toMatchObject({
+      url: `http://127.0.0.1:${first.port}`,
+      db,
+      created: {
+        accountId: expect.stringMatching(/^acc_[0-9a-z]{26}$/),
+        adminToken: expect.stringMatching(/^lkm_admin_/),
+      },
+    });
+    expect(await statusFor(first.url, first.created?.adminToken)).toBe(200);
+    await first.close();
+
+    const second = await startServer({ ...quiet, db });
+    expect(second.created).toBeNull();
+    expect(await statusFor(second.url, first.created?.adminToken)).toBe(200);
+    await second.close();
+  });
+
+  it('gets a folder and files that only their owner may read', async () => {
+    await using folder = await createFolder();
+    const home = join(folder.path, 'a', 'b');
+    const server = await startServer({ ...quiet, db: join(home, 'lkm.db') });
+    const modes = readdirSync(home).map((name) => [name, (statSync(join(home, name)).mode & 0o777).toString(8)]);
+    const folderModes = [join(folder.path, 'a'), home].map((path) => (statSync(path).mode & 0o777).toString(8));
+    await server.close();
+    expect(modes).toEqual([
+      ['lkm.db', '600'],
+      ['lkm.db-lock', '600'],
+      ['lkm.db-lock-journal', '600'],
+      ['lkm.db-owner', '600'],
+      ['lkm.db-shm', '600'],
+      ['lkm.db-wal', '600'],
+    ]);
+    expect(folderModes).toEqual(['700', '700']);
+  });
+
+  it('signs files that its published keys verify', async () => {
+    await using service = await startTestServer();
+    const { id: productId } = (await service.call('POST', '/product', { name: 'Editor' })).body.data;
+    const { key: licenseKey } = (await service.call('POST', '/create-key', { productId })).body;
+    const signed = await service.call('POST', '/key/sign', { productId, licenseKey, hostId: 'host-1' });
+    const jwks = await service.call('GET', '/.well-known/jwks.json');
+    expect(jwks.body.keys.map(({ kid }: { kid: string }) => kid)).toEqual([JSON.parse(signed.body.file).keyId]);
+  });
+});
+
+describe('a server that cannot start', () => {
+  it('says that the port is in use, and lets go of the database', async () => {
+    await using other = await startTestServer();
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const { port } = other.server;
+
+    await expect(startServer({ ...quiet, db, port })).rejects.toMatchObject({
+      name: 'LocalError',
+      message: `port ${port} on 127.0.0.1 is in use`,
+      hint: 'give another with --port, or 0 for a free one',
+    });
+    await (await startServer({ ...quiet, db })).close();
+  });
+
+  it('says that the address is not one of this machine', async () => {
+    await using folder = await createFolder();
+    const started = startServer({ ...quiet, db: join(folder.path, 'lkm.db'), host: '203.0.113.7' });
+    await expect(started).rejects.toMatchObject({
+      name: 'LocalError',
+      message: expect.stringContaining('cannot listen on 203.0.113.7'),
+    });
+  });
+
+  it('says where the database is already served', async () => {
+    await using other = await startTestServer();
+    const { db, url } = other.server;
+    await expect(startServer({ ...quiet, db })).rejects.toEqual(
+      new LocalError(`${db} is served by process ${process.pid} at ${url}`, `use that server: --base-url ${url}`),
+    );
+  });
+
+  it('makes no database when the proxies are not networks', async () => {
+    await using folder = await createFolder();
+    const started = startServer({ ...quiet, db: join(folder.path, 'lkm.db'), behindProxy: ['localhost'] });
+    await expect(started).rejects.toThrow('localhost is not a network in CIDR notation');
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+});
+
+describe('the pages beside the API', () => {
+  it.each([
+    ['/health', { status: 'ok' }],
+    ['/ready', { status: 'ready' }],
+    [
+      '/openapi.json',
+      expect.objectContaining({ openapi: '3.1.1', info: expect.objectContaining({ version: apiVersion }) }),
+    ],
+  ])('%s answers without a token', async (path, body) => {
+    await using service = await startTestServer();
+    const answer = await service.call('GET', path, undefined, { Authorization: '' });
+    expect({ status: answer.status, type: answer.headers['content-type'], body: answer.body }).toEqual({
+      status: 200,
+      type: 'application/json',
+      body,
+    });
+  });
+});
+
+describe('the address of a device', () => {
+  it.each([
+    ['that of the connection', undefined, '127.0.0.1'],
+    ['what the proxy says when there is one', ['127.0.0.1/32'], '203.0.113.7'],
+  ])('is %s', async (_, behindProxy, ipAddress) => {
+    await using service = await startTestServer(behindProxy ? { behindProxy } : {});
+    const { id: productId } = (await service.call('POST', '/product', { name: 'Editor' })).body.data;
+    const { key: licenseKey } = (await service.call('POST', '/create-key', { productId })).body;
+    const forwarded = { 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' };
+    await service.call('POST', '/key/sign', { productId, licenseKey, hostId: 'host-1' }, forwarded);
+    const { body } = await service.call('GET', `/key?${new URLSearchParams({ productId, licenseKey })}`);
+    expect(body.data.license.devices[0].ipAddress).toBe(ipAddress);
+  });
+});
+
+describe('the limits that are set', () => {
+  it.each([
+    ['6000 requests a minute unless told otherwise', {}, '"requests";q=6000;w=60'],
+    ['as many as told', { rateLimit: 7 }, '"requests";q=7;w=60'],
+    ['none', { rateLimit: null }, undefined],
+  ])('are %s', async (_, options, policy) => {
+    await using service = await startTestServer(options);
+    expect((await service.call('GET', '/customer')).headers['ratelimit-policy']).toBe(policy);
+  });
+});

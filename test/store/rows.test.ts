@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { scopes } from '../../src/contract/scopes.ts';
+import { addSeconds } from '../../src/domain/time.ts';
+import { licenseWith, now } from '../domain/examples.ts';
+import { engines } from '../support/engines.ts';
+import { accountId, device, stock } from '../support/shelf.ts';
+
+const later = addSeconds(now, 1);
+
+describe.each(engines)('rows on $name', (engine) => {
+  it('keep a licence as it was, with every field or with none', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const bare = await stock(store);
+    const full = licenseWith({
+      ...bare,
+      id: 'lic_2',
+      key: 'LEGACY/Ünïcode/🔑/0000000042' as typeof bare.key,
+      maxActivations: 999_999_999,
+      activations: 3,
+      expirationDate: '9999-12-31T23:59:59.999Z' as Instant,
+      features: { export: true, seats: -1.5, edition: 'café "quoted" \\ \u2028' },
+      isTrial: true,
+      allowedHosts: ['host-1', 'host "2"'],
+      licenseType: 'floating',
+      maxConcurrentSessions: 2,
+      heartbeatInterval: 60,
+      sessionLeaseDuration: 2_592_000,
+      customerCanSelfReset: true,
+      vendorDisabled: true,
+      versionId: 'v1',
+      updatedAt: later,
+    });
+    await store.transaction((rows) => rows.keys.insert(full));
+    expect(await store.rows.keys.find(accountId, bare.productId, bare.key)).toEqual(bare);
+    expect(await store.rows.keys.find(accountId, full.productId, full.key)).toEqual(full);
+  });
+
+  it('keep a token as it was', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const token = {
+      id: 'tok_1',
+      name: 'ci',
+      kind: 'scoped' as const,
+      scopes: [...scopes],
+      productIds: ['prod_1'],
+      maxIssues: 3,
+      expiresAt: later,
+    };
+    await store.transaction((rows) => rows.tokens.insert({ ...token, accountId, hash: 'h', now }));
+    const shown = { ...token, issued: 0, revokedAt: null, createdAt: now };
+    expect(await store.rows.tokens.find(accountId, 'tok_1')).toEqual(shown);
+    expect(await store.rows.tokens.findByHash('h')).toEqual({ ...shown, accountId });
+    expect(await store.rows.tokens.findByHash('H')).toBeNull();
+  });
+
+  it('count issued keys up to the limit of the token, however many ask at once', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const token = { accountId, id: 'tok_1', name: 'ci', kind: 'admin' as const, scopes: [], productIds: null, now };
+    await store.transaction((rows) => rows.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }));
+    const counted = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        store.transaction((rows) => rows.tokens.countIssue(accountId, 'tok_1' as never)),
+      ),
+    );
+    expect(counted.filter(Boolean)).toHaveLength(5);
+    expect((await store.rows.tokens.find(accountId, 'tok_1'))?.issued).toBe(5);
+  });
+
+  it('give one host one device of a licence, however many ask at once', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const added = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        store.transaction((rows) => rows.devices.insert(license, { ...device('host-1'), id: `dev_${i}` })),
+      ),
+    );
+    expect(added.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('give one e-mail address to one customer, however many ask at once and in whatever case', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const added = await Promise.all(
+      ['zoe@example.com', 'ZOE@example.com', 'Zoe@Example.Com'].map((email) =>
+        store.transaction((rows) => rows.customers.insert({ accountId, id: `cus_${email}`, name: 'Zoë', email, now })),
+      ),
+    );
+    expect(added.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('lease no more seats than there are to those who hold the licence’s lock', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store, { licenseType: 'floating', maxConcurrentSessions: 4 });
+    const leased = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        store.transaction(async (rows) => {
+          await rows.keys.lock(license);
+          if ((await rows.sessions.countLive(license, now)) >= 4) return false;
+          const session = { id: `ses_${i}`, hostId: null, tag: null, userIdentifier: null, secret: 's', nonce: 'n' };
+          await rows.sessions.insert(license, { ...session, expiresAt: later }, now);
+          return true;
+        }),
+      ),
+    );
+    expect(leased.filter(Boolean)).toHaveLength(4);
+    expect(await store.transaction((rows) => rows.sessions.countLive(license, now))).toBe(4);
+    expect(await store.transaction((rows) => rows.sessions.countLive(license, later))).toBe(0);
+  });
+
+  it('never refer to a licence, product or account that is not there', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const orphans = await Promise.allSettled([
+      store.transaction((rows) => rows.devices.insert({ ...license, id: 'lic_absent' }, device('host-1'))),
+      store.transaction((rows) => rows.keys.insert({ ...license, id: 'lic_2', productId: 'prod_absent' as never })),
+      store.transaction((rows) => rows.products.insert({ accountId: 'acc_absent' as never, id: 'p', name: 'P', now })),
+    ]);
+    expect(orphans.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import type { Rows, Store } from '../../src/store/store.ts';
+import { now } from '../domain/examples.ts';
+import { engines } from '../support/engines.ts';
+import { accountId, device, stock } from '../support/shelf.ts';
+
+const addCustomer = (rows: Rows, name: string) =>
+  rows.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
+
+const namesOf = async (store: Store) => (await store.rows.customers.list(accountId)).map(({ name }) => name);
+
+describe.each(engines)('a transaction on $name', (engine) => {
+  it('answers what its work answers, once that is written', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const answer = await store.transaction(async (rows) => {
+      await addCustomer(rows, 'a');
+      return 'done';
+    });
+    expect([answer, await namesOf(store)]).toEqual(['done', ['a']]);
+  });
+
+  it('is undone as a whole when its work fails, and passes the error on', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const failure = new Error('no');
+    const failed = store.transaction(async (rows) => {
+      await addCustomer(rows, 'a');
+      await addCustomer(rows, 'b');
+      throw failure;
+    });
+    await expect(failed).rejects.toBe(failure);
+    expect(await namesOf(store)).toEqual([]);
+  });
+
+  it('is undone alone: the others of the same moment are kept and answered', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const outcomes = await Promise.allSettled(
+      ['a', 'b', 'c', 'd', 'e'].map((name) =>
+        store.transaction(async (rows) => {
+          await addCustomer(rows, name);
+          if (name === 'b' || name === 'd') throw new Error(`no ${name}`);
+          return name;
+        }),
+      ),
+    );
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: 'a' },
+      { status: 'rejected', reason: new Error('no b') },
+      { status: 'fulfilled', value: 'c' },
+      { status: 'rejected', reason: new Error('no d') },
+      { status: 'fulfilled', value: 'e' },
+    ]);
+    expect(await namesOf(store)).toEqual(['a', 'c', 'e']);
+  });
+
+  it('is undone alone when the database refuses one of its statements', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const outcomes = await Promise.allSettled([
+      store.transaction((rows) => addCustomer(rows, 'a')),
+      store.transaction(async (rows) => {
+        await addCustomer(rows, 'b');
+        await rows.keys.insert(license);
+      }),
+      store.transaction((rows) => addCustomer(rows, 'c')),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await namesOf(store)).toEqual(['a', 'c']);
+  });
+
+  it('sees what it has written itself', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const seen = await store.transaction(async (rows) => {
+      await addCustomer(rows, 'a');
+      return rows.customers.find(accountId, 'cus_a');
+    });
+    expect(seen?.name).toBe('a');
+  });
+
+  it('shows nothing to anybody else before it has been committed', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const seenMeanwhile = await store.transaction(async (rows) => {
+      await addCustomer(rows, 'a');
+      const others = await database.query('select name from customers');
+      return [await namesOf(store), others.length];
+    });
+    expect(seenMeanwhile).toEqual([[], 0]);
+    expect(await namesOf(store)).toEqual(['a']);
+  });
+
+  it('is committed before it answers, so that an answer is never about something that may be lost', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    await Promise.all(
+      ['a', 'b', 'c'].map(async (name) => {
+        await store.transaction((rows) => addCustomer(rows, name));
+        expect(await database.query(`select name from customers where name = '${name}'`)).toHaveLength(1);
+      }),
+    );
+  });
+
+  it('can wait for something else, and others wait for it', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const { promise: signal, resolve: go } = Promise.withResolvers<void>();
+    const slow = store.transaction(async (rows) => {
+      await signal;
+      return addCustomer(rows, 'slow');
+    });
+    const quick = store.transaction((rows) => addCustomer(rows, 'quick'));
+    setImmediate(go);
+    await Promise.all([slow, quick]);
+    expect((await namesOf(store)).sort()).toEqual(['quick', 'slow']);
+  });
+
+  it('takes more at once than one batch holds', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const names = Array.from({ length: 700 }, (_, i) => `n${String(i).padStart(3, '0')}`);
+    await Promise.all(names.map((name) => store.transaction((rows) => addCustomer(rows, name))));
+    expect(await namesOf(store)).toEqual(names);
+  });
+
+  it('is refused on a store that is closed, rather than never answered', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    await store.close();
+    await expect(store.transaction((rows) => addCustomer(rows, 'a'))).rejects.toThrow();
+    await expect(store.transaction((rows) => addCustomer(rows, 'b'))).rejects.toThrow();
+  });
+
+  it('is finished when the store is closed in the middle of it', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const work = store.transaction((rows) => addCustomer(rows, 'a'));
+    const closed = store.close();
+    const [outcome] = await Promise.allSettled([work, closed]);
+    const kept = await database.query('select name from customers');
+    expect(kept.length).toBe(outcome.status === 'fulfilled' ? 1 : 0);
+  });
+});
+
+describe.each(engines)('a slot on $name', (engine) => {
+  it('is given to no more than there are, whoever asks at the same time', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store, { maxActivations: 7 });
+    const taken = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        store.transaction(async (rows) => {
+          if (!(await rows.keys.takeSlot(license, now))) return false;
+          return rows.devices.insert(license, device(`host-${i}`));
+        }),
+      ),
+    );
+    expect(taken.filter(Boolean)).toHaveLength(7);
+    const [row] = await database.query('select activations, (select count(*) from devices) as devices from licenses');
+    expect({ ...row }).toEqual({ activations: 7, devices: 7 });
+  });
+
+  it('is given to everybody when there is no limit', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store, { maxActivations: null });
+    const taken = await Promise.all(
+      Array.from({ length: 200 }, () => store.transaction((rows) => rows.keys.takeSlot(license, now))),
+    );
+    expect(taken).toEqual(Array(200).fill(true));
+  });
+
+  it('is free again when its transaction fails', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store, { maxActivations: 1 });
+    const failed = store.transaction(async (rows) => {
+      expect(await rows.keys.takeSlot(license, now)).toBe(true);
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now))).toBe(true);
+    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now))).toBe(false);
+  });
+
+  it('can be given back and taken by another, many times at once, without losing count', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store, { maxActivations: 3 });
+    await Promise.all(
+      Array.from({ length: 100 }, () =>
+        store.transaction(async (rows) => {
+          if (await rows.keys.takeSlot(license, now)) await rows.keys.freeSlots(license, 1, now);
+        }),
+      ),
+    );
+    expect((await store.rows.keys.find(accountId, license.productId, license.key))?.activations).toBe(0);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** A row as the engine gives it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A fresh database, open as the service opens it, and a way round the service. */
+export interface TestDatabase extends AsyncDisposable {
+  /** What `openStore` opened. */
+  readonly location: string;
+  readonly store: Store;
+  /** Runs SQL on a connection of its own; it carries its values in itself, so that it reads the same on every engine. */
+  query(sql: string): Promise<Row[]>;
+  /** Every table but those of the migrator. */
+  listTables(): Promise<string[]>;
+}
+
+/** A database engine that the service runs on. A new engine is one more entry in `engines`. */
+export interface Engine {
+  readonly name: string;
+  createDatabase(): Promise<TestDatabase>;
+}
+
+const sqlite: Engine = {
+  name: 'SQLite',
+  async createDatabase() {
+    const folder = await createFolder();
+    const location = join(folder.path, 'lkm.db');
+    const store = await openStore(location, 0);
+    const database = new DatabaseSync(location, { timeout: 5_000 });
+    const query = async (sql: string) => database.prepare(sql).all();
+    return {
+      location,
+      store,
+      query,
+      listTables: async () => {
+        const rows = await query(`select name from sqlite_master where type = 'table' and name not like 'kysely_%'`);
+        return rows.map((row) => String(row.name));
+      },
+      [Symbol.asyncDispose]: async () => {
+        database.close();
+        // A test may have closed it already.
+        await store.close().catch(() => {});
+        await folder[Symbol.asyncDispose]();
+      },
+    };
+  },
+};
+
+/** Every engine; whatever touches a database runs on each. */
+export const engines: readonly Engine[] = [sqlite];
+
+/** A folder of one test, removed with all that is in it. */
+export async function createFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'lkm-service-test-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,56 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection on which a test writes bytes as no HTTP client would. */
+export interface RawConnection extends Disposable {
+  send(...lines: readonly string[]): void;
+  /** Resolves with all that has come so far as soon as the pattern is in it. */
+  until(pattern: RegExp): Promise<string>;
+  /** Resolves with all that has come, once the other side has closed. */
+  end(): Promise<string>;
+}
+
+/** Connects to a port of this machine. */
+export function openConnection(port: number): RawConnection {
+  const socket: Socket = connect(port, '127.0.0.1');
+  let received = '';
+  const waiting: (() => void)[] = [];
+  let ended = false;
+  const wake = () => {
+    for (const look of waiting.splice(0)) look();
+  };
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    received += text;
+    wake();
+  });
+  // A reset is an end like any other here.
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    ended = true;
+    wake();
+  });
+
+  async function when(isSo: () => boolean): Promise<string> {
+    while (!isSo()) {
+      if (ended) throw new Error(`the connection ended after ${JSON.stringify(received)}`);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+    return received;
+  }
+
+  return {
+    send: (...lines) => {
+      socket.write(lines.join('\r\n'));
+    },
+    until: (pattern) => when(() => pattern.test(received)),
+    end: () => when(() => ended),
+    [Symbol.dispose]: () => socket.destroy(),
+  };
+}
+
+/** Sends one request head, and whatever follows it, on a connection of its own; resolves with all that comes back. */
+export async function exchange(port: number, head: readonly string[], body = ''): Promise<string> {
+  using connection = openConnection(port);
+  connection.send(...head, 'Connection: close', '', body);
+  return await connection.end();
+}

@@ -1,0 +1,64 @@
+import type { Contract } from '../../src/contract/index.ts';
+import type { ScenarioRequest } from './scenario.ts';
+import type { As, Parsed, World } from './world.ts';
+
+/** The name of an endpoint: `keys.create`. */
+export type EndpointName = {
+  [R in keyof Contract]: `${R}.${Extract<keyof Contract[R], string>}`;
+}[keyof Contract];
+
+/** One of everything that an account can have. */
+export interface Belongings {
+  readonly productId: string;
+  readonly customerId: string;
+  /** Floating, and activated on host-1. */
+  readonly licenseKey: string;
+  readonly tokenId: string;
+}
+
+/** Ids of the right form that nobody has. */
+export const absentIds: Belongings = {
+  productId: 'prod_00000000000000000000000000',
+  customerId: 'cus_00000000000000000000000000',
+  licenseKey: '00000-00000-00000-00000-00000',
+  tokenId: 'tok_00000000000000000000000000',
+};
+
+/** A request of each endpoint that succeeds; whoever adds an endpoint adds its request here. */
+export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => ScenarioRequest>> = {
+  'keys.create': ({ productId, customerId }) => ({ body: { productId, customerId } }),
+  'keys.get': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
+  'keys.deactivate': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-1' } }),
+  'keys.sign': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2', ttl: 3_600 } }),
+  'keys.checkout': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-1' } }),
+  'customers.list': () => ({}),
+  'customers.create': () => ({ body: { name: 'Acme', email: 'ops@acme.example' } }),
+  'customers.delete': ({ customerId }) => ({ query: { customerId } }),
+  'products.list': () => ({}),
+  'products.create': () => ({ body: { name: 'Server' } }),
+  'products.get': ({ productId }) => ({ query: { productId } }),
+  'products.update': ({ productId }) => ({ query: { productId }, body: { name: 'Server', active: true } }),
+  'tokens.list': () => ({}),
+  'tokens.create': ({ productId }) => ({
+    body: { name: 'new', kind: 'scoped', scopes: ['token:write'], productIds: [productId] },
+  }),
+  'tokens.revoke': ({ tokenId }) => ({ query: { tokenId } }),
+  'tokens.self': () => ({}),
+  'signingKeys.jwks': () => ({}),
+};
+
+/** Gives an account one of everything. */
+export async function furnish(world: World, as: As = 'admin'): Promise<Belongings> {
+  async function create(path: string, body: unknown): Promise<Parsed> {
+    const answer = await world.call(as, 'POST', path, body);
+    if (answer.status >= 300) throw new Error(`POST ${path} answered ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  const productId = (await create('/product', { name: 'Editor' })).data.id;
+  const customerId = (await create('/customer', { name: 'Zoë', email: 'zoe@example.com' })).data.id;
+  const licenseKey = (await create('/create-key', { productId, customerId, licenseType: 'floating' })).key;
+  await create('/key/sign', { productId, licenseKey, hostId: 'host-1' });
+  const tokenId = (await create('/token', { name: 'spare', kind: 'client' })).data.id;
+  return { productId, customerId, licenseKey, tokenId };
+}

@@ -1,0 +1,33 @@
+import type { AccountId, HostId, Instant, ProductId } from '../../src/contract/scalars.ts';
+import type { License } from '../../src/domain/license.ts';
+import { createSigner } from '../../src/domain/license-file.ts';
+import type { IpAddress } from '../../src/domain/mask.ts';
+import type { Store } from '../../src/store/store.ts';
+import { licenseWith, now, privatePems, publicPemOf } from '../domain/examples.ts';
+
+export const accountId = 'acc_1' as AccountId;
+
+const productId = 'prod_0000000000000000000001' as ProductId;
+
+/** Puts an account with one product and one licence into a store, without the service; `changes` are the licence's. */
+export async function stock(store: Store, changes: Partial<License> = {}): Promise<License> {
+  const license = licenseWith({ accountId, productId, ...changes });
+  const [privatePem] = privatePems;
+  const { kid } = createSigner(privatePem);
+  await store.transaction(async (rows) => {
+    await rows.accounts.insert({ id: accountId, name: 'acme', createdAt: now });
+    await rows.signingKeys.insert({ accountId, kid, privatePem, publicPem: publicPemOf(privatePem), createdAt: now });
+    await rows.products.insert({ accountId, id: productId, name: 'Editor', now });
+    await rows.keys.insert(license);
+  });
+  return license;
+}
+
+/** A device as the store takes it. */
+export const device = (hostId: string) => ({
+  id: `dev_${hostId}`,
+  hostId: hostId as HostId,
+  tag: null,
+  ipAddress: '203.0.113.7' as IpAddress,
+  now: now as Instant,
+});

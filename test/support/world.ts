@@ -1,0 +1,262 @@
+import { createHash } from 'node:crypto';
+import type { Customer } from '../../src/contract/customers.ts';
+import type { License } from '../../src/contract/keys.ts';
+import type { Product } from '../../src/contract/products.ts';
+import type { AccountId, Instant } from '../../src/contract/scalars.ts';
+import type { Scope, TokenKind } from '../../src/contract/scopes.ts';
+import { scopesOf } from '../../src/domain/access.ts';
+import { newId } from '../../src/domain/ids.ts';
+import { createSigner } from '../../src/domain/license-file.ts';
+import { addSeconds } from '../../src/domain/time.ts';
+import { hashToken, mintToken } from '../../src/domain/token.ts';
+import { trustProxies } from '../../src/server/address.ts';
+import { createApp } from '../../src/server/app.ts';
+import { createLog, type LogSink } from '../../src/server/log.ts';
+import type { Env } from '../../src/server/pipeline.ts';
+import { createRateLimiter } from '../../src/server/rate-limit.ts';
+import { createSigners } from '../../src/server/signers.ts';
+import type { Store } from '../../src/store/store.ts';
+import { privatePems, publicPemOf } from '../domain/examples.ts';
+import { type Engine, engines, type Row } from './engines.ts';
+
+/** When a world begins, unless it says otherwise. */
+export const DAWN = '2026-11-21T10:00:00.000Z' as Instant;
+
+/** The address that requests come from. */
+export const PEER = '203.0.113.7';
+
+/** What a token of the test's own may do; kind `scoped` unless it says otherwise. */
+export interface Rights {
+  readonly account?: 'acme' | 'other';
+  readonly kind?: TokenKind;
+  readonly scopes?: readonly Scope[];
+  readonly productIds?: readonly string[];
+  readonly maxIssues?: number;
+  readonly expiresAt?: string;
+}
+
+const roles = {
+  admin: { kind: 'admin' },
+  'read-only': { kind: 'read-only' },
+  client: { kind: 'client' },
+  /** The admin of the other account. */
+  'other admin': { account: 'other', kind: 'admin' },
+} as const satisfies Record<string, Rights>;
+
+/** Who asks: a role, a token of these rights, a token that is known already, or nobody. */
+export type As = keyof typeof roles | Rights | { readonly token: string } | 'nobody';
+
+/** Whatever JSON says. */
+export type Parsed = ReturnType<typeof JSON.parse>;
+
+export interface Answer {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Parsed;
+  readonly text: string;
+}
+
+/** The service in process: a real store, the whole pipeline, time and randomness in the test's hand. */
+export interface World extends AsyncDisposable {
+  readonly store: Store;
+  readonly accounts: { readonly acme: AccountId; readonly other: AccountId };
+  /** Sets the clock. */
+  setNow(instant: string): void;
+  /** The token of a caller, made on first use; null for nobody. */
+  tokenOf(as: As): Promise<string | null>;
+  /** Sends JSON and reads the answer. */
+  call(as: As, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends a request as it is. */
+  send(path: string, init: RequestInit & { duplex?: 'half' }): Promise<Answer>;
+  /** Creates a product. */
+  product(name?: string): Promise<Product>;
+  /** Creates a key, and answers it. */
+  key(body: { readonly productId: string; readonly [field: string]: unknown }): Promise<string>;
+  /** Creates a customer. */
+  customer(body?: { readonly name: string; readonly email?: string }): Promise<Customer>;
+  /** Signs a licence file, which makes `hostId` a device of the key. */
+  activate(address: Address, ...hostIds: readonly string[]): Promise<void>;
+  /** The licence as an admin sees it. */
+  license(address: Address): Promise<License>;
+  /** Changes the database behind the service's back. */
+  sql(text: string): Promise<void>;
+  /** Makes every statement on the table fail from now on. */
+  breakTable(table: string): Promise<void>;
+  /** Every row of every table. */
+  contents(): Promise<Readonly<Record<string, readonly Row[]>>>;
+}
+
+/** The fields that name one licence. */
+export interface Address {
+  readonly productId: string;
+  readonly licenseKey: string;
+}
+
+/** Makes a world with two accounts, acme and other; everyone is of acme who does not say otherwise. */
+export async function createWorld(
+  options: {
+    readonly now?: string;
+    readonly engine?: Engine;
+    /** Requests per minute and token; without it, more than any test makes. */
+    readonly perMinute?: number;
+    /** Networks of proxies that are trusted. */
+    readonly behindProxy?: readonly string[];
+    /** Takes the log, as JSON lines. */
+    readonly logTo?: LogSink;
+  } = {},
+): Promise<World> {
+  const [firstEngine] = engines;
+  const engine = options.engine ?? firstEngine;
+  if (engine === undefined) throw new Error('there is no engine');
+  const database = await engine.createDatabase();
+  const { store } = database;
+  const random = seededBytes();
+  let now = (options.now ?? DAWN) as Instant;
+  let requests = 0;
+
+  const app = createApp({
+    store,
+    log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
+    limiter: createRateLimiter(options.perMinute ?? 1_000_000),
+    addressOf: trustProxies(options.behindProxy ?? []),
+    signerOf: createSigners(),
+    now: () => now,
+    random,
+    newRequestId: () => {
+      requests += 1;
+      return `request-${requests}`;
+    },
+  });
+
+  // Acme is the older of the two.
+  const accounts = {
+    acme: newId('acc', addSeconds(now, -1), random(10)) as AccountId,
+    other: newId('acc', now, random(10)) as AccountId,
+  };
+  await store.transaction(async (rows) => {
+    for (const [i, [name, id]] of Object.entries(accounts).entries()) {
+      const privatePem = privatePems[i] ?? privatePems[0];
+      const pair = { privatePem, publicPem: publicPemOf(privatePem) };
+      await rows.accounts.insert({ id, name, createdAt: now });
+      await rows.signingKeys.insert({ accountId: id, kid: createSigner(privatePem).kid, ...pair, createdAt: now });
+    }
+  });
+
+  async function mint(rights: Rights): Promise<string> {
+    const kind = rights.kind ?? 'scoped';
+    const token = mintToken(kind, random(32));
+    await store.transaction((rows) =>
+      rows.tokens.insert({
+        accountId: accounts[rights.account ?? 'acme'],
+        id: newId('tok', now, random(10)),
+        hash: hashToken(token),
+        name: 'made by the test',
+        kind,
+        scopes: scopesOf(kind, rights.scopes ?? []),
+        productIds: rights.productIds ?? null,
+        maxIssues: rights.maxIssues ?? null,
+        expiresAt: (rights.expiresAt ?? null) as Instant | null,
+        now,
+      }),
+    );
+    return token;
+  }
+
+  const minted = new Map<string, Promise<string>>();
+
+  async function tokenOf(as: As): Promise<string | null> {
+    if (as === 'nobody') return null;
+    if (typeof as === 'object' && 'token' in as) return as.token;
+    const rights: Rights = typeof as === 'string' ? roles[as] : as;
+    const name = JSON.stringify(rights);
+    const token = minted.get(name) ?? mint(rights);
+    minted.set(name, token);
+    return token;
+  }
+
+  async function send(path: string, init: RequestInit): Promise<Answer> {
+    const bindings = { incoming: { socket: { remoteAddress: PEER } } } as Env['Bindings'];
+    return readAnswer(await app(new Request(`http://lkm.test${path}`, init), bindings));
+  }
+
+  const call: World['call'] = async (as, method, path, body, headers) => {
+    const token = await tokenOf(as);
+    return send(path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  };
+
+  /** Prepares something as the admin, which must succeed. */
+  async function prepare(method: string, path: string, body?: unknown): Promise<Parsed> {
+    const answer = await call('admin', method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  async function contents(): Promise<Record<string, readonly Row[]>> {
+    const found: Record<string, readonly Row[]> = {};
+    for (const table of await database.listTables())
+      found[table] = sortRows(await database.query(`select * from ${table}`));
+    return found;
+  }
+
+  return {
+    store,
+    accounts,
+    tokenOf,
+    call,
+    send,
+    contents,
+    setNow: (instant) => {
+      now = instant as Instant;
+    },
+    product: async (name = 'Editor') => (await prepare('POST', '/product', { name })).data,
+    key: async (body) => (await prepare('POST', '/create-key', body)).key,
+    customer: async (body = { name: 'Zoë' }) => (await prepare('POST', '/customer', body)).data,
+    activate: async (address, ...hostIds) => {
+      for (const hostId of hostIds) await prepare('POST', '/key/sign', { ...address, hostId, ttl: 3_600 });
+    },
+    license: async ({ productId, licenseKey }) => {
+      const query = new URLSearchParams({ productId, licenseKey });
+      return (await prepare('GET', `/key?${query}`)).data.license;
+    },
+    sql: async (text) => {
+      await database.query(text);
+    },
+    breakTable: async (table) => {
+      await database.query(`alter table ${table} rename to ${table}_gone`);
+    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+/** Reads an answer to its end. */
+export async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: text === '' ? undefined : JSON.parse(text),
+    text,
+  };
+}
+
+/** Bytes that differ from call to call and are the same in every run. */
+function seededBytes(): (length: number) => Uint8Array {
+  let calls = 0;
+  return (outputLength) => {
+    calls += 1;
+    return createHash('shake256', { outputLength }).update(String(calls)).digest();
+  };
+}
+
+function sortRows(rows: readonly Row[]): Row[] {
+  return rows.map((row) => ({ ...row })).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
