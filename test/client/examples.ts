@@ -15,8 +15,6 @@ export const customer = {
   createdBy: 'acc_1',
 };
 
-const product = { id: productId, name: 'Editor', active: true, createdAt: instant, updatedAt: instant };
-
 /** The shorter form of a licence. */
 export const shortLicense = {
   id: 'lic_1',
