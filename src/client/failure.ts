@@ -1,5 +1,5 @@
-import type { AnyEndpoint } from '../contract/endpoint.ts';
-import { type ApiError, commonReasons, readRefusal } from '../contract/errors.ts';
+import { type AnyEndpoint, reasonsOf } from '../contract/endpoint.ts';
+import { type ApiError, readRefusal } from '../contract/errors.ts';
 import { NetworkError, ProtocolError, type Trace } from './errors.ts';
 import { type Loss, rootCauses } from './loss.ts';
 import type { Outcome } from './outcome.ts';
@@ -10,14 +10,14 @@ export type Failure = Exclude<Outcome, { readonly kind: 'payload' }>;
 /** What a call that ended in `failure` throws. */
 export function toError(
   failure: Failure,
-  endpoint: Pick<AnyEndpoint, 'errors'>,
+  endpoint: AnyEndpoint,
   about: { readonly call: Trace; readonly host: string; readonly sent: boolean },
 ): ApiError | NetworkError | ProtocolError {
   const { call, host, sent } = about;
   switch (failure.kind) {
     case 'refusal': {
       const { status, code, message } = failure;
-      return readRefusal({ status, code, message }, [...endpoint.errors, ...commonReasons], call);
+      return readRefusal({ status, code, message }, reasonsOf(endpoint), call);
     }
     case 'violation':
       return new ProtocolError(failure.message, { call, status: failure.status }, { cause: failure.cause });

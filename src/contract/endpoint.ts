@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Reason } from './errors.ts';
+import { commonReasons, mutationReasons, type Reason } from './errors.ts';
 import type { Reply } from './reply.ts';
 import type { Scope } from './scopes.ts';
 
@@ -58,3 +58,13 @@ export type PayloadOf<E> = E extends Endpoint<infer _, infer Output> ? Output : 
 
 /** Whether the operation changes something: it then runs in a transaction and takes an idempotency key. */
 export const mutates = (endpoint: { readonly method: Method }): boolean => endpoint.method !== 'GET';
+
+/** Every refusal the endpoint may answer. */
+export const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [
+  ...(endpoint.scope === 'public' ? commonReasons.filter((reason) => !needToken.includes(reason)) : commonReasons),
+  ...(mutates(endpoint) ? mutationReasons : []),
+  ...endpoint.errors,
+];
+
+/** What only an endpoint that asks for a token refuses with. */
+const needToken: readonly Reason[] = ['invalidToken', 'scopeMissing'];

@@ -17,6 +17,9 @@ interface Refusal {
  */
 export const refusals = {
   invalidParams: { status: 400, code: 1, message: 'Missing required params' },
+  keyReused: { status: 400, code: 3, message: 'Idempotency key was used for a different request' },
+  legacyRecord: { status: 400, code: 4, message: 'Idempotency record is of an earlier form' },
+  malformedKey: { status: 400, code: 5, message: 'Malformed idempotency key' },
   invalidToken: { status: 401, code: 1, message: 'Invalid access token' },
   scopeMissing: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
   notActivated: { status: 403, code: 2, message: 'License not activated' },
@@ -46,6 +49,8 @@ export const refusals = {
     code: 2,
     message: ({ email }: RefusalDetail) => `A customer with email ${email} already exists`,
   },
+  requestInProgress: { status: 409, code: 3, message: 'A request with this idempotency key is in progress' },
+  answerMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   rateLimited: { status: 429, code: 3, message: 'Rate limit exceeded' },
   serverError: { status: 500, code: 1, message: 'Server error' },
@@ -60,7 +65,6 @@ export const commonReasons = [
   'invalidParams',
   'invalidToken',
   'scopeMissing',
-  'bodyTooLarge',
   'rateLimited',
   'serverError',
   'unavailable',
@@ -72,6 +76,16 @@ interface Answer {
   readonly code: number;
   readonly message: string;
 }
+
+/** The refusals that any mutation may answer besides. Source: API description, "Common behavior: idempotency". */
+export const mutationReasons = [
+  'bodyTooLarge',
+  'malformedKey',
+  'keyReused',
+  'legacyRecord',
+  'requestInProgress',
+  'answerMissing',
+] as const satisfies readonly Reason[];
 
 /** The client's call that met an error; null on the server's side. */
 export interface CallTrace {

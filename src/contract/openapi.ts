@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AnyEndpoint } from './endpoint.ts';
-import { commonReasons, type Reason, refusals } from './errors.ts';
+import { type AnyEndpoint, mutates, reasonsOf } from './endpoint.ts';
+import { type Reason, refusals } from './errors.ts';
 import { apiVersion, listEndpoints } from './index.ts';
 
 type Json = Record<string, unknown>;
@@ -50,7 +50,10 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
     tags: [tagOf(name)],
     ...(endpoint.scope === 'public' ? { security: [] } : {}),
     ...(endpoint.retirement === undefined ? {} : { deprecated: true }),
-    ...(endpoint.query ? { parameters: parametersOf(endpoint.query, schemas) } : {}),
+    parameters: [
+      ...(endpoint.query ? parametersOf(endpoint.query, schemas) : []),
+      ...(mutates(endpoint) ? idempotencyHeaders : []),
+    ],
     ...(endpoint.body
       ? {
           requestBody: {
@@ -68,6 +71,14 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
     },
   };
 }
+
+const idempotencyHeaders: readonly Json[] = ['Idempotency-Key', 'X-Idempotency-Key'].map((name) => ({
+  name,
+  in: 'header',
+  required: false,
+  description: 'Any unique text of 1 to 255 visible ASCII characters; a retry with it gets the first answer again',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}));
 
 function scopeText(scope: AnyEndpoint['scope']): string {
   if (scope === 'public') return 'Needs no token.';
@@ -112,15 +123,12 @@ function refusalsOf(endpoint: AnyEndpoint): Record<string, Json> {
 
 function byStatus(endpoint: AnyEndpoint): Map<string, Reason[]> {
   const statuses = new Map<string, Reason[]>();
-  const common = commonReasons.filter((reason) => endpoint.scope !== 'public' || !needsToken.includes(reason));
-  for (const reason of [...common, ...endpoint.errors].filter((each) => endpoint.body || each !== 'bodyTooLarge')) {
+  for (const reason of reasonsOf(endpoint)) {
     const status = String(refusals[reason].status);
     statuses.set(status, [...(statuses.get(status) ?? []), reason]);
   }
   return statuses;
 }
-
-const needsToken: readonly Reason[] = ['invalidToken', 'scopeMissing'];
 
 function describe(reason: Reason): string {
   const { code, message } = refusals[reason];

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
+import { mutates } from '../../src/contract/endpoint.ts';
 import { refusals } from '../../src/contract/errors.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
 import { toOpenApi } from '../../src/contract/openapi.ts';
@@ -52,7 +53,16 @@ describe('the OpenAPI document', () => {
     const operation = operations.find((each) => each.operation.operationId === name)?.operation;
     const guarded = endpoint.scope === 'public' ? [] : [401, 403];
     const own = endpoint.errors.map((reason) => refusals[reason].status);
-    const statuses = [endpoint.reply.status, 400, ...guarded, ...own, ...(endpoint.body ? [413] : []), 429, 500, 503];
+    const statuses = [
+      endpoint.reply.status,
+      400,
+      ...guarded,
+      ...own,
+      ...(mutates(endpoint) ? [409, 413] : []),
+      429,
+      500,
+      503,
+    ];
     expect(Object.keys(operation.responses).map(Number)).toEqual([...new Set(statuses)].sort((a, b) => a - b));
   });
 
@@ -70,7 +80,7 @@ describe('the OpenAPI document', () => {
     const named = operations.flatMap(({ operation }) =>
       (operation.parameters ?? []).map((each: Parsed) => [operation.operationId, each.name, each.in, each.required]),
     );
-    expect(named).toEqual([
+    expect(named.filter(([, , place]) => place === 'query')).toEqual([
       ['keys.get', 'productId', 'query', true],
       ['keys.get', 'licenseKey', 'query', true],
       ['customers.delete', 'customerId', 'query', true],
@@ -79,6 +89,14 @@ describe('the OpenAPI document', () => {
       ['tokens.revoke', 'tokenId', 'query', true],
       ['signingKeys.jwks', 'account', 'query', false],
     ]);
+  });
+
+  it.each(listEndpoints())('offers both idempotency headers where $name changes something', ({ name, endpoint }) => {
+    const operation = operations.find((each) => each.operation.operationId === name)?.operation;
+    const headers = operation.parameters
+      .filter((each: Parsed) => each.in === 'header')
+      .map((each: Parsed) => each.name);
+    expect(headers).toEqual(mutates(endpoint) ? ['Idempotency-Key', 'X-Idempotency-Key'] : []);
   });
 });
 
