@@ -10,15 +10,19 @@ export interface Account {
 }
 
 const insert = statement<{ id: string; name: string; createdAt: string }>()((db, $) =>
-  db.insertInto('accounts').values({ id: $.id, name: $.name, created_at: $.createdAt }),
+  db
+    .insertInto('accounts')
+    .values({ id: $.id, name: $.name, created_at: $.createdAt })
+    .onConflict((conflict) => conflict.column('name').doNothing()),
 );
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(1));
 
 /** The accounts of an instance. */
 export const accountRows = (db: Connection) => ({
-  async insert(account: Account): Promise<void> {
-    await db.run(insert, account);
+  /** Adds an account; false when the name is taken. */
+  async insert(account: Account): Promise<boolean> {
+    return (await db.run(insert, account)) === 1;
   },
 
   /** The account that was made first: the owner of a database with one account. */

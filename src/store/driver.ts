@@ -1,6 +1,6 @@
 import type { Statement } from './statement.ts';
 
-/** What statements run on: a transaction, or the reader. */
+/** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
 export interface Connection {
   /** All rows of a query. */
   all<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]>;
@@ -8,16 +8,25 @@ export interface Connection {
   first<P, R>(statement: Statement<P, R>, parameters: P): Promise<R | undefined>;
   /** Runs a change and counts the rows it touched. */
   run<P, R>(statement: Statement<P, R>, parameters: P): Promise<number>;
+  /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
+  nested<T>(work: () => Promise<T>): Promise<T>;
+  /** Takes a name for this transaction alone; false at once when another transaction has it, on whatever replica. */
+  tryLock(name: string): Promise<boolean>;
 }
 
 /**
  * One database engine. Everything that differs between engines is behind this interface.
  *
  * `reader` shows only what is durable. `transaction` resolves after a durable commit; when `work` throws, what it
- * wrote is undone and the error is passed on.
+ * wrote is undone and the error is passed on. It throws StorageError when nothing has happened for certain, and
+ * OutcomeUnknown when that cannot be told.
  */
 export interface Driver {
   readonly reader: Connection;
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+  /** Resolves once every commit of unknown outcome has one: once the database answers again. */
+  settled(): Promise<void>;
+  /** Tells other processes where this database is served. */
+  announce(url: string): void;
   close(): Promise<void>;
 }

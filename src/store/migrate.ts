@@ -4,25 +4,43 @@ import { LocalError } from './local-error.ts';
 import { migrations } from './migrations/index.ts';
 import type { Tables } from './tables.ts';
 
+/** How far the schema of a database has come. */
+export interface SchemaStatus {
+  readonly done: readonly string[];
+  readonly pending: readonly string[];
+  /** Migrations that this version does not know: a newer lkm has run them. */
+  readonly unknown: readonly string[];
+}
+
+/** Compares the migrations that have run with those that exist. */
+export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
+  const done = await listExecuted(db);
+  return {
+    done: done.filter((name) => name in migrations),
+    pending: Object.keys(migrations).filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !(name in migrations)),
+  };
+}
+
 /**
- * Brings the schema up to date.
+ * Brings the schema up to date, and answers the migrations that it ran. Replicas that start at once take turns.
  *
  * @throws LocalError when a newer lkm has already changed the database.
  */
-export async function migrate(db: Kysely<Tables>): Promise<void> {
-  const done = await listExecuted(db);
-  const unknown = done.find((name) => !(name in migrations));
-  if (unknown !== undefined) {
+export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { pending, unknown } = await schemaStatus(db);
+  if (unknown.length > 0) {
     throw new LocalError(
-      `the database was changed by a newer lkm (migration ${unknown})`,
+      `the database was changed by a newer lkm (migration ${unknown[0]})`,
       'use that version or a later one',
     );
   }
-  if (done.length === Object.keys(migrations).length) return;
+  if (pending.length === 0) return [];
 
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
-  const { error } = await migrator.migrateToLatest();
+  const { error, results = [] } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
+  return results.map((result) => result.migrationName);
 }
 
 /** The names of the migrations that have run, in order; none on a new database. */

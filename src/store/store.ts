@@ -2,6 +2,7 @@ import { accountRows } from './accounts.ts';
 import { customerRows } from './customers.ts';
 import { deviceRows } from './devices.ts';
 import type { Connection, Driver } from './driver.ts';
+import { idempotencyRows } from './idempotency.ts';
 import { keyRows } from './keys.ts';
 import { productRows } from './products.ts';
 import { sessionRows } from './sessions.ts';
@@ -12,12 +13,14 @@ import { tokenRows } from './tokens.ts';
 export type Rows = ReturnType<typeof rowsOn>;
 
 /** The whole store of one instance. */
-export interface Store {
+export interface Store extends Pick<Driver, 'settled' | 'announce' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly rows: Rows;
-  /** Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. */
+  /**
+   * Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. Rejects with
+   * StorageError when the database failed and nothing has happened, with OutcomeUnknown when that cannot be told.
+   */
   transaction<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
 }
 
 /** The store that an engine's driver keeps. */
@@ -25,7 +28,9 @@ export function createStore(driver: Driver): Store {
   return {
     rows: rowsOn(driver.reader),
     transaction: (work) => driver.transaction((connection) => work(rowsOn(connection))),
-    close: () => driver.close(),
+    settled: driver.settled,
+    announce: driver.announce,
+    close: driver.close,
   };
 }
 
@@ -39,5 +44,8 @@ function rowsOn(connection: Connection) {
     keys: keyRows(connection),
     devices: deviceRows(connection),
     sessions: sessionRows(connection),
+    idempotency: idempotencyRows(connection),
+    /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
+    nested: connection.nested,
   };
 }

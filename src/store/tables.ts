@@ -11,6 +11,7 @@ export interface Tables {
   licenses: LicenseRow;
   devices: DeviceRow;
   sessions: SessionRow;
+  idempotency: IdempotencyRow;
 }
 
 /** 0 is no, 1 is yes. */
@@ -111,5 +112,19 @@ export interface SessionRow {
   secret: string;
   nonce: string;
   expires_at: string;
+  created_at: string;
+}
+
+export interface IdempotencyRow {
+  account_id: string;
+  idempotency_key: string;
+  fingerprint_version: number;
+  fingerprint: string;
+  state: 'in_progress' | 'completed';
+  method: string;
+  path: string;
+  status: number | null;
+  content_type: string | null;
+  body: string | null;
   created_at: string;
 }

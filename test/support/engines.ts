@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { inject } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { connect, databaseUrl, query, TEMPLATE } from './postgres.ts';
 
 /** A row as the engine gives it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -51,8 +54,56 @@ const sqlite: Engine = {
   },
 };
 
+/** Databases of this test file that are empty again: making one takes longer than most tests. */
+const spare: string[] = [];
+
+const postgres: Engine = {
+  name: 'PostgreSQL',
+  async createDatabase() {
+    const server = inject('postgres');
+    const name = spare.pop() ?? (await makeDatabase(server));
+    const location = databaseUrl(server, name);
+    const store = await openStore(location, 0);
+    const client = await connect(location);
+    let isAltered = false;
+    const listTables = async () => {
+      const { rows } = await client.query(
+        `select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'kysely_%'`,
+      );
+      return rows.map((row) => String(row.name));
+    };
+    return {
+      location,
+      store,
+      listTables,
+      query: async (sql) => {
+        isAltered ||= /^\s*(alter|create|drop)|kysely_/i.test(sql);
+        return (await client.query(sql)).rows;
+      },
+      [Symbol.asyncDispose]: async () => {
+        // A test may have closed it already.
+        await store.close().catch(() => {});
+        if (isAltered) {
+          await client.end();
+          await query(server, `drop database ${name} with (force)`);
+        } else {
+          await client.query(`truncate ${(await listTables()).join(', ')}`);
+          await client.end();
+          spare.push(name);
+        }
+      },
+    };
+  },
+};
+
+async function makeDatabase(server: string): Promise<string> {
+  const name = `lkm_test_${randomUUID().replaceAll('-', '')}`;
+  await query(server, `create database ${name} template ${TEMPLATE}`);
+  return name;
+}
+
 /** Every engine; whatever touches a database runs on each. */
-export const engines: readonly Engine[] = [sqlite];
+export const engines: readonly Engine[] = [sqlite, postgres];
 
 /** A folder of one test, removed with all that is in it. */
 export async function createFolder(): Promise<AsyncDisposable & { readonly path: string }> {

@@ -11,6 +11,8 @@ import { addSeconds } from '../../src/domain/time.ts';
 import { hashToken, mintToken } from '../../src/domain/token.ts';
 import { trustProxies } from '../../src/server/address.ts';
 import { createApp } from '../../src/server/app.ts';
+import { createExactlyOnce } from '../../src/server/exactly-once.ts';
+import { type Listener, listen } from '../../src/server/listen.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import type { Env } from '../../src/server/pipeline.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
@@ -60,6 +62,8 @@ export interface Answer {
 /** The service in process: a real store, the whole pipeline, time and randomness in the test's hand. */
 export interface World extends AsyncDisposable {
   readonly store: Store;
+  /** What `openStore` opened. */
+  readonly location: string;
   readonly accounts: { readonly acme: AccountId; readonly other: AccountId };
   /** Sets the clock. */
   setNow(instant: string): void;
@@ -69,6 +73,8 @@ export interface World extends AsyncDisposable {
   call(as: As, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Sends a request as it is. */
   send(path: string, init: RequestInit & { duplex?: 'half' }): Promise<Answer>;
+  /** Serves it over HTTP as well, until that is closed. */
+  listen(): Promise<Listener>;
   /** Creates a product. */
   product(name?: string): Promise<Product>;
   /** Creates a key, and answers it. */
@@ -121,6 +127,7 @@ export async function createWorld(
     limiter: createRateLimiter(options.perMinute ?? 1_000_000),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf: createSigners(),
+    exactlyOnce: createExactlyOnce(store),
     now: () => now,
     random,
     newRequestId: () => {
@@ -176,7 +183,7 @@ export async function createWorld(
   }
 
   async function send(path: string, init: RequestInit): Promise<Answer> {
-    const bindings = { incoming: { socket: { remoteAddress: PEER } } } as Env['Bindings'];
+    const bindings = { incoming: { socket: { remoteAddress: PEER }, headersDistinct: {} } } as Env['Bindings'];
     return readAnswer(await app(new Request(`http://lkm.test${path}`, init), bindings));
   }
 
@@ -209,11 +216,13 @@ export async function createWorld(
 
   return {
     store,
+    location: database.location,
     accounts,
     tokenOf,
     call,
     send,
     contents,
+    listen: () => listen(app, { host: '127.0.0.1', port: 0 }),
     setNow: (instant) => {
       now = instant as Instant;
     },

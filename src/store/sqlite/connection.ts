@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
+import { StorageError } from '../storage-error.ts';
 import type { Tables } from '../tables.ts';
 
 interface Prepared {
@@ -17,25 +18,53 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>): Conne
     const known = prepared.get(statement);
     if (known !== undefined) return known;
     const { sql, bind } = statement.compile(compiler);
-    const fresh = { run: database.prepare(sql), bind };
+    const fresh = { run: attempt(() => database.prepare(sql)), bind };
     prepared.set(statement, fresh);
     return fresh;
   }
 
-  const values = (parameters: unknown) => parameters as Readonly<Record<string, SqlValue>>;
+  function execute<T>(
+    statement: unknown,
+    parameters: unknown,
+    work: (statement: StatementSync, values: SqlValue[]) => T,
+  ): T {
+    const { run, bind } = prepare(statement as Statement<never, unknown>);
+    const values = bind(parameters as Readonly<Record<string, SqlValue>>);
+    return attempt(() => work(run, values));
+  }
 
   return {
     async all<P, R>(statement: Statement<P, R>, parameters: P) {
-      const { run, bind } = prepare(statement as Statement<never, R>);
-      return run.all(...bind(values(parameters))) as R[];
+      return execute(statement, parameters, (run, values) => run.all(...values)) as R[];
     },
     async first<P, R>(statement: Statement<P, R>, parameters: P) {
-      const { run, bind } = prepare(statement as Statement<never, R>);
-      return run.get(...bind(values(parameters))) as R | undefined;
+      return execute(statement, parameters, (run, values) => run.get(...values)) as R | undefined;
     },
     async run<P, R>(statement: Statement<P, R>, parameters: P) {
-      const { run, bind } = prepare(statement as Statement<never, R>);
-      return Number(run.run(...bind(values(parameters))).changes);
+      return execute(statement, parameters, (run, values) => Number(run.run(...values).changes));
     },
+    async nested(work) {
+      database.exec('SAVEPOINT nested');
+      try {
+        const value = await work();
+        database.exec('RELEASE nested');
+        return value;
+      } catch (error) {
+        // A full or failing disk may have ended the whole transaction already.
+        if (database.isTransaction) database.exec('ROLLBACK TO nested; RELEASE nested');
+        throw error;
+      }
+    },
+    // Transactions of the one process that owns the file run one after the other.
+    tryLock: async () => true,
   };
+}
+
+/** What the database throws becomes a StorageError. */
+function attempt<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new StorageError(error);
+  }
 }

@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OutcomeUnknown, StorageError } from '../storage-error.ts';
 
 interface Job {
   run(): Promise<unknown>;
@@ -6,15 +8,30 @@ interface Job {
   reject(error: unknown): void;
 }
 
+/** Durable transactions on one SQLite connection. */
+export interface GroupCommit {
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves once no commit is left whose outcome is unknown. */
+  settled(): Promise<void>;
+}
+
 /** So that a batch never keeps reads waiting for long. */
 const MOST_IN_ONE_BATCH = 256;
+
+const SETTLE_RETRY_MS = 100;
+
+/** `SQLITE_BUSY`, `SQLITE_FULL`, `SQLITE_CONSTRAINT`: a commit refused for these has not happened (sqlite.org/rescode.html). */
+const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 
 /**
  * Gives all transactions that wait in one turn of the event loop one durable commit.
  *
  * Each runs in its own savepoint: one that fails is undone alone. Nobody is answered before the commit.
+ *
+ * A commit whose sync to disk fails is in the log but not durable: a crash may still bring it to life. The next
+ * commit that succeeds writes over it, so until then nothing else is run.
  */
-export function groupCommit(database: DatabaseSync): <T>(work: () => Promise<T>) => Promise<T> {
+export function groupCommit(database: DatabaseSync): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const savepoint = database.prepare('SAVEPOINT job');
   const release = database.prepare('RELEASE job');
@@ -22,15 +39,24 @@ export function groupCommit(database: DatabaseSync): <T>(work: () => Promise<T>)
   const commit = database.prepare('COMMIT');
   let waiting: Job[] = [];
   let busy = false;
+  let unsettled = false;
 
-  return <T>(work: () => Promise<T>) =>
-    new Promise<T>((resolve, reject) => {
-      waiting.push({ run: work, resolve: resolve as Job['resolve'], reject });
-      if (!busy) {
-        busy = true;
-        setImmediate(drain);
+  return {
+    transaction: <T>(work: () => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ run: work, resolve: resolve as Job['resolve'], reject });
+        if (!busy) {
+          busy = true;
+          setImmediate(drain);
+        }
+      }),
+    async settled() {
+      while (unsettled) {
+        await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
+        if (!busy) trySettle();
       }
-    });
+    },
+  };
 
   async function drain(): Promise<void> {
     const batch = waiting.slice(0, MOST_IN_ONE_BATCH);
@@ -41,16 +67,20 @@ export function groupCommit(database: DatabaseSync): <T>(work: () => Promise<T>)
   }
 
   async function commitTogether(batch: readonly Job[]): Promise<void> {
+    let committing = false;
     try {
+      if (unsettled) settle();
       begin.run();
       const answers: (() => void)[] = [];
       for (const job of batch) answers.push(await attempt(job));
+      committing = true;
       commit.run();
       for (const answer of answers) answer();
     } catch (error) {
-      for (const job of batch) job.reject(error);
-      // The failure may have ended the transaction by itself; and a closed database has none.
-      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+      unsettled ||= committing && isInDoubt(error);
+      const reason = committing && unsettled ? new OutcomeUnknown(error) : certain(error);
+      for (const job of batch) job.reject(reason);
+      tryRollBack();
     }
   }
 
@@ -69,4 +99,36 @@ export function groupCommit(database: DatabaseSync): <T>(work: () => Promise<T>)
       return () => job.reject(error);
     }
   }
+
+  function trySettle(): void {
+    try {
+      settle();
+    } catch {
+      tryRollBack(); // still failing; asked again later
+    }
+  }
+
+  /** Writes something durable over the commit in doubt. A value that does not change would write nothing. */
+  function settle(): void {
+    const row = database.prepare('PRAGMA user_version').get() as { user_version: number };
+    database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row.user_version + 1) % 1_000_000}; COMMIT`);
+    unsettled = false;
+  }
+
+  function tryRollBack(): void {
+    try {
+      // The failure may have ended the transaction by itself; and a closed database has none.
+      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+    } catch {
+      // Still open: the next batch cannot begin, fails for certain, and tries again.
+    }
+  }
+}
+
+const certain = (error: unknown): unknown => (error instanceof StorageError ? error : new StorageError(error));
+
+/** Whether a failed commit may be in the log all the same. An error that is not SQLite's own never reached it. */
+function isInDoubt(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  return errcode !== undefined && !CERTAIN_REFUSALS.includes(errcode & 0xff);
 }

@@ -1,11 +1,24 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { Kysely, SqliteDialect } from 'kysely';
+import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
 import type { Tables } from '../tables.ts';
+
+/** SQLite undoes a migration whole, tables included; Kysely's own adapter does not count on it. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class NodeSqliteDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
 
 /** Kysely on `node:sqlite`: compiles the statements and runs the migrations. */
 export function kyselyOn(database: DatabaseSync): Kysely<Tables> {
   return new Kysely<Tables>({
-    dialect: new SqliteDialect({
+    dialect: new NodeSqliteDialect({
       database: {
         close: () => database.close(),
         prepare: (sql) => {

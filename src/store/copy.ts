@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { LocalError } from './local-error.ts';
+import type { Tables } from './tables.ts';
+
+/** Tells how far a copy has come. */
+export interface CopyProgress {
+  readonly table: keyof Tables;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** How many rows of a table were copied, and what stands for their content: the same on both sides. */
+export interface CopiedTable {
+  readonly table: keyof Tables;
+  readonly rows: number;
+  readonly checksum: string;
+}
+
+/** Every table with its primary key, each after those it refers to. */
+const tables: readonly { readonly name: keyof Tables; readonly key: readonly string[] }[] = [
+  { name: 'accounts', key: ['id'] },
+  { name: 'signing_keys', key: ['account_id', 'kid'] },
+  { name: 'tokens', key: ['account_id', 'id'] },
+  { name: 'products', key: ['account_id', 'id'] },
+  { name: 'customers', key: ['account_id', 'id'] },
+  { name: 'licenses', key: ['account_id', 'id'] },
+  { name: 'devices', key: ['account_id', 'license_id', 'host_id'] },
+  { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
+  { name: 'idempotency', key: ['account_id', 'idempotency_key'] },
+];
+
+const BATCH = 500;
+
+type Row = Record<string, string | number | null>;
+
+/**
+ * Copies every row of one database into another, empty one of the same schema, in one transaction: the target holds
+ * all of it or nothing. Both sides are then read again and compared by counts and checksums.
+ *
+ * @throws LocalError when the target is not empty, or when the two sides differ in the end
+ */
+export async function copyDatabase(
+  from: Kysely<Tables>,
+  to: Kysely<Tables>,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopiedTable[]> {
+  if ((await count(to, 'accounts')) > 0) {
+    throw new LocalError('the target already holds an instance', 'copy into a new database');
+  }
+  return to.transaction().execute(async (target) => {
+    const copied: CopiedTable[] = [];
+    for (const { name, key } of tables) {
+      const total = await count(from, name);
+      let done = 0;
+      for await (const rows of readAll(from, name, key)) {
+        await target
+          .insertInto(name)
+          .values(rows as never)
+          .execute();
+        done += rows.length;
+        onProgress({ table: name, done, total });
+      }
+      const [ours, theirs] = [await digest(from, name, key), await digest(target, name, key)];
+      if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
+        throw new LocalError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
+      }
+      copied.push({ table: name, ...theirs });
+    }
+    return copied;
+  });
+}
+
+async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db);
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Reads a table in batches, by its primary key. */
+async function* readAll(db: Kysely<Tables>, table: keyof Tables, key: readonly string[]): AsyncGenerator<Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  let after = sql`1 = 1`;
+  for (;;) {
+    const { rows } = await sql<Row>`
+      select * from ${sql.table(table)} where ${after} order by ${columns} limit ${sql.lit(BATCH)}
+    `.execute(db);
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH) return;
+    after = sql`(${columns}) > (${sql.join(key.map((column) => last[column]))})`;
+  }
+}
+
+/** Counts the rows and sums up their hashes: engines may order text differently, and a sum has no order. */
+async function digest(
+  db: Kysely<Tables>,
+  table: keyof Tables,
+  key: readonly string[],
+): Promise<{ rows: number; checksum: string }> {
+  let rows = 0;
+  let sum = 0n;
+  for await (const batch of readAll(db, table, key)) {
+    for (const row of batch) {
+      rows += 1;
+      const columns = Object.keys(row).sort();
+      sum += hash('sha256', JSON.stringify(columns.map((column) => [column, row[column]])), 'buffer').readBigUInt64BE();
+    }
+  }
+  return { rows, checksum: BigInt.asUintN(64, sum).toString(16).padStart(16, '0') };
+}

@@ -1,0 +1,60 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Kysely } from 'kysely';
+import { LocalError } from '../local-error.ts';
+import type { Tables } from '../tables.ts';
+import { kyselyOn } from './kysely.ts';
+import { type FileLock, lockFile } from './lock.ts';
+
+/** Also waits this long inside SQLite, for a backup tool that reads the file. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
+/** A SQLite file that belongs to this process until it is closed. */
+export interface SqliteFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly writer: DatabaseSync;
+  readonly kysely: Kysely<Tables>;
+  readonly lock: FileLock;
+  close(): void;
+}
+
+/**
+ * Opens a SQLite file, new or known, for this process alone; its schema may be of any age.
+ *
+ * @param waitMs how long to wait for another short-lived owner
+ * @throws LocalError when the file is in use or is no database
+ */
+export async function openSqliteFile(file: string, waitMs: number): Promise<SqliteFile> {
+  const path = resolve(file);
+  preparePath(path);
+  const lock = await lockFile(path, waitMs);
+  const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  const close = () => {
+    writer.close();
+    lock.release();
+  };
+  try {
+    writer.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-32768;');
+    return { path, writer, kysely: kyselyOn(writer), lock, close };
+  } catch (error) {
+    close();
+    throw /file is not a database/.test(String(error))
+      ? new LocalError(`${path} is not a database`, 'give another file with --db', { cause: error })
+      : error;
+  }
+}
+
+function preparePath(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, '', { mode: 0o600, flag: 'a' });
+    // SQLite gives its -wal and -shm files the mode of the database.
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  } catch (error) {
+    throw new LocalError(`${path} cannot be opened: ${(error as Error).message}`, 'give another file with --db', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,17 @@
+/** The database could not do it, and nothing of the transaction has happened. */
+export class StorageError extends Error {
+  override readonly name: string = 'StorageError';
+
+  constructor(cause: unknown) {
+    super(`the database failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** The commit was asked for and its answer never came: the transaction has happened, or it has not. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+
+  constructor(cause: unknown) {
+    super('the outcome of a commit is unknown', { cause });
+  }
+}

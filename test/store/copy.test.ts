@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { copyInstance, databaseStatus, migrateDatabase } from '../../src/server/operator.ts';
+import { LocalError } from '../../src/store/local-error.ts';
+import { openStore } from '../../src/store/open.ts';
+import { createFolder, engines } from '../support/engines.ts';
+import { databaseUrl, query } from '../support/postgres.ts';
+import { createWorld } from '../support/world.ts';
+
+/** A place for a database of the engine, where none is yet. */
+async function newPlace(engine: string): Promise<AsyncDisposable & { readonly location: string }> {
+  if (engine === 'SQLite') {
+    const folder = await createFolder();
+    return { location: join(folder.path, 'copy.db'), [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  }
+  const server = inject('postgres');
+  const name = `lkm_copy_${process.pid}_${performance.now()}`.replace('.', '_');
+  await query(server, `create database ${name}`);
+  return {
+    location: databaseUrl(server, name),
+    [Symbol.asyncDispose]: async () => {
+      await query(server, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+const pairs = engines.flatMap((from) => engines.map((to) => ({ from, to: to.name })));
+
+describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
+  it('moves every row, says how far it is, and can be served', async () => {
+    await using world = await createWorld({ engine: from });
+    const { id: productId } = await world.product();
+    const licenseKey = await world.key({ productId, newCustomer: { name: 'Zoë', email: 'zoe@example.com' } });
+    await world.activate({ productId, licenseKey }, 'h1', 'h2');
+    const before = await world.contents();
+    await world.store.close();
+    await using place = await newPlace(to);
+
+    const steps: string[] = [];
+    const copied = await copyInstance(world.location, place.location, ({ table, done, total }) =>
+      steps.push(`${table} ${done}/${total}`),
+    );
+
+    expect(Object.fromEntries(copied.map(({ table, rows }) => [table, rows]))).toEqual(
+      Object.fromEntries(Object.entries(before).map(([table, rows]) => [table, rows.length])),
+    );
+    expect(steps).toContain('devices 2/2');
+    const store = await openStore(place.location, 0);
+    expect((await store.rows.customers.list(world.accounts.acme)).map(({ email }) => email)).toEqual([
+      'zoe@example.com',
+    ]);
+    await store.close();
+  });
+
+  it('refuses a target that holds an instance already', async () => {
+    await using world = await createWorld({ engine: from });
+    await world.store.close();
+    await using place = await newPlace(to);
+    await copyInstance(world.location, place.location, () => {});
+    await expect(copyInstance(world.location, place.location, () => {})).rejects.toThrow(LocalError);
+  });
+});
+
+describe.each(engines)('the schema of a database on $name', (engine) => {
+  it('is pending until it is migrated, and then done', async () => {
+    await using place = await newPlace(engine.name);
+    const before = await databaseStatus(place.location);
+    expect(before).toMatchObject({ engine: engine.name, done: [], unknown: [] });
+    expect(await migrateDatabase(place.location)).toEqual(before.pending);
+    expect(await databaseStatus(place.location)).toMatchObject({ done: before.pending, pending: [] });
+    expect(await migrateDatabase(place.location)).toEqual([]);
+  });
+});
