@@ -38,7 +38,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'cli/main.ts': ['process', 'Date.now', 'randomUUID'],
   'client/timing.ts': ['Date.now', 'Math.random', 'randomUUID'],
   'contract/print-openapi.ts': ['process'],
-  'server/instance.ts': ['Date.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
+  'server/instance.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/pipeline.ts': ['performance.now'],
   'server/random.ts': ['randomFillSync'],
   'store/sqlite/lock.ts': ['process', 'performance.now'],

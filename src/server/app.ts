@@ -19,17 +19,24 @@ export function createApp(parts: AppParts): App {
 
   app.get('/health', () => json(200, { status: 'ok' }));
   app.get('/ready', async () => {
-    await parts.store.rows.accounts.oldest();
-    return json(200, { status: 'ready' });
+    try {
+      await parts.store.rows.accounts.oldest();
+      return json(200, { status: 'ready' });
+    } catch (error) {
+      parts.log.error({ err: error }, 'not ready');
+      return refusal(refuse('unavailable'));
+    }
   });
   const openApi = JSON.stringify(toOpenApi());
   app.get('/openapi.json', () => jsonText(200, openApi));
 
   app.notFound(({ req }) => {
     const methods = routes.filter(({ endpoint }) => endpoint.path === req.path).map(({ endpoint }) => endpoint.method);
-    return methods.length === 0
-      ? refusal(refuse('routeNotFound'))
-      : refusal(refuse('methodNotAllowed'), { Allow: methods.join(', ') });
+    const error = refuse(methods.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
+    const requestId = parts.newRequestId();
+    // Not the path: whoever mistypes one may have put a key in it.
+    parts.log.info({ requestId, method: req.method, status: error.status, reason: error.reason }, 'request');
+    return refusal(error, { 'X-Request-Id': requestId, ...(methods.length > 0 ? { Allow: methods.join(', ') } : {}) });
   });
   app.onError((error) => {
     parts.log.error({ err: error }, 'request failed');

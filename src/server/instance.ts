@@ -3,13 +3,16 @@ import type { Fetch } from '../contract/endpoint.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import { toInstant } from '../domain/time.ts';
 import { type KeyPair, openAccount } from '../service/accounts.ts';
-import { type OpenStore, openStore } from '../store/open.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
 import { trustProxies } from './address.ts';
 import { createApp } from './app.ts';
 import { ownerOf } from './authenticate.ts';
+import type { Clocks } from './cleanup.ts';
+import { createExactlyOnce, type ExactlyOnce } from './exactly-once.ts';
 import { createLog } from './log.ts';
 import { createRandom } from './random.ts';
-import { createSigners } from './signers.ts';
+import { createSigners, type SignerOf } from './signers.ts';
 
 /** The service inside this process. */
 export interface Instance {
@@ -64,7 +67,15 @@ export async function openBase(db: string, waitMs: number, clock: () => number =
     return {
       ...account,
       store,
-      parts: { store, now, random, newRequestId: randomUUID, signerOf: createSigners() },
+      clocks: { wall: clock, steady: () => performance.now() },
+      parts: {
+        store,
+        now,
+        random,
+        newRequestId: randomUUID,
+        signerOf: createSigners(),
+        exactlyOnce: createExactlyOnce(store),
+      },
     };
   } catch (error) {
     await store.close();
@@ -76,10 +87,12 @@ export async function openBase(db: string, waitMs: number, clock: () => number =
 export interface Base {
   readonly accountId: AccountId;
   readonly created: boolean;
-  readonly store: OpenStore;
+  readonly store: Store;
+  readonly clocks: Clocks;
   readonly parts: {
-    readonly store: OpenStore;
-    readonly signerOf: ReturnType<typeof createSigners>;
+    readonly store: Store;
+    readonly signerOf: SignerOf;
+    readonly exactlyOnce: ExactlyOnce;
     now(): Instant;
     random(length: number): Uint8Array;
     newRequestId(): string;

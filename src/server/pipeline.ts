@@ -2,17 +2,19 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context as Exchange } from 'hono';
 import type { Logger } from 'pino';
 import { mutates } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { type Reason, refuse } from '../contract/errors.ts';
 import type { Instant } from '../contract/scalars.ts';
 import { allows, anonymous, type Caller } from '../domain/access.ts';
 import type { IpAddress } from '../domain/mask.ts';
-import type { Context } from '../service/context.ts';
-import type { Rows, Store } from '../store/store.ts';
+import { StorageError } from '../store/storage-error.ts';
+import type { Store } from '../store/store.ts';
 import type { AddressOf } from './address.ts';
 import { authenticate } from './authenticate.ts';
+import type { ExactlyOnce } from './exactly-once.ts';
+import { hasIdempotencyKey } from './idempotency-key.ts';
+import { mutate, readOnly } from './perform.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { readInput } from './read-input.ts';
-import { json, refusal, retirementHeaders, toRefusal } from './respond.ts';
+import { jsonText, refusal, retirementHeaders, toRefusal } from './respond.ts';
 import type { Route } from './routes.ts';
 import type { SignerOf } from './signers.ts';
 
@@ -24,6 +26,7 @@ export interface AppParts {
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
   readonly signerOf: SignerOf;
+  readonly exactlyOnce: ExactlyOnce;
   /** The caller that a fixed token speaks for: the owner of a database that is opened in process. */
   readonly owner?: { readonly token: string; readonly caller: Caller };
   now(): Instant;
@@ -34,44 +37,37 @@ export interface AppParts {
 /** What the HTTP server adds to a request; nothing in process. */
 export type Env = { Bindings: Partial<HttpBindings> };
 
-/** The pipeline: authenticate, limit, check the scope, read and parse, perform, commit, answer. */
-export async function answer(
-  parts: AppParts,
-  { endpoint, perform }: Route,
-  exchange: Exchange<Env>,
-): Promise<Response> {
+/**
+ * The pipeline: authenticate, limit, check the scope, then perform and answer. What changes something goes on through
+ * its own gates: key, body, claim, use case, commit.
+ */
+export async function answer(parts: AppParts, route: Route, exchange: Exchange<Env>): Promise<Response> {
   const started = performance.now();
+  const { endpoint } = route;
   const { req } = exchange;
+  const incoming = exchange.env?.incoming;
   const requestId = parts.newRequestId();
   const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
   const now = parts.now();
-  const ipAddress = parts.addressOf(
-    exchange.env?.incoming?.socket.remoteAddress,
-    req.header('x-forwarded-for') ?? null,
-  );
+  const ipAddress = parts.addressOf(incoming?.socket.remoteAddress, req.header('x-forwarded-for') ?? null);
   let caller = anonymous;
+  let reason: Reason | null = null;
   let response: Response;
   try {
     if (endpoint.scope !== 'public') {
       caller = await identify(parts, req.header('authorization') ?? null, { now, ipAddress, headers });
       if (!allows(caller, endpoint.scope)) throw refuse('scopeMissing');
     }
-    const input = await readInput(endpoint, req.raw);
-    const contextOn = (rows: Rows): Context => ({
-      rows,
-      caller,
-      now,
-      ipAddress,
-      random: parts.random,
-      signer: () => parts.signerOf(rows, caller.accountId),
-    });
-    const payload = mutates(endpoint)
-      ? await parts.store.transaction((rows) => perform(contextOn(rows), input))
-      : await perform(contextOn(parts.store.rows), input);
-    response = json(endpoint.reply.status, endpoint.reply.wrap(payload as never), headers);
+    const ask = { route, request: req.raw, incoming, caller, now, ipAddress };
+    const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
+    response = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
   } catch (thrown) {
-    const error = toRefusal(endpoint, thrown);
-    if (error.reason === 'serverError') parts.log.error({ requestId, err: error.cause }, 'request failed');
+    const error = toRefusal(
+      endpoint,
+      isUnavailable(route, req.raw.headers, thrown) ? refuse('unavailable', {}, { cause: thrown }) : thrown,
+    );
+    reason = error.reason;
+    if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
     response = refusal(error, headers);
   }
   parts.log.info(
@@ -83,10 +79,16 @@ export async function answer(
       ms: Math.round(performance.now() - started),
       account: caller.accountId || undefined,
       token: caller.tokenId ?? undefined,
+      reason: reason ?? undefined,
     },
     'request',
   );
   return response;
+}
+
+/** Whether a mutation under an idempotency key has certainly not been run, because the database failed before it. */
+function isUnavailable({ endpoint }: Route, headers: Headers, thrown: unknown): boolean {
+  return thrown instanceof StorageError && mutates(endpoint) && hasIdempotencyKey(headers);
 }
 
 /** Who asks, within their limits. Throws ApiError `invalidToken` or `rateLimited`; adds the limit's headers. */

@@ -1,4 +1,4 @@
-import { refuse } from '../contract/errors.ts';
+import { ApiError, refuse } from '../contract/errors.ts';
 
 /** More than any request has a use for. */
 const LARGEST_BODY_BYTES = 1_048_576;
@@ -6,9 +6,17 @@ const LARGEST_BODY_BYTES = 1_048_576;
 /**
  * Reads the exact bytes of a body.
  *
- * @throws ApiError `bodyTooLarge`, as soon as that is known
+ * @throws ApiError `bodyTooLarge`, as soon as that is known; `invalidParams` when the caller hangs up in the middle
  */
 export async function readBody(request: Request): Promise<Uint8Array> {
+  try {
+    return await readBytes(request);
+  } catch (error) {
+    throw error instanceof ApiError ? error : refuse('invalidParams', {}, { cause: error });
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? Number.NaN);
   if (announced > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
   // Node lets no more through than was announced; and `arrayBuffer` is the quick way.

@@ -1,7 +1,6 @@
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
-import { ApiError, refuse } from '../contract/errors.ts';
-import { readBody } from './read-body.ts';
+import { refuse } from '../contract/errors.ts';
 
 /** Deeper JSON than any request has a use for. */
 const DEEPEST_JSON = 32;
@@ -9,14 +8,14 @@ const DEEPEST_JSON = 32;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads and parses what an endpoint receives: its query, its JSON body, or both.
+ * Parses what an endpoint receives: its query, its JSON body, or both.
  *
- * @throws ApiError `invalidParams` for everything that does not fit, whatever it is; `bodyTooLarge`
+ * @throws ApiError `invalidParams` for everything that does not fit, whatever it is
  */
-export async function readInput(endpoint: AnyEndpoint, request: Request): Promise<unknown> {
+export function readInput(endpoint: AnyEndpoint, request: Request, bytes: Uint8Array): Record<string, unknown> {
   const query = endpoint.query && parse(endpoint.query, readQuery(request.url));
-  const body = endpoint.body && parse(endpoint.body, await readJson(request));
-  return query === undefined ? body : { ...query, ...body };
+  const body = endpoint.body && parse(endpoint.body, readJson(request.headers.get('content-type') ?? '', bytes));
+  return { ...query, ...body };
 }
 
 function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
@@ -36,14 +35,10 @@ function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  if (!/^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')) {
+function readJson(contentType: string, bytes: Uint8Array): unknown {
+  if (!/^application\/json\s*(;|$)/i.test(contentType)) {
     throw refuse('invalidParams', {}, { cause: new Error('the content type is not application/json') });
   }
-  const bytes = await readBody(request).catch((error: unknown) => {
-    // Whoever hangs up in the middle is at fault, not the server.
-    throw error instanceof ApiError ? error : refuse('invalidParams', {}, { cause: error });
-  });
   try {
     const text = decoder.decode(bytes);
     if (isNestedDeeper(text, DEEPEST_JSON)) throw new Error(`JSON is nested deeper than ${DEEPEST_JSON} levels`);

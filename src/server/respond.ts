@@ -1,8 +1,11 @@
-import type { AnyEndpoint } from '../contract/endpoint.ts';
-import { ApiError, commonReasons, type Reason, refuse } from '../contract/errors.ts';
+import { type AnyEndpoint, reasonsOf } from '../contract/endpoint.ts';
+import { ApiError, type Reason, refuse } from '../contract/errors.ts';
+
+/** What every answer is, and what a stored one is repeated as. */
+export const JSON_TYPE = 'application/json';
 
 /** On every answer: it holds keys and customers, so nobody on the way keeps it. */
-const ALWAYS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+const ALWAYS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
 /** A JSON answer. */
 export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response {
@@ -16,7 +19,15 @@ export function jsonText(status: number, text: string, headers?: Readonly<Record
 
 /** A refusal: `{message, code}` and nothing else. */
 export function refusal(error: ApiError, headers?: Readonly<Record<string, string>>): Response {
-  return json(error.status, { message: error.message, code: error.code }, headers);
+  return json(error.status, payloadOf(error), { ...retryAfter(error), ...headers });
+}
+
+/** What a refusal says on the wire. */
+export const payloadOf = ({ message, code }: ApiError) => ({ message, code });
+
+/** Refusals that pass by themselves say when to ask again: after one second. */
+function retryAfter({ reason }: ApiError): Record<string, string> {
+  return reason === 'requestInProgress' || reason === 'unavailable' ? { 'Retry-After': '1' } : {};
 }
 
 /** What a failed request answers: the refusal, if the contract lists it for this endpoint, else a server error. */
@@ -26,8 +37,7 @@ export function toRefusal(endpoint: AnyEndpoint, error: unknown): ApiError {
 }
 
 function mayRefuseWith(endpoint: AnyEndpoint, reason: Reason | null): boolean {
-  const possible: readonly (Reason | null)[] = [...commonReasons, ...endpoint.errors];
-  return possible.includes(reason);
+  return reason !== null && reasonsOf(endpoint).includes(reason);
 }
 
 /** The headers that announce an endpoint's end (RFC 9745, RFC 8594). */

@@ -1,5 +1,6 @@
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { type Contract, contract } from '../contract/index.ts';
+import { type Contract, listEndpoints } from '../contract/index.ts';
+import { type Caller, touches } from '../domain/access.ts';
 import type { Context } from '../service/context.ts';
 import { createCustomer, deleteCustomer, listCustomers } from '../service/customers.ts';
 import { deactivateKey, signKey } from '../service/devices.ts';
@@ -7,7 +8,7 @@ import { createKey, getKey } from '../service/keys.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../service/products.ts';
 import { checkoutKey } from '../service/sessions.ts';
 import { listPublicKeys } from '../service/signing-keys.ts';
-import { createToken, listTokens, revokeToken, showSelf } from '../service/tokens.ts';
+import { createToken, listTokens, mayCreateToken, revokeToken, showSelf } from '../service/tokens.ts';
 
 type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<PayloadOf<E>>;
 
@@ -27,14 +28,25 @@ export interface Route {
   readonly endpoint: AnyEndpoint;
   /** `input` has been parsed by the endpoint's schemas, and the answer fits its reply. */
   perform(context: Context, input: unknown): Promise<unknown>;
+  /**
+   * Whether the caller may have what another token of its account was answered for this input. One that may not is
+   * left to the use case, which refuses it.
+   */
+  mayReplay(caller: Caller, input: Record<string, unknown>): boolean;
 }
 
 /** Every endpoint of the contract with its use case. */
 export function listRoutes(): Route[] {
-  return Object.entries(contract).flatMap(([resource, endpoints]) =>
-    Object.entries(endpoints).map(([name, endpoint]) => ({
-      endpoint,
-      perform: (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[name] as Route['perform'],
-    })),
-  );
+  return listEndpoints().map(({ name, endpoint }) => {
+    const [resource = '', operation = ''] = name.split('.');
+    const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
+    if (perform === undefined) throw new Error(`${name} has no use case`);
+    return { endpoint, perform, mayReplay: name === 'tokens.create' ? mayCreate : mayTouch };
+  });
 }
+
+const mayCreate: Route['mayReplay'] = (caller, input) =>
+  mayCreateToken(caller, input as InputOf<Contract['tokens']['create']>);
+
+const mayTouch: Route['mayReplay'] = (caller, { productId }) =>
+  typeof productId !== 'string' || touches(caller, productId);

@@ -3,6 +3,7 @@ import { newId } from '../domain/ids.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import { trustProxies } from './address.ts';
 import { createApp } from './app.ts';
+import { startCleanup } from './cleanup.ts';
 import { type Base, openBase } from './instance.ts';
 import { listen, type Tls } from './listen.ts';
 import { createLog, type LogFormat, type LogSink } from './log.ts';
@@ -47,6 +48,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const created = base.created ? await firstToken(base) : null;
     const listener = await listen(createApp({ ...base.parts, log, limiter, addressOf }), options);
     base.store.announce(listener.url);
+    const cleanup = startCleanup(base.store, log, base.clocks);
     return {
       url: listener.url,
       port: listener.port,
@@ -54,6 +56,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       created,
       close: async () => {
         await listener.close();
+        await cleanup.stop();
         await base.store.close();
       },
     };

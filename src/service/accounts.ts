@@ -9,6 +9,9 @@ export interface KeyPair {
   readonly publicPem: string;
 }
 
+/** The name of the account that a new database begins with. */
+const DEFAULT_ACCOUNT = 'default';
+
 /** Finds the account that owns the database; on a new one makes it, together with its first signing key. */
 export async function openAccount(
   store: Store,
@@ -19,9 +22,14 @@ export async function openAccount(
 
   const accountId = newId('acc', now, random(10)) as AccountId;
   const pair = newKeyPair();
-  await store.transaction(async (rows) => {
-    await rows.accounts.insert({ id: accountId, name: 'default', createdAt: now });
+  return store.transaction(async (rows) => {
+    if (!(await rows.accounts.insert({ id: accountId, name: DEFAULT_ACCOUNT, createdAt: now }))) {
+      // Another replica made it since we looked.
+      const made = await rows.accounts.oldest();
+      if (made === null) throw new Error('the account that was just made is gone');
+      return { accountId: made.id, created: false };
+    }
     await rows.signingKeys.insert({ accountId, kid: createSigner(pair.privatePem).kid, ...pair, createdAt: now });
+    return { accountId, created: true };
   });
-  return { accountId, created: true };
 }

@@ -2,7 +2,7 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { refuse } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Token } from '../contract/tokens.ts';
-import { mayMint, scopesOf } from '../domain/access.ts';
+import { type Caller, mayMint, scopesOf } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Context } from './context.ts';
@@ -21,8 +21,7 @@ export async function createToken(
 ): Promise<PayloadOf<Tokens['create']>> {
   const scopes = scopesOf(input.kind, input.scopes ?? []);
   const productIds = input.productIds ?? null;
-  const expiresAt = input.expiresAt ?? null;
-  if (!mayMint(caller, { scopes, productIds, expiresAt })) throw refuse('scopeMissing');
+  if (!mayCreateToken(caller, input)) throw refuse('scopeMissing');
   for (const productId of productIds ?? []) {
     if ((await rows.products.find(caller.accountId, productId)) === null) throw refuse('productNotFound');
   }
@@ -33,11 +32,20 @@ export async function createToken(
     scopes: [...scopes],
     productIds,
     maxIssues: input.maxIssues ?? null,
-    expiresAt,
+    expiresAt: input.expiresAt ?? null,
   };
   const secret = mintToken(input.kind, random(32));
   await rows.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
   return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
+}
+
+/** Whether the caller may make the token it asks for. */
+export function mayCreateToken(caller: Caller, input: InputOf<Tokens['create']>): boolean {
+  return mayMint(caller, {
+    scopes: scopesOf(input.kind, input.scopes ?? []),
+    productIds: input.productIds ?? null,
+    expiresAt: input.expiresAt ?? null,
+  });
 }
 
 /** Revokes a token. */

@@ -26,7 +26,7 @@ describe('the log', () => {
         account: world.accounts.acme,
         token: token?.id,
       },
-      { ...line, requestId: 'request-2', method: 'GET', status: 401 },
+      { ...line, requestId: 'request-2', method: 'GET', status: 401, reason: 'invalidToken' },
     ]);
   });
 

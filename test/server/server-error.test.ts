@@ -13,7 +13,6 @@ describe.each(engines)('a failure inside, on $name,', (engine) => {
     ['the tokens are gone', (world) => world.breakTable('tokens'), 'GET', '/customer', undefined],
     ['the database is closed', (world) => world.store.close(), 'GET', '/customer', undefined],
     ['the database is closed', (world) => world.store.close(), 'POST', '/customer', { name: 'Acme' }],
-    ['the accounts are gone', (world) => world.breakTable('accounts'), 'GET', '/ready', undefined],
   ])('when %s (%#) tells the caller no more than that', async (_, spoil, method, path, body) => {
     const log: string[] = [];
     await using world = await createWorld({ engine, logTo: { write: (line) => log.push(line) } });
@@ -31,6 +30,15 @@ describe.each(engines)('a failure inside, on $name,', (engine) => {
     const errors = log.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ msg: 'request failed', err: { stack: expect.stringContaining('at ') } });
+  });
+
+  it('makes the service not ready, and says no more than that', async () => {
+    const log: string[] = [];
+    await using world = await createWorld({ engine, logTo: { write: (line) => log.push(line) } });
+    await world.breakTable('accounts');
+    const answer = await world.call('nobody', 'GET', '/ready');
+    expect(seen(answer)).toEqual({ status: 503, body: { message: 'Service unavailable', code: 1 } });
+    expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: 50, msg: 'not ready' });
   });
 
   it('fails one request, not the next', async () => {

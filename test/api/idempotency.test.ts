@@ -1,0 +1,368 @@
+import { request as httpRequest } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { Engine } from '../support/engines.ts';
+import { engines } from '../support/engines.ts';
+import { type As, createWorld, type World } from '../support/world.ts';
+
+/** A request as it goes over the wire. */
+interface Ask {
+  readonly method?: string;
+  readonly path?: string;
+  /** The body's exact text. */
+  readonly body?: string;
+  /** Header lines, in order; a name may stand on several. */
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly as?: As;
+}
+
+interface Heard {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly replayed: boolean;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+/** A world that is asked over HTTP, with a product to issue keys for. */
+interface Stage extends AsyncDisposable {
+  readonly world: World;
+  readonly productId: string;
+  /** Sends a request; without a body of its own one that issues a key for the product. */
+  ask(ask: Ask): Promise<Heard>;
+  /** The number of licences. */
+  licenses(): Promise<number>;
+}
+
+const keyed = (key: string): Ask => ({ headers: [['Idempotency-Key', key]] });
+
+const refused = (status: number, code: number) => ({ status, code });
+
+const codeOf = ({ status, text }: Heard) => ({ status, code: JSON.parse(text).code });
+
+async function openStage(engine: Engine): Promise<Stage> {
+  const world = await createWorld({ engine });
+  const listener = await world.listen();
+  const { id: productId } = await world.product();
+  return {
+    world,
+    productId,
+    async ask({ method = 'POST', path = '/create-key', body, headers = [], as = 'admin' }) {
+      const token = await world.tokenOf(as);
+      const text = body ?? (method === 'POST' ? JSON.stringify({ productId }) : '');
+      return send(listener.url + path, method, text, [['Authorization', `Bearer ${token}`], ...headers]);
+    },
+    licenses: async () => (await world.contents()).licenses?.length ?? 0,
+    [Symbol.asyncDispose]: async () => {
+      await listener.close();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function send(
+  url: string,
+  method: string,
+  body: string,
+  lines: readonly (readonly [string, string])[],
+): Promise<Heard> {
+  const headers = [
+    ['Host', new URL(url).host],
+    ['Content-Type', 'application/json'],
+    ['Content-Length', String(Buffer.byteLength(body))],
+    ...lines,
+  ].flat();
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          contentType: response.headers['content-type'],
+          replayed: response.headers['idempotency-replayed'] === 'true',
+          retryAfter: response.headers['retry-after'],
+          text: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+describe.each(engines)('an idempotency key on $name', (engine) => {
+  it('replays status, body and content type, byte for byte, and issues one key', async () => {
+    await using stage = await openStage(engine);
+    const first = await stage.ask(keyed('k'));
+    expect(first).toMatchObject({ status: 200, contentType: 'application/json', replayed: false });
+    expect(await stage.ask(keyed('k'))).toEqual({ ...first, replayed: true });
+    expect(await stage.licenses()).toBe(1);
+  });
+
+  it('replays a signed file and a status of 201 as they were', async () => {
+    await using stage = await openStage(engine);
+    const licenseKey = await stage.world.key({ productId: stage.productId, usesPerKey: '1' });
+    const body = JSON.stringify({ productId: stage.productId, licenseKey, hostId: 'h1' });
+    const signed = await stage.ask({ path: '/key/sign', body, ...keyed('sign') });
+    stage.world.setNow('2026-11-21T11:00:00.000Z');
+    expect(await stage.ask({ path: '/key/sign', body, ...keyed('sign') })).toEqual({ ...signed, replayed: true });
+    const made = await stage.ask({ path: '/customer', body: '{"name":"Zoë"}', ...keyed('customer') });
+    expect(made.status).toBe(201);
+    expect(await stage.ask({ path: '/customer', body: '{"name":"Zoë"}', ...keyed('customer') })).toEqual({
+      ...made,
+      replayed: true,
+    });
+  });
+
+  it('runs each request that carries none', async () => {
+    await using stage = await openStage(engine);
+    await stage.ask({});
+    await stage.ask({});
+    expect(await stage.licenses()).toBe(2);
+  });
+
+  describe('in the headers', () => {
+    it.each<[string, Ask['headers'], Ask['headers'], number]>([
+      ['under the other name on the retry', [['X-Idempotency-Key', 'k']], [['Idempotency-Key', 'k']], 1],
+      [
+        'under both names, equal',
+        [
+          ['Idempotency-Key', 'k'],
+          ['X-Idempotency-Key', 'k'],
+        ],
+        [['Idempotency-Key', 'k']],
+        1,
+      ],
+      [
+        'on two lines, equal',
+        [
+          ['Idempotency-Key', 'k'],
+          ['Idempotency-Key', 'k'],
+        ],
+        [['Idempotency-Key', 'k']],
+        1,
+      ],
+      ['255 characters long', [['Idempotency-Key', 'k'.repeat(255)]], [['Idempotency-Key', 'k'.repeat(255)]], 1],
+      ['with spaces and a comma in it', [['Idempotency-Key', 'a, b c']], [['Idempotency-Key', 'a, b c']], 1],
+      ['in another case', [['Idempotency-Key', 'K']], [['Idempotency-Key', 'k']], 2],
+    ])('is taken %s', async (_, first, again, effects) => {
+      await using stage = await openStage(engine);
+      expect((await stage.ask({ headers: first ?? [] })).status).toBe(200);
+      expect((await stage.ask({ headers: again ?? [] })).status).toBe(200);
+      expect(await stage.licenses()).toBe(effects);
+    });
+
+    it.each<[string, NonNullable<Ask['headers']>]>([
+      [
+        'under both names, different',
+        [
+          ['Idempotency-Key', 'a'],
+          ['X-Idempotency-Key', 'b'],
+        ],
+      ],
+      [
+        'on two lines, different',
+        [
+          ['Idempotency-Key', 'a'],
+          ['Idempotency-Key', 'b'],
+        ],
+      ],
+      ['empty', [['Idempotency-Key', '']]],
+      ['blank', [['Idempotency-Key', '   ']]],
+      ['256 characters long', [['Idempotency-Key', 'k'.repeat(256)]]],
+      ['with a tab in it', [['Idempotency-Key', 'a\tb']]],
+      ['not ASCII', [['Idempotency-Key', 'caf\u00e9']]],
+    ])('is refused %s', async (_, headers) => {
+      await using stage = await openStage(engine);
+      expect(codeOf(await stage.ask({ headers }))).toEqual(refused(400, 5));
+      expect(await stage.licenses()).toBe(0);
+    });
+
+    it('is ignored on a read, even malformed', async () => {
+      await using stage = await openStage(engine);
+      const read = { method: 'GET', path: '/customer', headers: [['Idempotency-Key', '']] as const };
+      expect((await stage.ask(read)).status).toBe(200);
+    });
+  });
+
+  describe('on another request', () => {
+    it.each<[string, (stage: Stage) => Ask]>([
+      ['method', () => ({ method: 'DELETE', path: '/create-key' })],
+      ['path', () => ({ path: '/deactivate-key' })],
+      ['query', () => ({ path: '/create-key?note=1' })],
+      ['white space in the body', ({ productId }) => ({ body: `{"productId": "${productId}"}` })],
+      ['field', ({ productId }) => ({ body: `{"productId":"${productId}","usesPerKey":"1"}` })],
+    ])('of another %s is refused', async (what, other) => {
+      await using stage = await openStage(engine);
+      await stage.ask(keyed('k'));
+      const answer = await stage.ask({ ...other(stage), ...keyed('k') });
+      // A method that the path does not know is refused before any key is looked at.
+      expect(codeOf(answer)).toEqual(what === 'method' ? refused(405, 1) : refused(400, 3));
+      expect(await stage.licenses()).toBe(1);
+    });
+
+    it('of another method on the same path is refused', async () => {
+      await using stage = await openStage(engine);
+      const path = `/product/by-id?productId=${stage.productId}`;
+      const renamed = await stage.ask({ method: 'PUT', path, body: '{"name":"a"}', ...keyed('k') });
+      expect(renamed.status).toBe(200);
+      expect(
+        codeOf(await stage.ask({ method: 'POST', path: '/product', body: '{"name":"a"}', ...keyed('k') })),
+      ).toEqual(refused(400, 3));
+    });
+
+    it('takes independent query parameters in any order and any spelling, repeated ones in theirs', async () => {
+      await using stage = await openStage(engine);
+      const first = await stage.ask({ path: '/create-key?a=1&b=A&c=1&c=2', ...keyed('k') });
+      expect(await stage.ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({
+        ...first,
+        replayed: true,
+      });
+      expect(codeOf(await stage.ask({ path: '/create-key?a=1&b=A&c=2&c=1', ...keyed('k') }))).toEqual(refused(400, 3));
+    });
+
+    it('does not look at other headers', async () => {
+      await using stage = await openStage(engine);
+      await stage.ask(keyed('k'));
+      const again = await stage.ask({
+        headers: [
+          ['Idempotency-Key', 'k'],
+          ['Accept', 'text/html'],
+          ['X-Trace', '1'],
+        ],
+      });
+      expect(again.replayed).toBe(true);
+    });
+  });
+
+  it('runs once, however many ask at once; afterwards all get the same', async () => {
+    await using stage = await openStage(engine);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => stage.ask(keyed('k'))));
+    const good = answers.filter(({ status }) => status === 200);
+    expect(new Set(good.map(({ text }) => text)).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expect({ ...codeOf(answer), retryAfter: answer.retryAfter }).toEqual({ ...refused(409, 3), retryAfter: '1' });
+    }
+    expect(await stage.ask(keyed('k'))).toMatchObject({ replayed: true, text: good[0]?.text });
+    expect(await stage.licenses()).toBe(1);
+  });
+
+  it('belongs to the account: another token replays, another account does not', async () => {
+    await using stage = await openStage(engine);
+    const first = await stage.ask(keyed('k'));
+    const writer = { scopes: ['license:write'] } as const;
+    expect(await stage.ask({ ...keyed('k'), as: writer })).toEqual({ ...first, replayed: true });
+    const elsewhere = await stage.ask({ ...keyed('k'), as: 'other admin' });
+    expect(elsewhere).toMatchObject({ status: 404, replayed: false });
+  });
+
+  it('gives nothing to a token that may not ask', async () => {
+    await using stage = await openStage(engine);
+    await stage.ask(keyed('k'));
+    expect(codeOf(await stage.ask({ ...keyed('k'), as: 'read-only' }))).toEqual(refused(403, 1));
+    expect(codeOf(await stage.ask({ ...keyed('k'), as: { token: 'lkm_admin_unknown' } }))).toEqual(refused(401, 1));
+    const elsewhere = { scopes: ['license:write'], productIds: ['prod_of_something_else'] } as const;
+    expect(await stage.ask({ ...keyed('k'), as: elsewhere })).toMatchObject({ status: 404, replayed: false });
+  });
+
+  it('gives no token to one that could not have made it', async () => {
+    await using stage = await openStage(engine);
+    const mint = { path: '/token', body: '{"name":"a","kind":"admin"}', ...keyed('k') };
+    expect((await stage.ask(mint)).status).toBe(201);
+    expect(codeOf(await stage.ask({ ...mint, as: { scopes: ['token:write'] } }))).toEqual(refused(403, 1));
+    expect(await stage.ask(mint)).toMatchObject({ status: 201, replayed: true });
+  });
+
+  describe('on a refusal', () => {
+    it('replays one of validation, and refuses the corrected request', async () => {
+      await using stage = await openStage(engine);
+      const wrong = { body: '{"productId":"short"}', ...keyed('k') };
+      const first = await stage.ask(wrong);
+      expect(codeOf(first)).toEqual(refused(400, 1));
+      expect(await stage.ask(wrong)).toEqual({ ...first, replayed: true });
+      expect(codeOf(await stage.ask(keyed('k')))).toEqual(refused(400, 3));
+    });
+
+    it('replays one that would no longer be given; a new key runs', async () => {
+      await using stage = await openStage(engine);
+      const path = `/product/by-id?productId=${stage.productId}`;
+      await stage.ask({ method: 'PUT', path, body: '{"active":false}' });
+      const first = await stage.ask(keyed('k'));
+      expect(codeOf(first)).toEqual(refused(404, 1));
+      await stage.ask({ method: 'PUT', path, body: '{"active":true}' });
+      expect(await stage.ask(keyed('k'))).toEqual({ ...first, replayed: true });
+      expect((await stage.ask(keyed('new'))).status).toBe(200);
+    });
+
+    it('keeps the record of a taken e-mail address, and nothing else of the request', async () => {
+      await using stage = await openStage(engine);
+      await stage.world.customer({ name: 'Zoë', email: 'zoe@example.com' });
+      const body = `{"productId":"${stage.productId}","newCustomer":{"name":"Zoe","email":"ZOE@example.com"}}`;
+      const first = await stage.ask({ body, ...keyed('k') });
+      expect(codeOf(first)).toEqual(refused(409, 2));
+      expect(await stage.ask({ body, ...keyed('k') })).toEqual({ ...first, replayed: true });
+      expect(await stage.licenses()).toBe(0);
+    });
+
+    it('undoes what the request had done before it was refused', async () => {
+      await using stage = await openStage(engine);
+      const body = `{"productId":"${stage.productId}","customerId":"cus_unknown"}`;
+      const as = { scopes: ['license:write'], maxIssues: 1 } as const;
+      expect(codeOf(await stage.ask({ body, as, ...keyed('k') }))).toEqual(refused(404, 2));
+      expect((await stage.ask({ as, ...keyed('new') })).status).toBe(200);
+    });
+  });
+
+  it('replays the removal of a customer whose answer was lost', async () => {
+    await using stage = await openStage(engine);
+    const { id } = await stage.world.customer();
+    const remove = { method: 'DELETE', path: `/customer/by-id?customerId=${id}`, ...keyed('k') };
+    const first = await stage.ask(remove);
+    expect(first.status).toBe(200);
+    expect(await stage.ask(remove)).toEqual({ ...first, replayed: true });
+  });
+
+  describe('of a record from elsewhere', () => {
+    it.each<[string, string, { status: number; code: number }]>([
+      ['of an earlier form', 'fingerprint_version = 0', refused(400, 4)],
+      ['without an answer', 'status = null, content_type = null, body = null', refused(409, 4)],
+      ['in progress', `state = 'in_progress', status = null`, refused(409, 3)],
+    ])('%s is not run again', async (_, change, answer) => {
+      await using stage = await openStage(engine);
+      await stage.ask(keyed('k'));
+      await stage.world.sql(`update idempotency set ${change}`);
+      expect(codeOf(await stage.ask(keyed('k')))).toEqual(answer);
+      expect(await stage.licenses()).toBe(1);
+    });
+  });
+
+  it('is answered 503 and not run while its record cannot be kept; without one the service fails', async () => {
+    await using stage = await openStage(engine);
+    await stage.world.breakTable('idempotency');
+    const answer = await stage.ask(keyed('k'));
+    expect({ ...codeOf(answer), retryAfter: answer.retryAfter }).toEqual({ ...refused(503, 1), retryAfter: '1' });
+    await stage.world.breakTable('licenses');
+    expect(codeOf(await stage.ask({}))).toEqual(refused(500, 1));
+    await stage.world.sql('alter table licenses_gone rename to licenses');
+    expect(await stage.licenses()).toBe(0);
+    await stage.world.sql('alter table idempotency_gone rename to idempotency');
+    expect(await stage.ask(keyed('k'))).toMatchObject({ status: 200, replayed: false });
+  });
+
+  it('undoes the mutation when the answer cannot be stored', async () => {
+    await using stage = await openStage(engine);
+    await stage.world.sql('alter table idempotency rename column body to text');
+    expect(codeOf(await stage.ask(keyed('k')))).toEqual(refused(503, 1));
+    expect(await stage.licenses()).toBe(0);
+  });
+});
+
+it('runs after a limit that was met: a 429 leaves nothing under the key', async () => {
+  await using world = await createWorld({ perMinute: 1 });
+  const body = { name: 'Zoë' };
+  const headers = { 'Idempotency-Key': 'k' };
+  expect((await world.call('admin', 'GET', '/customer')).status).toBe(200);
+  expect((await world.call('admin', 'POST', '/customer', body, headers)).status).toBe(429);
+  expect((await world.contents()).idempotency).toEqual([]);
+});

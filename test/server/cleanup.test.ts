@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { cleanUp, createCleanupSchedule } from '../../src/server/cleanup.ts';
+import { engines } from '../support/engines.ts';
+import { createWorld } from '../support/world.ts';
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+describe('the daily cleanup', () => {
+  /** Two clocks that a test turns: the steady one goes on, the wall clock can be set. */
+  function clocks() {
+    let steadyMs = 5_000;
+    let offsetMs = Date.parse('2026-11-21T10:00:00.000Z');
+    return {
+      wall: () => steadyMs + offsetMs,
+      steady: () => steadyMs,
+      pass: (ms: number) => {
+        steadyMs += ms;
+      },
+      jump: (ms: number) => {
+        offsetMs += ms;
+      },
+    };
+  }
+
+  it('is due at once, and then once a day', () => {
+    const time = clocks();
+    const isDue = createCleanupSchedule(time);
+    expect(isDue()).toBe(true);
+    time.pass(24 * HOUR_MS - 1);
+    expect(isDue()).toBe(false);
+    time.pass(1);
+    expect(isDue()).toBe(true);
+    expect(isDue()).toBe(false);
+  });
+
+  it.each([
+    ['forward', 48 * HOUR_MS],
+    ['back', -48 * HOUR_MS],
+  ])('leaves out the day in which the wall clock jumped %s', (_, jump) => {
+    const time = clocks();
+    const isDue = createCleanupSchedule(time);
+    isDue();
+    time.pass(23 * HOUR_MS);
+    time.jump(jump);
+    expect(isDue()).toBe(false);
+    time.pass(HOUR_MS);
+    expect(isDue()).toBe(false);
+    time.pass(23 * HOUR_MS);
+    expect(isDue()).toBe(true);
+  });
+
+  it('follows a clock that is put right by less than an hour', () => {
+    const time = clocks();
+    const isDue = createCleanupSchedule(time);
+    isDue();
+    time.pass(24 * HOUR_MS);
+    time.jump(HOUR_MS);
+    expect(isDue()).toBe(true);
+  });
+});
+
+describe.each(engines)('cleaning up on $name', (engine) => {
+  it('removes what is older than 24 hours, in batches, and leaves the rest', async () => {
+    await using world = await createWorld({ engine });
+    const record = (key: string, createdAt: string) => ({
+      accountId: world.accounts.acme,
+      key,
+      fingerprintVersion: 1,
+      fingerprint: 'f',
+      state: 'completed' as const,
+      method: 'POST',
+      path: '/customer',
+      answer: null,
+      createdAt: createdAt as Instant,
+    });
+    await world.store.transaction(async (rows) => {
+      for (let i = 0; i < 1_001; i += 1) {
+        await rows.idempotency.insert(record(`old-${i}`, '2026-11-20T09:59:59.999Z'));
+      }
+      await rows.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
+    });
+    expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'))).toBe(1_001);
+    expect((await world.contents()).idempotency).toMatchObject([{ idempotency_key: 'a day old' }]);
+  });
+});
