@@ -16,11 +16,14 @@ export interface Situation {
 export function adviseOn(error: ApiError, situation: Situation): { message: string; hints: readonly Hint[] } {
   if (error.status === 401) return refusedToken(situation);
   if (error.status === 400 && error.code === 3)
-    return { message: 'this idempotency key was used for another request', hints: [newKey] };
+    return { message: 'this idempotency key was used for a different request', hints: [relativeTimes, newKey] };
   if (error.reason === 'scopeMissing') return { message: firstLower(error.message), hints: scopeHints(error) };
   const hints = error.reason === null ? [] : (hintsFor[error.reason] ?? []);
   return { message: firstLower(error.message), hints };
 }
+
+const relativeTimes =
+  'A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.';
 
 const newKey = 'Leave --idempotency-key out for a new request; give it only to repeat one.';
 

@@ -2,8 +2,8 @@ import type { Context } from './context.ts';
 import type { Io } from './io.ts';
 import type { Field, Outcome } from './output/outcome.ts';
 
-/** Turns the text of an option or argument into its value; throws `UsageError`. */
-export type Parse<T> = (text: string, io: Io) => T | Promise<T>;
+/** Turns the text of an option or argument into its value; throws `UsageError`. An argument sees the options. */
+export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
 
 interface Described {
   readonly describe: string;
@@ -16,7 +16,8 @@ export interface OptionSpec<T = unknown> extends Described {
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
   readonly env?: string;
-  readonly kind: 'switch' | 'one' | 'required' | 'many';
+  /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
+  readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   readonly parse: Parse<unknown>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
@@ -68,6 +69,11 @@ const asText = (text: string): string => text;
 /** An option without a value. */
 export function flag(flags: string, describe: string): OptionSpec<boolean> {
   return { flags, describe, kind: 'switch', parse: asText };
+}
+
+/** A switch that is on until it is turned off: `--no-key-check`, or `off` in its variable. */
+export function negation(flags: `--no-${string}`, describe: string, more: { env: string }): OptionSpec<boolean> {
+  return { flags, describe, kind: 'negation', parse: asText, ...more };
 }
 
 /** An option with a value, which may be left out. */

@@ -1,12 +1,14 @@
 import type { CallOptions, Client } from '../client/index.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { InterruptedError } from './errors.ts';
 import type { GlobalFlags } from './global-options.ts';
+import type { Claim } from './intents.ts';
 import type { Io } from './io.ts';
+import { observe } from './observe.ts';
 import type { Note } from './output/outcome.ts';
 import { talk } from './output/talk.ts';
 import type { Settings } from './settings.ts';
-import { chooseTarget, type Target } from './target.ts';
+import { chooseTarget } from './target.ts';
 import { version } from './version.ts';
 
 /** What a command works with, besides its own values. */
@@ -36,6 +38,8 @@ export interface Session extends Context {
   readonly connection: Connection | null;
   /** The key of a change that was begun and not answered. */
   readonly pendingKey: string | null;
+  /** To be called once whoever asked has the answers: the changes need not be repeated then. */
+  delivered(): void;
   close(): Promise<void>;
 }
 
@@ -51,19 +55,16 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Se
   const givenKey = typeof values.idempotencyKey === 'string' ? values.idempotencyKey : undefined;
   let connection: Connection | null = null;
   let pendingKey: string | null = null;
+  const answered: Claim[] = [];
+  let isDelivered = false;
 
   async function client({ needsToken } = { needsToken: true }): Promise<Client> {
-    connection ??= await connect(chooseTarget(flags, io), needsToken);
+    connection ??= await openConnection(chooseTarget(flags, io), flags, io, needsToken);
     return createClientOf(connection);
   }
 
-  async function connect(target: Target, needsToken: boolean): Promise<Connection> {
-    const { openConnection } = await import('./connection.ts');
-    return openConnection(target, flags, io, needsToken);
-  }
-
   async function createClientOf({ baseUrl, token, fetch }: Connection): Promise<Client> {
-    const [{ createClient }, { observe }] = await Promise.all([import('../client/index.ts'), import('./observe.ts')]);
+    const { createClient } = await import('../client/index.ts');
     const { timeoutMs, maxRetries, maxWaitMs } = settings;
     const limits = { timeoutMs, maxRetries, maxWaitMs };
     const userAgent = `lkm/${version}`;
@@ -72,18 +73,35 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Se
   }
 
   async function change<T>(send: (client: Client, call: CallOptions) => Promise<T>): Promise<Changed<T>> {
-    const idempotencyKey = givenKey ?? io.uuid();
+    const { captureRequest } = await import('./capture-request.ts');
+    const request = await captureRequest(chooseTarget(flags, io), (recorder) => send(recorder, {}));
     if (dryRun) {
-      const { preview } = await import('./dry-run.ts');
-      throw await preview(chooseTarget(flags, io), (client) => send(client, { idempotencyKey }));
+      const { DryRun } = await import('./dry-run.ts');
+      throw new DryRun(request, givenKey ?? io.uuid());
     }
     const ready = await client();
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
+    const { claimKey, isSettledBy } = await import('./intents.ts');
+    const claim = await claimKey(request, givenKey, { io, say });
+    const { idempotencyKey } = claim;
     pendingKey = idempotencyKey;
-    const answer = await send(ready, { idempotencyKey, signal: io.stop });
-    pendingKey = null;
-    return { answer, idempotencyKey };
+    try {
+      const answer = await send(ready, { idempotencyKey, signal: io.stop });
+      pendingKey = null;
+      answered.push(claim);
+      return { answer, idempotencyKey };
+    } catch (error) {
+      if (!io.stop.aborted && isSettledBy(error, claim)) await forget([...answered, claim]);
+      throw error;
+    }
   }
+
+  async function forget(claims: readonly Claim[]): Promise<void> {
+    const { removeIntents } = await import('./intent-files.ts');
+    removeIntents(claims.flatMap(({ files }) => files));
+  }
+
+  const say = (note: Note): Promise<void> => talk([note], settings, io);
 
   return {
     io,
@@ -92,13 +110,20 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Se
     dryRun,
     client,
     change,
-    say: (note) => talk([note], settings, io),
+    say,
     get connection() {
       return connection;
     },
     get pendingKey() {
       return pendingKey;
     },
-    close: async () => connection?.close(),
+    delivered: () => {
+      isDelivered = true;
+    },
+    // Forgetting comes last: whoever is killed before it gets the same answer again.
+    close: async () => {
+      await connection?.close();
+      if (isDelivered && answered.length > 0) await forget(answered);
+    },
   };
 }

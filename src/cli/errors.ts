@@ -46,6 +46,15 @@ export class NoTokenError extends CommandError {
   }
 }
 
+/** What is asked for is not there. */
+export class NotFoundError extends CommandError {
+  override readonly name = 'NotFoundError';
+
+  constructor(message: string, hints: readonly Hint[] = []) {
+    super('not_found', exitCodes.notFound, message, hints);
+  }
+}
+
 /** Something on this machine stands in the way: a file exists, a configuration is broken. */
 export class LocalError extends CommandError {
   override readonly name = 'LocalError';

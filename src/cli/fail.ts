@@ -1,10 +1,13 @@
 import type { Session } from './context.ts';
 import { InterruptedError } from './errors.ts';
 import type { Io } from './io.ts';
+import { withoutPasswords } from './location.ts';
 import { renderError, renderErrorJson } from './output/error.ts';
 import type { ParsedCommand } from './program.ts';
+import type { Report } from './report.ts';
 import { rerunLine } from './rerun.ts';
 import type { Settings } from './settings.ts';
+import { asTyped } from './typed.ts';
 
 /** How far a run has come; an error is explained by it. */
 export interface Progress {
@@ -21,15 +24,25 @@ export async function fail(error: unknown, progress: Progress): Promise<number> 
   const { explain } = await import('./report.ts');
   const rerun = (key: string): string =>
     parsed ? rerunLine(argv, key, { ...parsed, showsSecrets: io.stderr.isTTY }) : '';
-  const report = explain(interruption(progress, rerun) ?? error, {
+  const explained = explain(interruption(progress, rerun) ?? error, {
     baseUrl: session?.connection?.baseUrl ?? null,
     tokenFrom: session?.connection?.token?.from ?? null,
     rerun,
   });
+  const report = { ...explained, ...asShown(explained, io) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : asksForJson(argv, io);
   await io.stderr.write(isJson ? renderErrorJson(report) : await renderError(report, settings?.color.stderr ?? false));
-  if (settings?.debug && error instanceof Error) await io.stderr.write(`${traceOf(error)}\n`);
+  if (settings?.debug && error instanceof Error) await io.stderr.write(`${withoutPasswords(traceOf(error))}\n`);
   return report.exitCode;
+}
+
+/** The words of a report, as they are typed here, without the password of a database. */
+function asShown({ message, hints }: Report, { env }: Io): Pick<Report, 'message' | 'hints'> {
+  const shown = (text: string): string => withoutPasswords(asTyped(text, env));
+  return {
+    message: withoutPasswords(message),
+    hints: hints.map((hint) => (typeof hint === 'string' ? shown(hint) : [hint[0], shown(hint[1])])),
+  };
 }
 
 /** Whoever stopped the process gets to know what was under way. */

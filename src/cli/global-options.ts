@@ -8,7 +8,7 @@ export interface GlobalOption {
 export const globalOptions = [
   { flags: '-p, --profile <NAME>', env: 'LKM_PROFILE', describe: 'use a stored account and host' },
   { flags: '--base-url <URL>', env: 'LKM_BASE_URL', describe: 'use a service at this address' },
-  { flags: '--db <FILE>', env: 'LKM_DB', describe: 'use a database in this process, without a server' },
+  { flags: '--db <DB>', env: 'LKM_DB', describe: 'a file or postgres://…: use it in this process, no server' },
   { flags: '--token-file <PATH>', env: 'LKM_TOKEN_FILE', describe: 'read the token from a file, - for stdin' },
   { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
   { flags: '--json', describe: 'same as --format json' },

@@ -28,6 +28,13 @@ export interface Io {
   readonly platform: string;
   readonly nodeVersion: string;
   readonly pid: number;
+  /** The name of this machine. */
+  readonly host: string;
+  /**
+   * What tells a process from a later one with the same pid, in visible ASCII without dots; empty where the system
+   * does not say, null when no such process runs.
+   */
+  birthOf(pid: number): string | null;
   now(): number;
   uuid(): string;
   /** Aborted when the process is told to stop; the reason is the name of the signal. */

@@ -1,4 +1,5 @@
-import { homedir, tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { homedir, hostname, tmpdir } from 'node:os';
 import type { WriteStream } from 'node:tty';
 import type { Io, Output } from './io.ts';
 import { terminalPrompter } from './prompt.ts';
@@ -23,6 +24,10 @@ function systemIo(): Io {
     platform: process.platform,
     nodeVersion: process.versions.node,
     pid: process.pid,
+    get host() {
+      return hostname();
+    },
+    birthOf,
     now: Date.now,
     uuid: () => crypto.randomUUID(),
     stop: stopSignal(),
@@ -47,6 +52,24 @@ function outputOf(stream: WriteStream): Output {
     columns: stream.columns ?? FALLBACK_COLUMNS,
     write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
   };
+}
+
+/** On Linux the tick at which the process began; a process that is dead and not yet buried does not run. */
+function birthOf(pid: number): string | null {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return null;
+  }
+  try {
+    // The fields after the name, which may hold anything: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    const [state = '', ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return state === 'Z' || state === 'X' ? null : (fields[18] ?? '');
+  } catch {
+    return '';
+  }
 }
 
 /** The first signal asks the command to stop, the second one does not ask. */

@@ -10,6 +10,13 @@ export function configDir({ env, home, platform }: Place): string {
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'lkm');
 }
 
+/** The folder of what is under way: `LKM_STATE_DIR`, else the place the system has for it. */
+export function stateDir({ env, home, platform }: Place): string {
+  if (env.LKM_STATE_DIR) return env.LKM_STATE_DIR;
+  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'State');
+  return join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'lkm');
+}
+
 /** The database that `lkm serve` uses when none is named. */
 export function defaultDatabase({ env, home, platform }: Place): string {
   if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'Data', 'lkm.db');

@@ -37,7 +37,7 @@ interface Reading {
 /** Reads a command line, without the words for node and script. Throws `UsageError`. */
 export async function parseCommandLine(argv: readonly string[]): Promise<Parsed> {
   const reading: Reading = { text: '', path: 'lkm', chosen: null };
-  const root = buildProgram(reading);
+  const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(expandHelp(argv), { from: 'user' });
   } catch (error) {
@@ -51,7 +51,8 @@ export async function parseCommandLine(argv: readonly string[]): Promise<Parsed>
     : { kind: 'text', text: reading.text };
 }
 
-function buildProgram(reading: Reading): Commander {
+/** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
+function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const root = newCommander('lkm', '', reading)
     .version(version, '-V, --version', 'show the version')
     .configureHelp({ formatHelp: () => rootHelp() });
@@ -60,13 +61,15 @@ function buildProgram(reading: Reading): Commander {
 
   const parents = new Map([['', root]]);
   for (const { name, alias, summary } of groups) {
-    const group = newCommander(name, summary, reading).alias(alias).configureHelp({ formatHelp: groupHelp });
+    const group = newCommander(name, summary, reading).configureHelp({ formatHelp: groupHelp });
+    if (alias) group.alias(alias);
     parents.set(name, group);
     root.addCommand(group);
   }
   const leafOf = new Map<Commander, Leaf>();
   for (const leaf of leaves) {
     const [verb = '', group = ''] = leaf.path.split(' ').reverse();
+    if (group !== '' && !words.includes(group) && !words.includes(aliasOf(group))) continue;
     const child = newCommander(verb, leaf.summary, reading);
     if (leaf.alias) child.alias(leaf.alias);
     leafOf.set(child, leaf);
@@ -81,6 +84,8 @@ function buildProgram(reading: Reading): Commander {
   }
   return root;
 }
+
+const aliasOf = (group: string): string => groups.find(({ name }) => name === group)?.alias ?? group;
 
 function newCommander(name: string, summary: string, reading: Reading): Commander {
   const print = (text: string): void => {

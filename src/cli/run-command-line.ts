@@ -45,6 +45,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   const outcome = await command.run(values as never, session).catch(dryRunOutcome);
   const rerun = (key: string) => rerunLine(argv, key, { command, written, showsSecrets: io.stderr.isTTY });
   await writeOutcome(outcome, { settings, io, fields, chosen, rerun });
+  session.delivered();
   await outcome.afterwards?.();
   return outcome.exitCode ?? exitCodes.ok;
 }

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { type Config, type Profile, readConfig } from './config.ts';
 import { UsageError } from './errors.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
+import { locate } from './location.ts';
 
 /** The service that a command talks to. */
 export type Target =
@@ -27,10 +27,26 @@ export function chooseTarget(flags: GlobalFlags, io: Io): Target {
   return { kind: 'remote', baseUrl, profile };
 }
 
-const database = (path: string, io: Io): Target => ({
-  kind: 'database',
-  db: path.startsWith('postgres') ? path : resolve(io.cwd, path),
-});
+const database = (location: string, io: Io): Target => ({ kind: 'database', db: locate(location, io) });
+
+/**
+ * The database that an operator's command works on: `--db` or `LKM_DB`.
+ * Throws `UsageError` when the command line names a service, or nothing.
+ */
+export function chooseDatabase(flags: GlobalFlags, io: Io): string {
+  const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
+  const db = flags.db ?? (named === undefined ? io.env.LKM_DB : undefined);
+  if (db && !(flags.db && flags.baseUrl)) return locate(db, io);
+  throw new UsageError(
+    named === undefined
+      ? 'this command works on a database itself, and none is named'
+      : `this command works on a database itself; ${named} names a service`,
+    [
+      ['Give it:', '--db FILE, or postgres://…'],
+      ['Or set:', 'export LKM_DB=…'],
+    ],
+  );
+}
 
 function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
   const config = readConfig(io);

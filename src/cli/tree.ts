@@ -11,8 +11,10 @@ export interface Leaf {
 /** A resource: the first word of its commands. */
 export interface Group {
   readonly name: string;
-  readonly alias: string;
+  readonly alias?: string;
   readonly summary: string;
+  /** Whether it works on the database itself: `--db`. */
+  readonly isForOperators?: boolean;
 }
 
 export const groups: readonly Group[] = [
@@ -20,6 +22,8 @@ export const groups: readonly Group[] = [
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
   { name: 'products', alias: 'product', summary: 'manage products' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
+  { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
+  { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
 
 export const leaves: readonly Leaf[] = [
@@ -30,7 +34,7 @@ export const leaves: readonly Leaf[] = [
   },
   {
     path: 'serve',
-    summary: 'run the service on a database file',
+    summary: 'run the service on a database',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
@@ -117,6 +121,32 @@ export const leaves: readonly Leaf[] = [
     alias: 'rm',
     summary: 'revoke a token',
     load: async () => (await import('./commands/tokens-revoke.ts')).tokensRevoke,
+  },
+  {
+    path: 'db status',
+    summary: 'show how far the schema has come',
+    load: async () => (await import('./commands/db-status.ts')).dbStatus,
+  },
+  {
+    path: 'db migrate',
+    summary: 'bring the schema up to date',
+    load: async () => (await import('./commands/db-migrate.ts')).dbMigrate,
+  },
+  {
+    path: 'db copy',
+    summary: 'copy everything into another, empty database',
+    load: async () => (await import('./commands/db-copy.ts')).dbCopy,
+  },
+  {
+    path: 'idempotency list',
+    alias: 'ls',
+    summary: 'list requests that are in progress',
+    load: async () => (await import('./commands/idempotency-list.ts')).idempotencyList,
+  },
+  {
+    path: 'idempotency resolve',
+    summary: 'say what became of one',
+    load: async () => (await import('./commands/idempotency-resolve.ts')).idempotencyResolve,
   },
   {
     path: 'version',

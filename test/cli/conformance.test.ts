@@ -51,7 +51,7 @@ describe('the tree', () => {
     expect(covered.filter((name) => !operations.includes(name))).toEqual([]);
   });
 
-  it.each(groups)('knows $name as $alias too', async ({ name, alias }) => {
+  it.each(groups.filter(({ alias }) => alias))('knows $name as $alias too', async ({ name, alias = '' }) => {
     const [long, short] = await Promise.all([lkm([name]), lkm([alias])]);
     expect(short).toEqual(long);
     expect(long.code).toBe(0);

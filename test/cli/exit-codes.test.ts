@@ -194,6 +194,21 @@ describe('a command that fails', () => {
     );
   });
 
+  it('says of a key that was used before what may have changed the request', async () => {
+    const { fetch } = scriptedService(refusal(400, 3, 'Idempotency key was used for a different request'));
+    const ran = await lkm([...create, '--idempotency-key', 'order-1', '--expires', '12h'], { fetch, env: remote });
+    expect(ran.code).toBe(2);
+    expect(ran.stderr).toBe(
+      [
+        'error: this idempotency key was used for a different request',
+        '  POST /create-key answered 400 (code 3). Nothing was changed.',
+        '  A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.',
+        '  Leave --idempotency-key out for a new request; give it only to repeat one.',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it('says where the refused token came from, and never the token', async () => {
     const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
     const { stderr } = await lkm([...get, '--debug'], { fetch, env: remote });

@@ -16,8 +16,12 @@ export interface Surroundings {
   readonly prompter?: Prompter;
   readonly stop?: AbortSignal;
   readonly cwd?: string;
-  /** The number in the first identifier that is made up; 1 unless given. */
-  readonly uuidsFrom?: number;
+  /** Its pid; 4121 unless given. */
+  readonly pid?: number;
+  /** The other processes that run; none unless given. */
+  readonly running?: readonly number[];
+  readonly host?: string;
+  readonly now?: number;
 }
 
 /** What a command left behind. */
@@ -32,6 +36,9 @@ export const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 
 export const tempFolder = (): string => mkdtempSync(join(tmpdir(), 'lkm-test-'));
 
+/** How many identifiers were made up in a folder: a later command there must not make up the same ones. */
+const uuidsOf = new Map<string, number>();
+
 /** Runs a command line in this process, in a folder, home and time of its own. */
 export async function lkm(argv: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   const { io, printed } = fakeIo(surroundings);
@@ -42,10 +49,10 @@ export async function lkm(argv: readonly string[], surroundings: Surroundings = 
 /** An `Io` that touches nothing of this machine but a folder of its own, and what was printed to it. */
 export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { stdout: string; stderr: string } } {
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
-  const { stop = new AbortController().signal, cwd = tempFolder(), uuidsFrom = 1 } = surroundings;
+  const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
+  const { pid = 4121, running = [], host = 'here', now = NOW } = surroundings;
   const tty = typeof terminal === 'boolean' ? { stdin: terminal, stdout: terminal, stderr: terminal } : terminal;
   const printed = { stdout: '', stderr: '' };
-  let uuids = uuidsFrom;
   const outputTo = (name: 'stdout' | 'stderr') => ({
     isTTY: tty[name] ?? false,
     columns,
@@ -63,13 +70,19 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     tempDir: cwd,
     platform: 'linux',
     nodeVersion: '24.15.0',
-    pid: 4121,
-    now: () => NOW,
-    uuid: () => `${String(uuids++).padStart(8, '0')}-0000-4000-8000-000000000000`,
+    pid,
+    host,
+    birthOf: (one) => (one === pid || running.includes(one) ? `${one}0` : null),
+    now: () => now,
+    uuid: () => {
+      const number = (uuidsOf.get(cwd) ?? 0) + 1;
+      uuidsOf.set(cwd, number);
+      return `${String(number).padStart(8, '0')}-0000-4000-8000-000000000000`;
+    },
     stop,
     prompter,
     fetch,
-    timing: { now: () => NOW, sleep: async () => {}, random: () => 0, newKey: () => 'not used' },
+    timing: { now: () => now, sleep: async () => {}, random: () => 0, newKey: () => 'not used' },
   };
   return { io, printed };
 }

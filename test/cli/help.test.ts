@@ -23,6 +23,18 @@ describe('help', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it('of idempotency is the topic, and of its commands their own', async () => {
+    expect((await lkm(['help', 'idempotency'])).stdout).toBe(topics.idempotency());
+    expect((await lkm(['idempotency', '--help'])).stdout).toContain('Usage:  lkm idempotency COMMAND [options]\n');
+    expect(await lkm(['help', 'idempotency', 'resolve'])).toEqual(await lkm(['idempotency', 'resolve', '--help']));
+  });
+
+  it('has the commands of operators apart', async () => {
+    expect((await lkm([])).stdout).toContain(
+      'For operators, on the database itself\n  db           status, migrate, copy\n  idempotency  list, resolve\n',
+    );
+  });
+
   it('is an object with --json', async () => {
     const { stdout } = await lkm(['help', 'ci', '--json']);
     expect(JSON.parse(stdout)).toEqual({ topic: 'ci', text: topics.ci() });

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 
 /** A database of its own with one product, and commands that run on it. */
 async function shop() {
@@ -42,7 +43,7 @@ describe('a licence key', () => {
         'status       activated',
         `product      ${product}`,
         'activations  1 of 2',
-        'expires      2027-11-21 12:00 UTC (in 12 months)',
+        'expires      2027-11-21 23:59 UTC (in 12 months)',
         'type         node-locked',
         'customer     Ada Ltd <it@ada.example>',
         `customer id  ${customer}`,
@@ -81,6 +82,24 @@ describe('a licence key', () => {
     expect((await at(['keys', 'get', '-', '-q'], { stdin: `${key}\n` })).stdout).toBe(`${key}\n`);
     expect((await at(['keys', 'get', '@key.txt', '-q'])).stdout).toBe(`${key}\n`);
     expect((await at(['keys', 'get', key.toLowerCase(), '-q'])).stdout).toBe(`${key}\n`);
+  });
+
+  it('is sent exactly as it is given without the check, on the command line or in the environment', async () => {
+    const typo = ' aaaaa-AAAAA-AAAAA-AAAAA-AAAAB';
+    const asked = async (argv: string[], env: Record<string, string> = {}) => {
+      const { fetch, seen } = scriptedService(refusal(404, 1, 'License not found'));
+      const ran = await lkm(['keys', 'get', typo, '-P', PRODUCT, ...argv], { fetch, env: { ...remote, ...env } });
+      return { ...ran, paths: seen.map(({ path }) => path) };
+    };
+    const path = `/key?${new URLSearchParams({ productId: PRODUCT, licenseKey: typo })}`;
+    expect(await asked(['--no-key-check'])).toMatchObject({ code: 6, paths: [path] });
+    expect(await asked([], { LKM_KEY_CHECK: 'off' })).toMatchObject({ code: 6, paths: [path] });
+    for (const env of [{}, { LKM_KEY_CHECK: 'on' }, { LKM_KEY_CHECK: '' }]) {
+      const checked = await asked([], env);
+      expect(checked).toMatchObject({ code: 2, paths: [] });
+      expect(checked.stderr).toContain('  A key of another service:  --no-key-check sends it as it is\n');
+    }
+    expect((await asked([], { LKM_KEY_CHECK: 'never' })).stderr).toContain('LKM_KEY_CHECK is a switch');
   });
 
   it('is marked where a read-only token sees it masked', async () => {

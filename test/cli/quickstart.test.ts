@@ -31,8 +31,8 @@ describe('lkm quickstart', () => {
 
   it('can be taken again, on the same database', async () => {
     const cwd = tempFolder();
-    const first = await lkm(['quickstart', '--db', 'lkm.db'], { cwd, uuidsFrom: 1 });
-    const second = await lkm(['quickstart', '--db', 'lkm.db'], { cwd, uuidsFrom: 100 });
+    const first = await lkm(['quickstart', '--db', 'lkm.db'], { cwd });
+    const second = await lkm(['quickstart', '--db', 'lkm.db'], { cwd });
     expect([first.code, second.code, second.stderr]).toEqual([0, 0, '']);
     expect((await lkm(['products', 'list', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim().split('\n')).toHaveLength(
       2,
@@ -40,7 +40,8 @@ describe('lkm quickstart', () => {
   });
 
   it('shows commands that work as they stand', async () => {
-    const { stdout } = await lkm(['quickstart'], { cwd: tempFolder() });
+    const cwd = tempFolder();
+    const { stdout } = await lkm(['quickstart'], { cwd });
     const [, next = ''] = stdout.split('what to type next');
     const commands = [...next.replaceAll(/\\\n\s+/g, '').matchAll(/\$ .*?lkm ([^)\n]+)/g)].map(
       ([, words = '']) => words,
@@ -51,6 +52,6 @@ describe('lkm quickstart', () => {
       'tokens create',
       'serve --db',
     ]);
-    for (const words of commands.slice(0, 3)) expect((await lkm(words.split(' '))).code).toBe(0);
+    for (const words of commands.slice(0, 3)) expect((await lkm(words.split(' '), { cwd })).code).toBe(0);
   });
 });

@@ -3,31 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run } from '../../src/cli/run.ts';
-import { fakeIo, lkm, type Surroundings, tempFolder } from './fake-io.ts';
-
-/** A server on a free port, and what it printed once it was ready. */
-async function started(argv: string[], surroundings: Surroundings = {}) {
-  const controller = new AbortController();
-  const { io, printed } = fakeIo({ ...surroundings, stop: controller.signal });
-  const ready = Promise.withResolvers<void>();
-  const watched = (output: typeof io.stdout, isReady: (text: string) => boolean) => ({
-    ...output,
-    write: async (text: string) => {
-      await output.write(text);
-      if (isReady(text)) ready.resolve();
-    },
-  });
-  const stdout = watched(io.stdout, (text) => text.includes('"ready"'));
-  const stderr = watched(io.stderr, (text) => text.includes('ready at'));
-  const ended = run(['serve', '--port', '0', ...argv], { ...io, stdout, stderr });
-  await Promise.race([ready.promise, ended]);
-  const stop = async () => {
-    controller.abort('SIGTERM');
-    return ended;
-  };
-  return { printed, stop };
-}
+import { lkm, tempFolder } from './fake-io.ts';
+import { started } from './started.ts';
 
 describe('lkm serve', () => {
   it('says in its first line where it listens, serves, and ends well when told to', async () => {

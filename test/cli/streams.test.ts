@@ -62,6 +62,22 @@ describe('stderr', () => {
     expect(seen[0]?.body).toEqual({ productId: PRODUCT, expiryDate: '2027-12-31T23:59:59.000Z' });
   });
 
+  it.each(['1y', '364d', '2027-11-21'])(
+    'says that %s lasts to the end of its day, and sends the same all day',
+    async (when) => {
+      const { fetch, seen } = scriptedService(issued);
+      const at = (now: string) =>
+        lkm([...create, '--expires', when], { fetch, env: remote, now: Date.parse(`2026-11-21T${now}Z`) });
+      const morning = await at('00:00:00');
+      await at('23:59:59');
+      const day = when === '364d' ? '2027-11-20' : '2027-11-21';
+      expect(morning.stderr).toBe(`created · unlimited activations · expires ${day} 23:59 UTC\n`);
+      expect(seen.map(({ body }) => body)).toEqual(
+        Array(2).fill({ productId: PRODUCT, expiryDate: `${day}T23:59:59.000Z` }),
+      );
+    },
+  );
+
   it.each([['-q'], ['--json'], ['--format=jsonl']])('says nothing with %s', async (option) => {
     const { fetch } = scriptedService(issued);
     expect((await lkm([...create, option], { fetch, env: remote })).stderr).toBe('');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { locate, withoutPassword, withoutPasswords } from '../../src/cli/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
 import { parseLimit } from '../../src/cli/values/count.ts';
 import { parseDuration } from '../../src/cli/values/duration.ts';
@@ -30,7 +31,11 @@ describe('what people write', () => {
     ['2026-11-21', '2026-11-21T23:59:59.000Z'],
     ['2027-12-31T18:00:00Z', '2027-12-31T18:00:00.000Z'],
     ['2027-12-31T18:00+02:00', '2027-12-31T16:00:00.000Z'],
-    ['30d', '2026-12-21T12:00:00.000Z'],
+    ['30d', '2026-12-21T23:59:59.000Z'],
+    ['1y', '2027-11-21T23:59:59.000Z'],
+    ['0d', '2026-11-21T23:59:59.000Z'],
+    ['12h', '2026-11-22T00:00:00.000Z'],
+    ['90s', '2026-11-21T12:01:30.000Z'],
     ['never', null],
   ])('%s is an expiry', (text, expected) => {
     expect(parseExpiry(text, clock)).toBe(expected);
@@ -64,6 +69,42 @@ describe('what people write', () => {
   ])('%s is a feature', (text, expected) => {
     expect(parseFeature(text)).toEqual(expected);
   });
+});
+
+describe('the location of a database', () => {
+  it.each([
+    ['lkm.db', '/home/ada/lkm.db'],
+    ['/srv/lkm.db', '/srv/lkm.db'],
+    ['postgres.db', '/home/ada/postgres.db'],
+    ['postgres:lkm.db', '/home/ada/postgres:lkm.db'],
+    ['postgres://h/shop', 'postgres://h/shop'],
+    ['postgresql://u:p@h/shop', 'postgresql://u:p@h/shop'],
+  ])('%s is %s', (text, expected) => {
+    expect(locate(text, { cwd: '/home/ada' })).toBe(expected);
+  });
+
+  it.each([
+    ['/srv/lkm.db', '/srv/lkm.db'],
+    ['postgres://h:5433/shop', 'postgres://h:5433/shop'],
+    ['postgres://u@h/shop?sslmode=require', 'postgres://u@h/shop?sslmode=require'],
+    ['postgres://u:secret@h:5433/shop', 'postgres://u@h:5433/shop'],
+    ['postgres://u:se%2Fcret%40@h/shop', 'postgres://u@h/shop'],
+    ['postgres://u:sec@ret@h/shop', 'postgres://u@h/shop'],
+    ['postgres://u:secret@/shop?host=/run/pg', 'postgres://u@/shop?host=%2Frun%2Fpg'],
+    ['postgres://h/shop?user=u&password=secret&sslpassword=secret', 'postgres://h/shop?user=u'],
+  ])('%s is shown as %s', (location, expected) => {
+    expect(withoutPassword(location)).toBe(expected);
+    expect(withoutPasswords(`cannot open '${location}': no`)).toBe(`cannot open '${expected}': no`);
+  });
+
+  it.each(['u:sec/ret@h', 'u:12/ret@h', 'u:sec#ret@h', 'u:12#ret@h', 'u:12?ret@h', 'u:s@12/ret@h', 'u:secret@no host'])(
+    'postgres://%s/shop is neither shown nor used: the password ends nobody knows where',
+    (rest) => {
+      const location = `postgres://${rest}/shop`;
+      expect(withoutPassword(location)).toBe('postgres://…');
+      expect(() => locate(location, { cwd: '/' })).toThrow('the address of the database cannot be read');
+    },
+  );
 });
 
 describe('what people read', () => {

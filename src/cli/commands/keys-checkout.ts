@@ -1,7 +1,7 @@
 import { command, option } from '../command.ts';
 import type { Field } from '../output/outcome.ts';
 import { duration, momentAndWhen, usage } from '../output/words.ts';
-import { licenseKeyArgument } from '../values/license-key.ts';
+import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { change, product } from './options.ts';
 
 const sessionFields: readonly Field[] = [
@@ -30,6 +30,7 @@ export const keysCheckout = command({
     hostId: option('--host-id <ID>', 'the device that uses it', { field: 'hostId' }),
     tag: option('--tag <TEXT>', 'a name for the device', { field: 'deviceTag' }),
     user: option('--user <TEXT>', 'the person who uses it', { field: 'userIdentifier' }),
+    keyCheck,
     ...change,
   },
   fields: sessionFields,

@@ -8,10 +8,14 @@ import { parseExpiry } from '../values/expiry.ts';
 import { parseFeature } from '../values/feature.ts';
 import { change, product } from './options.ts';
 
-const expires = option('--expires <WHEN>', 'a day (its end, UTC), an instant, a duration such as 1y, or never', {
-  parse: parseExpiry,
-  field: 'expiryDate',
-});
+const expires = option(
+  '--expires <WHEN>',
+  'a day, or days or years from now such as 1y (to the end of that day, UTC); an instant; 12h; or never',
+  {
+    parse: parseExpiry,
+    field: 'expiryDate',
+  },
+);
 
 export const keysCreate = command({
   path: 'keys create',

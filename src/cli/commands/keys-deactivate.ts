@@ -3,7 +3,7 @@ import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { count, firstLower } from '../output/words.ts';
-import { licenseKeyArgument } from '../values/license-key.ts';
+import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { change, product, yes } from './options.ts';
 
 export const keysDeactivate = command({
@@ -16,6 +16,7 @@ export const keysDeactivate = command({
     hostId: option('--host-id <ID>', 'the device to free', { field: 'hostId' }),
     allDevices: flag('--all-devices', 'free every device; asks first'),
     yes,
+    keyCheck,
     ...change,
   },
   fields: [{ name: 'message' }, { name: 'hostId' }, { name: 'idempotencyKey' }],

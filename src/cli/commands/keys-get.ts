@@ -1,7 +1,7 @@
 import { command } from '../command.ts';
 import { deviceFields, licenseFields } from '../output/license-fields.ts';
 import type { Field } from '../output/outcome.ts';
-import { licenseKeyArgument } from '../values/license-key.ts';
+import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { product } from './options.ts';
 
 export const keysGet = command({
@@ -9,7 +9,7 @@ export const keysGet = command({
   about: 'Shows one licence key: its limits, its devices and its customer.',
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
-  options: { product },
+  options: { product, keyCheck },
   fields: licenseFields,
   examples: [
     ['lkm keys get "$KEY" -P "$ID"', 'everything about a key'],

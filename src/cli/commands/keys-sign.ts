@@ -2,7 +2,7 @@ import { command, option, required } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { duration } from '../output/words.ts';
 import { parseSeconds } from '../values/duration.ts';
-import { licenseKeyArgument } from '../values/license-key.ts';
+import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { change, product } from './options.ts';
 
 export const keysSign = command({
@@ -17,6 +17,7 @@ export const keysSign = command({
       parse: parseSeconds,
       field: 'ttl',
     }),
+    keyCheck,
     ...change,
   },
   fields: [{ name: 'file' }, { name: 'path' }, { name: 'hostId' }, { name: 'ttl' }, { name: 'idempotencyKey' }],

@@ -1,6 +1,7 @@
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { command } from '../command.ts';
+import { locate } from '../location.ts';
 
 export const quickstart = command({
   path: 'quickstart',
@@ -24,8 +25,8 @@ export const quickstart = command({
 
   async run(_, { io, flags }) {
     const folder = join(io.tempDir, `lkm-quickstart-${io.uuid().slice(0, 8)}`);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const db = flags.db === undefined ? join(folder, 'lkm.db') : resolve(io.cwd, flags.db);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const db = flags.db === undefined ? join(folder, 'lkm.db') : locate(flags.db, io);
     const [{ takeTour }, { renderTour }] = await Promise.all([
       import('../quickstart/tour.ts'),
       import('../quickstart/page.ts'),
@@ -34,8 +35,8 @@ export const quickstart = command({
     const { product, customer, key, file, verdicts } = tour;
     return {
       kind: 'page',
-      page: (view) => renderTour(tour, view),
-      data: { db, product, customer, key, file, verdicts },
+      page: (view) => renderTour(tour, view, io.env),
+      data: { db: tour.db, product, customer, key, file, verdicts },
       quiet: [key],
       secret: true,
     };

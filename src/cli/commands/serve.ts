@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
 import { readConfig, storeProfile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { isPostgres, locate, withoutPassword } from '../location.ts';
 import type { Note } from '../output/outcome.ts';
 import { defaultDatabase } from '../paths.ts';
 import { parseClock, parseLogFormat, parsePort, parseRateLimit } from '../values/serve.ts';
@@ -12,7 +12,9 @@ import { readSource } from '../values/text-source.ts';
 
 export const serve = command({
   path: 'serve',
-  about: 'Runs the service on a database file, which is made when it is not there.',
+  about:
+    'Runs the service on a database: a file, which is made when it is not there, or PostgreSQL, which several servers ' +
+    'may share.',
   arguments: {},
   options: {
     host: option('--host <HOST>', 'the address to listen on (127.0.0.1)'),
@@ -30,11 +32,12 @@ export const serve = command({
   examples: [
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
+    ['lkm serve --db postgres://lkm@db.example/lkm', 'on PostgreSQL; PGPASSWORD is read'],
   ],
 
   async run(values, context) {
     const { io, flags, settings } = context;
-    const db = resolve(io.cwd, flags.db ?? io.env.LKM_DB ?? defaultDatabase(io));
+    const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     const tls = await readTls(values, io);
     // Before a database is made: its token will be stored there.
     readConfig(io);
@@ -50,10 +53,11 @@ export const serve = command({
       clock: clockFrom(values.clock, io),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
     });
-    const notes = readyNotes(server, await storeAsLocal(server, context), io);
+    const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };
+    const notes = readyNotes(served, await storeAsLocal(served, context), io);
     return {
       kind: 'done',
-      data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db },
+      data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db },
       quiet: [server.url],
       notes,
       afterwards: async () => {
@@ -79,8 +83,14 @@ function clockFrom(start: number | undefined, io: Io): () => number {
 /** What is known of the token once the server runs, in words. */
 type TokenNews = readonly string[];
 
-/** A new database gives its token to the profile `local`; a known one may have moved to another port. */
-async function storeAsLocal({ url, db, created }: RunningServer, { io }: Context): Promise<TokenNews> {
+/** A server as it is shown: its database without a password. */
+interface Served extends RunningServer {
+  /** Whether other servers may run on the same database: then no profile can stand for them all. */
+  readonly isShared: boolean;
+}
+
+/** A new database gives its token to the profile `local`; a known file may have moved to another port. */
+async function storeAsLocal({ url, db, created, isShared }: Served, { io }: Context): Promise<TokenNews> {
   const { local } = readConfig(io).profiles;
   if (created) {
     await storeProfile(io, 'local', { baseUrl: url, token: created.adminToken, db });
@@ -88,12 +98,14 @@ async function storeAsLocal({ url, db, created }: RunningServer, { io }: Context
     const secret = io.stdout.isTTY && io.stderr.isTTY ? [`  token     ${created.adminToken} (shown once)`] : [];
     return [...secret, `  profile   local${before}`, '  try it    lkm -p local products list'];
   }
+  if (isShared && local?.db !== db) return ['  token     lkm tokens create --kind admin --name NAME, with LKM_DB'];
+  if (isShared && local?.baseUrl !== url) return [`  profile   local is for ${local?.baseUrl}`];
   if (local?.db !== db) return [`  token     before serving: lkm tokens create --kind admin --name NAME --db ${db}`];
   if (local.baseUrl !== url) await storeProfile(io, 'local', { ...local, baseUrl: url });
   return ['  profile   local', '  try it    lkm -p local products list'];
 }
 
-function readyNotes({ url, db, created }: RunningServer, token: TokenNews, io: Io): Note[] {
+function readyNotes({ url, db, created }: Served, token: TokenNews, io: Io): Note[] {
   const isOpen = !url.startsWith('https:') && !/\/\/(127\.|localhost|\[::1\])/.test(url);
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,

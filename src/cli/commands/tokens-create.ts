@@ -18,10 +18,14 @@ export const tokensCreate = command({
     scope: many('--scope <SCOPE>', 'what a scoped token may do, such as license:read', { field: 'scopes' }),
     product: many('--product <ID>', 'the only product it may touch', { field: 'productIds' }),
     maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
-    expires: option('--expires <WHEN>', 'a day (its end, UTC), an instant, or a duration such as 90d', {
-      parse: parseEnd,
-      field: 'expiresAt',
-    }),
+    expires: option(
+      '--expires <WHEN>',
+      'a day, or days or years from now such as 90d (to the end of that day, UTC); an instant; or 12h',
+      {
+        parse: parseEnd,
+        field: 'expiresAt',
+      },
+    ),
     ...change,
   },
   fields: [{ name: 'token' }, ...tokenFields, { name: 'idempotencyKey', shown: 'chosen' }],

@@ -10,7 +10,7 @@ export function groupHelp(self: Commander): string {
   const commands = leaves.filter(({ path }) => path.startsWith(`${name} `));
   return [
     `${self.description()}\n`,
-    `Usage:  lkm ${name} COMMAND [options]    (also: lkm ${self.alias()})\n`,
+    `Usage:  lkm ${name} COMMAND [options]${self.alias() ? `    (also: lkm ${self.alias()})` : ''}\n`,
     section(
       'Commands',
       commands.map(({ path, alias, summary }) => [

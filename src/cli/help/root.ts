@@ -1,5 +1,5 @@
 import { globalOptions } from '../global-options.ts';
-import { groups, leaves } from '../tree.ts';
+import { type Group, groups, leaves } from '../tree.ts';
 import { optionRow, type Row, section } from './section.ts';
 
 /** The page of `lkm` alone. */
@@ -13,9 +13,10 @@ export function rootHelp(): string {
     'licence keys: issue, inspect, sign and free them\n',
     'Usage:  lkm COMMAND [options]\n',
     section('Start here', ['quickstart', 'serve'].map(leafRow)),
+    section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow)),
     section(
-      'Resources',
-      groups.map(({ name }) => [name, verbsOf(name).join(', ')]),
+      'For operators, on the database itself',
+      groups.filter(({ isForOperators }) => isForOperators).map(groupRow),
     ),
     section('More', ['version', 'help'].map(leafRow)),
     section('Options of every command', options.map(optionRow)),
@@ -29,6 +30,8 @@ export function rootHelp(): string {
     '',
   ].join('\n');
 }
+
+const groupRow = ({ name }: Group): Row => [name, verbsOf(name).join(', ')];
 
 function leafRow(path: string): Row {
   return [path, leaves.find((leaf) => leaf.path === path)?.summary ?? ''];

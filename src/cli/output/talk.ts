@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts';
 import type { Settings } from '../settings.ts';
+import { asTyped } from '../typed.ts';
 import type { Note } from './outcome.ts';
 import { createPaint } from './paint.ts';
 import { sanitise } from './sanitise.ts';
@@ -13,7 +14,9 @@ export async function talk(notes: readonly Note[], settings: Settings, io: Io): 
   const lead = { done: '', hint: '', warning: paint.yellow('warning: ') };
   const color = { done: paint.green, hint: paint.dim, warning: (text: string) => text };
   const lines = said.flatMap(({ tone, text }) =>
-    text.split('\n').map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
+    asTyped(text, io.env)
+      .split('\n')
+      .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
   );
   await io.stderr.write(lines.join(''));
 }

@@ -44,7 +44,7 @@ const emptyNote = (outcome: Outcome) =>
 
 async function writeFile(path: string, text: string, outcome: Outcome, { io, rerun }: WriteContext): Promise<void> {
   try {
-    await writeAtomically(path, text, outcome.secret ? 0o600 : 0o644, io);
+    writeAtomically(path, text, outcome.secret ? 0o600 : 0o644, io);
   } catch (error) {
     const { idempotencyKey } = outcome;
     const again: Hint[] =

@@ -1,9 +1,12 @@
 import { basename, dirname } from 'node:path';
+import type { Io } from '../io.ts';
+import { isPostgres } from '../location.ts';
 import { deviceFields, type Lookup, licenseFields } from '../output/license-fields.ts';
 import type { Field } from '../output/outcome.ts';
 import { renderRecord } from '../output/record.ts';
 import { renderTable } from '../output/table.ts';
 import type { View } from '../output/view.ts';
+import { asTyped } from '../typed.ts';
 import { HOST, OTHER_HOST, SLOTS, type Tour } from './tour.ts';
 
 /** A step of the tour: what it is about, and command lines with what they print. */
@@ -13,13 +16,13 @@ interface Step {
 }
 
 /** The tour as a page that reads well at 80 columns, and whose commands can be typed. */
-export async function renderTour(tour: Tour, view: View): Promise<string> {
+export async function renderTour(tour: Tour, view: View, env: Io['env']): Promise<string> {
   const { paint } = view;
   const steps = await stepsOf(tour, view);
   return [
     `${paint.bold('lkm quickstart')}${paint.dim('  real requests to a service that runs in this process')}\n`,
-    ...steps.map((step, at) => renderStep(step, String(at + 1).padStart(2), view)),
-    nextPage(tour, view),
+    ...steps.map((step, at) => renderStep(step, String(at + 1).padStart(2), view, env)),
+    nextPage(tour, view, env),
   ].join('\n');
 }
 
@@ -28,7 +31,7 @@ async function stepsOf(tour: Tour, view: View): Promise<Step[]> {
   const { product, customer, key, verdicts, lookups } = tour;
   const folder = dirname(tour.file);
   const file = basename(tour.file);
-  const db = dirname(tour.db) === folder ? basename(tour.db) : tour.db;
+  const db = !isPostgres(tour.db) && dirname(tour.db) === folder ? basename(tour.db) : tour.db;
   return [
     { title: 'choose a database file', lines: [[`cd ${folder}`], [`export LKM_DB=${db}`]] },
     {
@@ -87,7 +90,7 @@ async function deviceLines({ license }: Lookup, view: View): Promise<string[]> {
 
 const linesOf = (text: string): string[] => text.trimEnd().split('\n');
 
-function nextPage({ db, product, key }: Tour, view: View): string {
+function nextPage({ db, product, key }: Tour, view: View, env: Io['env']): string {
   const { paint } = view;
   const next: Step[] = [
     {
@@ -105,12 +108,12 @@ function nextPage({ db, product, key }: Tour, view: View): string {
       ],
     },
   ];
-  return `${paint.bold('what to type next')}\n\n${next.map((step) => renderStep(step, '  ', view)).join('\n')}`;
+  return `${paint.bold('what to type next')}\n\n${next.map((step) => renderStep(step, '  ', view, env)).join('\n')}`;
 }
 
-function renderStep({ title, lines }: Step, number: string, { paint }: View): string {
+function renderStep({ title, lines }: Step, number: string, { paint }: View, env: Io['env']): string {
   const shown = lines.flatMap(([line, ...results]) => [
-    `    ${paint.dim('$')} ${paint.cyan(line)}\n`,
+    `    ${paint.dim('$')} ${paint.cyan(asTyped(line, env))}\n`,
     ...results.map((result) => `      ${result}\n`),
   ]);
   return `${paint.bold(`${number}  ${title}`)}\n${shown.join('')}`;

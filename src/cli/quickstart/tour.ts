@@ -7,17 +7,19 @@ import { type Verdict, verifyLicenseFile } from '../../domain/verify-license-fil
 import { inProcessUrl } from '../connection.ts';
 import { openInstance } from '../instance.ts';
 import type { Io } from '../io.ts';
+import { withoutPassword } from '../location.ts';
 import { writeAtomically } from '../output/file.ts';
 import type { Lookup } from '../output/license-fields.ts';
+import { parseEnd } from '../values/expiry.ts';
 import { version } from '../version.ts';
 
 export const HOST = 'build-01';
 export const OTHER_HOST = 'laptop-9';
 export const SLOTS = 3;
-const YEAR_MS = 365 * 86_400_000;
 
 /** What the tour did, step by step. */
 export interface Tour {
+  /** Without a password. */
   readonly db: string;
   readonly file: string;
   readonly product: Product;
@@ -41,12 +43,12 @@ export async function takeTour({ db, file }: { db: string; file: string }, io: I
       productId: product.id,
       customerId: customer.id,
       usesPerKey: SLOTS,
-      expiryDate: toInstant(io.now() + YEAR_MS),
+      expiryDate: parseEnd('1y', io),
     });
     const address = { productId: product.id, licenseKey: key };
     const issued = await client.keys.get(address);
     const document = await client.keys.sign({ ...address, hostId: HOST });
-    await writeAtomically(file, document.file, 0o600, io);
+    writeAtomically(file, document.file, 0o600, io);
     const { keys } = await client.signingKeys.jwks({ account: instance.accountId });
     const now = toInstant(io.now());
     const verify = (hostId: string): Verdict => verifyLicenseFile(document.file, { keys, now, hostId }).verdict;
@@ -54,7 +56,7 @@ export async function takeTour({ db, file }: { db: string; file: string }, io: I
     await client.keys.deactivate({ ...address, hostId: HOST });
     const freed = await client.keys.get(address);
     const verdicts = { [HOST]: verify(HOST), [OTHER_HOST]: verify(OTHER_HOST) };
-    return { db, file, product, customer, key, verdicts, lookups: { issued, signed, freed } };
+    return { db: withoutPassword(db), file, product, customer, key, verdicts, lookups: { issued, signed, freed } };
   } finally {
     await instance.close();
   }

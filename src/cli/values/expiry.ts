@@ -7,7 +7,10 @@ import { isDuration, parseDuration } from './duration.ts';
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** When something ends: a day (its last moment, UTC), an instant, a duration from now, or `never`, which is null. */
+/**
+ * When something ends: a day (its last moment, UTC), an instant, a duration from now, or `never`, which is null.
+ * Days and years end with their day too, so that the same command makes the same request all day.
+ */
 export function parseExpiry(text: string, io: Pick<Io, 'now'>): Instant | null {
   return text === 'never' ? null : parseEnd(text, io);
 }
@@ -20,7 +23,10 @@ export function parseEnd(text: string, io: Pick<Io, 'now'>): Instant {
 }
 
 function readEnd(text: string, io: Pick<Io, 'now'>): number {
-  if (isDuration(text)) return io.now() + parseDuration(text);
+  if (isDuration(text)) {
+    const end = io.now() + parseDuration(text);
+    return /[dy]$/.test(text) ? endOfDay(new Date(end).toISOString().slice(0, 10)) : end;
+  }
   const end = day.test(text) ? endOfDay(text) : instant.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(end)) {
     throw new UsageError(`'${text}' is not a date (2027-12-31), an instant (2027-12-31T18:00:00Z) or a duration (30d)`);

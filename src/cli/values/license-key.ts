@@ -1,5 +1,5 @@
 import { isTypo, normaliseKey } from '../../domain/license-key.ts';
-import { type ArgumentSpec, argument } from '../command.ts';
+import { type ArgumentSpec, argument, negation } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { readReference } from './text-source.ts';
@@ -11,8 +11,15 @@ export const licenseKeyArgument: ArgumentSpec<string> = {
   secret: true,
 };
 
-export async function parseLicenseKey(text: string, io: Io): Promise<string> {
-  const key = normaliseKey(await readReference(text, io));
+/** The option beside that argument: without its check, a key that only looks like ours is sent as it is given. */
+export const keyCheck = negation('--no-key-check', 'send the key exactly as given, without looking for typos', {
+  env: 'LKM_KEY_CHECK',
+});
+
+async function parseLicenseKey(text: string, io: Io, { keyCheck }: Readonly<Record<string, unknown>>): Promise<string> {
+  const given = await readReference(text, io);
+  if (keyCheck === false) return given;
+  const key = normaliseKey(given);
   if (key.includes('*')) {
     throw new UsageError('the key is masked, so it names no licence', [
       'Give the whole key; a token with license:reveal shows it.',
@@ -21,6 +28,7 @@ export async function parseLicenseKey(text: string, io: Io): Promise<string> {
   if (isTypo(key)) {
     throw new UsageError('the key has a typo: its last character does not match the others', [
       'Nothing was sent. Compare it with the key that was issued.',
+      ['A key of another service:', '--no-key-check sends it as it is'],
     ]);
   }
   return key;

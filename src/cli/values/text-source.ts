@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LocalError, UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -11,7 +11,7 @@ export async function readReference(text: string, io: Io): Promise<string> {
 
 /** The text of a file, or of stdin for `-`, trimmed. */
 export async function readSource(path: string, io: Io): Promise<string> {
-  const text = (path === '-' ? await readStdin(io) : await readLocalFile(path, io)).trim();
+  const text = (path === '-' ? await readStdin(io) : readLocalFile(path, io)).trim();
   if (text === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
   return text;
 }
@@ -21,9 +21,9 @@ async function readStdin(io: Io): Promise<string> {
   return io.stdin.readText();
 }
 
-async function readLocalFile(path: string, io: Io): Promise<string> {
+function readLocalFile(path: string, io: Io): string {
   try {
-    return await readFile(resolve(io.cwd, path), 'utf8');
+    return readFileSync(resolve(io.cwd, path), 'utf8');
   } catch (error) {
     throw new LocalError(`cannot read ${path} (${(error as NodeJS.ErrnoException).code})`, [], { cause: error });
   }

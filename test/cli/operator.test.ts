@@ -1,0 +1,232 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { migrations } from '../../src/store/migrations/index.ts';
+import { openStore } from '../../src/store/open.ts';
+import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { KEY, remote } from './scripted-service.ts';
+
+const names = Object.keys(migrations);
+
+/** A folder with a database of one product, and commands that run in it. */
+async function onDatabase() {
+  const cwd = tempFolder();
+  const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, env: { LKM_DB: 'lkm.db' }, ...more });
+  const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q'])).stdout.trim();
+  return { cwd, at, product };
+}
+
+/** A record as another service may have left it. */
+async function leaveInProgress(db: string, key: string, createdAt: string): Promise<void> {
+  const store = await openStore(db, 0);
+  const account = await store.rows.accounts.oldest();
+  if (account === null) throw new Error('no account');
+  await store.transaction((rows) =>
+    rows.idempotency.insert({
+      accountId: account.id,
+      key,
+      fingerprintVersion: 1,
+      fingerprint: 'f',
+      state: 'in_progress',
+      method: 'POST',
+      path: '/create-key',
+      answer: null,
+      createdAt: createdAt as never,
+    }),
+  );
+  await store.close();
+}
+
+describe('db status', () => {
+  it('shows the migrations of a file', async () => {
+    const { cwd, at } = await onDatabase();
+    const { code, stdout, stderr } = await at(['db', 'status', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      db: join(cwd, 'lkm.db'),
+      engine: 'SQLite',
+      done: names,
+      pending: [],
+      unknown: [],
+    });
+    const onTerminal = await at(['database', 'status', '--db', './lkm.db'], { terminal: true, env: { NO_COLOR: '1' } });
+    expect(onTerminal.stdout).toBe(
+      [
+        `database  ${join(cwd, 'lkm.db')}`,
+        'engine    SQLite',
+        `done      ${names.join(', ')}`,
+        'pending   none',
+        'unknown   none',
+        '',
+      ].join('\n'),
+    );
+    expect(onTerminal.stderr).toBe('up to date\n');
+  });
+
+  it('makes no database', async () => {
+    const cwd = tempFolder();
+    const { code, stderr } = await lkm(['db', 'status', '--db', 'typo.db'], { cwd });
+    expect(code).toBe(13);
+    expect(stderr).toBe(`error: ${join(cwd, 'typo.db')} does not exist\n  Check the path of the database.\n`);
+    expect(existsSync(join(cwd, 'typo.db'))).toBe(false);
+  });
+
+  it('ends with 13 on a file that is served, and says where', async () => {
+    const { cwd, at } = await onDatabase();
+    const store = await openStore(join(cwd, 'lkm.db'), 0);
+    store.announce('http://127.0.0.1:4747');
+    const { code, stderr } = await at(['db', 'status']);
+    await store.close();
+    expect(code).toBe(13);
+    expect(stderr).toContain('at http://127.0.0.1:4747\n  use that server: --base-url http://127.0.0.1:4747\n');
+  });
+});
+
+describe('db migrate', () => {
+  it('lists what it ran, and nothing the second time', async () => {
+    const cwd = tempFolder();
+    const migrate = ['db', 'migrate', '--db', 'lkm.db'];
+    expect(await lkm(migrate, { cwd })).toEqual({
+      code: 0,
+      stdout: names.map((name) => `${name}\n`).join(''),
+      stderr: `ran ${names.length} migrations\n`,
+    });
+    expect(await lkm(migrate, { cwd })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'nothing to run: the schema is up to date\n',
+    });
+  });
+});
+
+describe('db copy', () => {
+  it('copies a database whole, and a key of it works in the copy', async () => {
+    const { cwd, at, product } = await onDatabase();
+    const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
+    const { code, stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toContainEqual({
+      table: 'licenses',
+      rows: 1,
+      checksum: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+    const inCopy = await lkm(['keys', 'get', key, '-P', product, '--db', 'copy.db', '-q'], { cwd });
+    expect(inCopy).toEqual({ code: 0, stdout: `${key}\n`, stderr: '' });
+  });
+
+  it('has a line per table in a log', async () => {
+    const { at } = await onDatabase();
+    const { stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db']);
+    expect(stderr).toMatch(
+      /^accounts: 1 row\nsigning_keys: 1 row\nproducts: 1 row\n(idempotency: \d+ rows?\n)?copied \d+ rows to \S+\/copy\.db\n$/,
+    );
+  });
+
+  it('has a bar on a terminal, which is gone in the end', async () => {
+    const { at } = await onDatabase();
+    const env = { NO_COLOR: '1' };
+    const { stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db'], { terminal: true, env });
+    const drawn = stderr.replaceAll('\u001b[K', '<erase>').split('\r');
+    expect(drawn).toContain(`products       ${'█'.repeat(24)} 1 of 1<erase>`);
+    expect(drawn.at(-1)).toMatch(/^<erase>copied \d+ rows to \S+\/copy\.db\n$/);
+    expect(stdout).toMatch(/^TABLE +ROWS +CHECKSUM\naccounts +1 +[0-9a-f]{16}\n/);
+  });
+
+  it('refuses a target that holds something, and leaves it as it is', async () => {
+    const { at } = await onDatabase();
+    await at(['products', 'create', '--name', 'Other', '--db', 'other.db']);
+    const { code, stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'other.db']);
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toBe('error: the target already holds an instance\n  copy into a new database\n');
+    expect((await at(['products', 'list', '--db', 'other.db', '--fields', 'name'])).stdout).toBe('Other\n');
+  });
+
+  it.each([
+    [['no.db', 'copy.db'], 13, 'no.db does not exist'],
+    [['lkm.db', './lkm.db'], 2, 'FROM and TO name the same database'],
+    [['lkm.db'], 2, "missing required argument 'TO'"],
+    [['lkm.db', 'copy.db', '--db', 'lkm.db'], 2, 'leave --db out'],
+  ])('refuses %j', async (args, exitCode, says) => {
+    const { cwd, at } = await onDatabase();
+    const { code, stderr } = await at(['db', 'copy', ...args]);
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain(says);
+    expect(existsSync(join(cwd, 'copy.db'))).toBe(false);
+  });
+
+  it('stops when it is told to, and leaves nothing behind', async () => {
+    const { at } = await onDatabase();
+    const { code } = await at(['db', 'copy', 'lkm.db', 'copy.db'], { stop: AbortSignal.abort('SIGINT') });
+    expect(code).toBe(130);
+    expect((await at(['db', 'copy', 'lkm.db', 'copy.db'])).code).toBe(0);
+  });
+});
+
+describe('a request that never ended', () => {
+  it('is listed until it is resolved', async () => {
+    const { cwd, at } = await onDatabase();
+    const db = join(cwd, 'lkm.db');
+    await leaveInProgress(db, 'order-2', '2026-11-21T11:00:00.000Z');
+    await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    expect((await at(['idempotency', 'list'])).stdout).toBe(
+      'order-1\tPOST\t/create-key\t2026-11-21T10:00:00.000Z\norder-2\tPOST\t/create-key\t2026-11-21T11:00:00.000Z\n',
+    );
+    const create = ['products', 'create', '--name', 'x', '--max-wait', '0s', '--idempotency-key'];
+    expect(await at(['idempotency', 'resolve', 'order-1', '--completed', '--json'])).toEqual({
+      code: 0,
+      stdout: '{"key":"order-1","outcome":"completed"}\n',
+      stderr: '',
+    });
+    expect((await at(['idempotency', 'resolve', 'order-2', '--abandoned'])).stderr).toBe(
+      'abandoned: order-2 · the next retry runs\n',
+    );
+    expect(await at(['idempotency', 'ls'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'no request is in progress: nothing to resolve\n',
+    });
+    expect((await at([...create, 'order-2'])).code).toBe(0);
+    expect((await at([...create, 'order-1'])).code).toBe(2);
+  });
+
+  it('is not there: that ends with 6', async () => {
+    const { at } = await onDatabase();
+    const { code, stderr } = await at(['idempotency', 'resolve', 'order-9', '--abandoned']);
+    expect(code).toBe(6);
+    expect(stderr).toBe('error: no request is in progress under order-9\n  See them:  lkm idempotency list\n');
+  });
+
+  it.each([[[]], [['--completed', '--abandoned']]])('needs one decision, not %j', async (decisions) => {
+    const { at } = await onDatabase();
+    const { code, stderr } = await at(['idempotency', 'resolve', KEY, ...decisions]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('error: say what became of it: --completed or --abandoned\n');
+  });
+});
+
+describe('a command for operators', () => {
+  const commands = [
+    ['db', 'status'],
+    ['db', 'migrate'],
+    ['idempotency', 'list'],
+    ['idempotency', 'resolve', 'k', '--abandoned'],
+  ];
+
+  it.each(commands)('needs a database: %s %s', async (...argv) => {
+    const none = await lkm(argv);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toBe(
+      [
+        'error: this command works on a database itself, and none is named',
+        '  Give it:  --db FILE, or postgres://…',
+        '  Or set:   export LKM_DB=…',
+        '',
+      ].join('\n'),
+    );
+    expect((await lkm(argv, { env: remote })).code).toBe(2);
+    const both = await lkm([...argv, '--base-url', 'https://x.example'], { env: { LKM_DB: 'lkm.db' } });
+    expect(both.code).toBe(2);
+    expect(both.stderr).toContain('--base-url names a service');
+    expect((await lkm([...argv, '-p', 'local'], { env: { LKM_DB: 'lkm.db' } })).code).toBe(2);
+  });
+});

