@@ -1,0 +1,84 @@
+import { type Intent, isSuccess, type Ledger, nameOf } from './ledger.ts';
+import { fail, type Report } from './report.ts';
+import { markedTables, type Snapshot } from './snapshot.ts';
+
+/**
+ * Compares what was acknowledged with what is there: every acknowledged effect is there and as it was answered, none
+ * is there twice or without an intent, each key was answered in one way, and no licence holds more than its slots.
+ */
+export function check(report: Report, ledger: Pick<Ledger, 'intents'>, rows: Snapshot): void {
+  for (const intent of ledger.intents) checkIntent(report, intent, rows);
+  checkStrangers(report, ledger.intents, rows);
+  checkSlots(report, rows);
+  for (const line of rows.damage) fail(report, 'lost', `the file is damaged: ${line}`);
+}
+
+function checkIntent(report: Report, intent: Intent, rows: Snapshot): void {
+  const { operation, mark, target, answers } = intent;
+  const name = operation.name;
+  const [first] = answers;
+  const times = operation.effects(rows, mark, target);
+
+  if (
+    answers.some(({ status, type, body }) => status !== first?.status || type !== first.type || body !== first.body)
+  ) {
+    fail(
+      report,
+      'doubled',
+      `${name} was answered in more than one way: ${[...new Set(answers.map(nameOf))].join(', ')}`,
+    );
+  }
+  if (answers.filter(({ replayed }) => !replayed).length > 1) fail(report, 'doubled', `${name} ran more than once`);
+  if (times > 1) fail(report, 'doubled', `${name} has happened ${times} times`);
+  if (first === undefined) return;
+
+  if (isSuccess(first)) {
+    if (first.status !== operation.status) fail(report, 'wrong', `${name} was answered ${first.status}`);
+    if (isUndone(intent)) return;
+    const agrees = operation.agrees?.(rows, mark, JSON.parse(first.body) as Record<string, unknown>) ?? true;
+    if (times === 0) fail(report, 'lost', `${name} was acknowledged and has not happened`);
+    else if (!agrees) fail(report, 'lost', `${name} is not as it was answered`);
+    return;
+  }
+  const refusal = nameOf(first);
+  if (!operation.refusals?.includes(refusal)) {
+    // What is made once and asked for once is refused only when it was there, or gone, before.
+    const again = ['404/1', '404/2', '403/2', '409/2'].includes(refusal);
+    fail(report, again ? 'doubled' : 'wrong', `${name} was refused with ${refusal}`);
+  } else if (times > 0) fail(report, 'doubled', `${name} has happened although it was refused with ${refusal}`);
+}
+
+/** Whether a later intent has, or may have, undone this one. */
+const isUndone = ({ undoneBy }: Intent): boolean => (undoneBy?.sent ?? 0) > 0;
+
+function checkStrangers(report: Report, intents: readonly Intent[], rows: Snapshot): void {
+  const known = new Set(intents.map(({ mark }) => mark));
+  for (const table of markedTables) {
+    for (const mark of rows[table].keys()) {
+      if (!known.has(mark)) fail(report, 'doubled', `a row of ${table} that nobody asked for`);
+    }
+  }
+}
+
+function checkSlots(report: Report, rows: Snapshot): void {
+  const devices = new Map<string, number>();
+  for (const { license_id } of [...rows.devices.values()].flat()) {
+    devices.set(license_id, (devices.get(license_id) ?? 0) + 1);
+  }
+  for (const { id, activations, max_activations } of [...rows.licenses.values()].flat()) {
+    const count = devices.get(id) ?? 0;
+    if (count !== activations) fail(report, 'overActivated', `${activations} activations and ${count} devices`);
+    if (max_activations !== null && count > max_activations) {
+      fail(report, 'overActivated', `${count} devices in ${max_activations} slots`);
+    }
+  }
+}
+
+/** Counts the intents that were acknowledged, and those without an end. */
+export function tally(report: Report, ledger: Pick<Ledger, 'intents'>): void {
+  for (const { operation, answers, sent } of ledger.intents) {
+    const [first] = answers;
+    if (first !== undefined && isSuccess(first)) report.acknowledged += 1;
+    if (first === undefined && sent > 0) fail(report, 'wrong', `${operation.name} never came to an end`);
+  }
+}

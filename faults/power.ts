@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Random } from './random.ts';
+import { attach } from './strace.ts';
+
+/** System calls that say what is written, and what is safe. */
+const CALLS = 'pwrite64,ftruncate,fsync,fdatasync';
+
+/** What a disk keeps or loses in one piece. */
+const SECTOR_BYTES = 512;
+
+/** A machine whose power can be cut. */
+export interface Power {
+  /**
+   * Once the process is dead: leaves in the files what a disk must hold, which is what was synced, and of the rest a
+   * random part. Answers how many writes had not been synced.
+   */
+  cut(random: Random): Promise<number>;
+}
+
+/** Watches all that a process writes to a SQLite database, from now on. What is in the files now counts as safe. */
+export async function watchPower(pid: number, db: string): Promise<Power> {
+  const trace = `${db}-trace`;
+  rmSync(trace, { force: true });
+  const options = ['-y', '-xx', '-s', '70000', '-o', trace, '-e', `trace=${CALLS}`];
+  const tracer = await attach(pid, options);
+  const disk = new Map([db, `${db}-wal`].map((path) => [path, new File(path)]));
+  return {
+    async cut(random) {
+      await tracer.detach();
+      for (const call of readCalls(trace)) disk.get(call.path)?.apply(call);
+      let lost = 0;
+      for (const file of disk.values()) lost += file.loseRest(random);
+      rmSync(`${db}-shm`, { force: true }); // memory that processes share, and no file to rely on
+      return lost;
+    },
+  };
+}
+
+type Call =
+  | { readonly name: 'pwrite64'; readonly path: string; readonly bytes: Buffer; readonly offset: number }
+  | { readonly name: 'ftruncate'; readonly path: string; readonly length: number }
+  | { readonly name: 'fsync'; readonly path: string };
+
+/** One file as the disk holds it, and what was written to it since it was last synced. */
+class File {
+  readonly #path: string;
+  #safe: Buffer;
+  #pending: Exclude<Call, { name: 'fsync' }>[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#safe = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  }
+
+  apply(call: Call): void {
+    if (call.name !== 'fsync') {
+      this.#pending.push(call);
+      return;
+    }
+    for (const pending of this.#pending) this.#settle(pending);
+    this.#pending = [];
+  }
+
+  loseRest(random: Random): number {
+    const lost = this.#pending.length;
+    const kept = random.pick([0, 10, 50, 90]);
+    for (const call of this.#pending) {
+      if (call.name === 'ftruncate') {
+        if (random.below(100) < kept) this.#settle(call);
+        continue;
+      }
+      for (let from = 0; from < call.bytes.length; from += SECTOR_BYTES) {
+        if (random.below(100) >= kept) continue;
+        this.#settle({ ...call, bytes: call.bytes.subarray(from, from + SECTOR_BYTES), offset: call.offset + from });
+      }
+    }
+    writeFileSync(this.#path, this.#safe);
+    return lost;
+  }
+
+  #settle(call: Exclude<Call, { name: 'fsync' }>): void {
+    if (call.name === 'ftruncate') {
+      this.#safe = Buffer.concat([this.#safe], call.length);
+      return;
+    }
+    const end = call.offset + call.bytes.length;
+    if (end > this.#safe.length) this.#safe = Buffer.concat([this.#safe], end);
+    call.bytes.copy(this.#safe, call.offset);
+  }
+}
+
+/** Reads what strace wrote down. Calls that failed, or that the kill cut off, are left out. */
+function* readCalls(trace: string): Generator<Call> {
+  const begun = new Map<string, string>();
+  for (const line of readFileSync(trace, 'latin1').split('\n')) {
+    const [, pid = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    if (text.endsWith('<unfinished ...>')) {
+      begun.set(pid, text.slice(0, -'<unfinished ...>'.length));
+      continue;
+    }
+    const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(text);
+    const call = parse(resumed ? `${begun.get(pid) ?? ''}${resumed[1]}` : text);
+    if (call !== null) yield call;
+  }
+}
+
+function parse(text: string): Call | null {
+  const write = /^pwrite64\(\d+<([^>]*)>, "([^"]*)", \d+, (\d+)\) += (\d+)/.exec(text);
+  if (write !== null) {
+    const [, path = '', data = '', offset, length] = write;
+    const bytes = unhex(data).subarray(0, Number(length));
+    if (bytes.length !== Number(length)) throw new Error('strace cut a write short');
+    return { name: 'pwrite64', path: unhex(path).toString(), bytes, offset: Number(offset) };
+  }
+  const cut = /^ftruncate\(\d+<([^>]*)>, (\d+)\) += 0/.exec(text);
+  if (cut !== null) return { name: 'ftruncate', path: unhex(cut[1] ?? '').toString(), length: Number(cut[2]) };
+  const sync = /^f(?:data)?sync\(\d+<([^>]*)>\) += 0/.exec(text);
+  return sync === null ? null : { name: 'fsync', path: unhex(sync[1] ?? '').toString() };
+}
+
+const unhex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 'hex');

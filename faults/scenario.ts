@@ -1,0 +1,71 @@
+import type { Cluster } from './cluster.ts';
+import { createRandom, type Random } from './random.ts';
+import { hasFailed, newReport, type Report } from './report.ts';
+import type { Sabotage } from './sabotage.ts';
+import { isFull, type Stage, setStage } from './stage.ts';
+import { type Engine, makeWorld, type World } from './world.ts';
+
+/** How a scenario is to run: until `rounds` or `seconds` are over, whichever is first. */
+export interface Run {
+  readonly engine: Engine;
+  /** Needed by whatever runs on PostgreSQL. */
+  readonly cluster: Cluster | null;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** The protection that is taken away; null leaves all in place. */
+  readonly sabotage: Sabotage | null;
+}
+
+/** One kind of fault, with the ways to take away what protects from it. */
+export interface Scenario {
+  readonly name: string;
+  /** What is done, in a line. */
+  readonly about: string;
+  readonly engines: readonly Engine[];
+  /** Each must make the same checks fail. */
+  readonly controls: readonly { readonly sabotage: Sabotage; readonly engine: Engine }[];
+  /** What this machine lacks for it; null when it can run. */
+  lacks(run: Pick<Run, 'engine' | 'cluster'>): string | null;
+  run(run: Run): Promise<Report>;
+}
+
+/** What a round has to work with. */
+export interface Round {
+  readonly run: Run;
+  readonly stage: Stage;
+  readonly report: Report;
+  readonly random: Random;
+  readonly index: number;
+}
+
+/**
+ * Runs rounds until they or the seconds are over, on one stage until it is full, then on the next; after each, the
+ * ledger is compared with the database. With a protection taken away the first failure ends it.
+ */
+export async function inRounds(
+  scenario: Pick<Scenario, 'name'>,
+  run: Run,
+  play: (round: Round) => Promise<void>,
+  newWorld: () => Promise<World> = () => makeWorld(run.engine, run.cluster),
+): Promise<Report> {
+  const report = newReport(scenario.name, run.engine, run.seed);
+  const random = createRandom(run.seed);
+  const end = performance.now() + run.seconds * 1_000;
+  let stage = await setStage(run, await newWorld());
+  try {
+    for (let index = 0; index < run.rounds && (index === 0 || performance.now() < end); index += 1) {
+      if (isFull(stage)) {
+        await stage.close(report);
+        stage = await setStage(run, await newWorld());
+      }
+      await play({ run, stage, report, random, index });
+      await stage.check(report);
+      report.rounds += 1;
+      if (run.sabotage !== null && hasFailed(report)) break;
+    }
+  } finally {
+    await stage.close(report);
+  }
+  return report;
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { AccountId } from '../../src/contract/scalars.ts';
+import { toInstant } from '../../src/domain/time.ts';
+import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/cleanup.ts';
+import { FINGERPRINT_VERSION } from '../../src/server/fingerprint.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Random } from '../random.ts';
+import { fail } from '../report.ts';
+import { inRounds, type Scenario } from '../scenario.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Longer than any jump keeps the cleanup away. */
+const ROUND_MS = 6 * DAY;
+
+/** The clock is set forward and back, by hours and by years: no answer is removed before it is 24 hours old. */
+export const clock: Scenario = {
+  name: 'clock',
+  about: 'six days in which the clock is set, by two hours to ten years, up to four times',
+  engines: ['sqlite', 'postgres'],
+  controls: [{ sabotage: 'clock-believed', engine: 'sqlite' }],
+  lacks: () => null,
+  run: (run) =>
+    inRounds(clock, run, async ({ stage, report, random }) => {
+      const store = await openStore(stage.world.db, 0);
+      const account = (await store.rows.accounts.oldest())?.id;
+      if (account === undefined) throw new Error('the world has no account');
+      try {
+        let time = 0;
+        let set = Date.UTC(2026, 0, 1);
+        const clocks: Clocks = { wall: () => set + time, steady: () => time };
+        const isDue = run.sabotage === 'clock-believed' ? daily(clocks) : createCleanupSchedule(clocks);
+        const jumps = new Set(Array.from({ length: random.below(5) }, () => random.below((4 * DAY) / MINUTE)));
+        const born = new Map<string, number>();
+
+        for (; time < ROUND_MS; time += MINUTE) {
+          if (jumps.has(time / MINUTE)) set += jump(random);
+          if (random.below(120) === 0) born.set(await storeAnswer(store, account, clocks.wall()), time);
+          if (!isDue()) continue;
+          await cleanUp(store, clocks.wall());
+          const kept = await keysOf(store, account);
+          for (const [key, since] of born) {
+            if (kept.has(key)) continue;
+            born.delete(key);
+            const age = time - since;
+            if (age < DAY) fail(report, 'lost', `an answer was removed after ${Math.floor(age / MINUTE)} minutes`);
+          }
+        }
+        report.acknowledged += born.size;
+      } finally {
+        await store.close();
+      }
+    }),
+};
+
+/** What the cleanup would be without a second clock. */
+function daily({ steady }: Clocks): () => boolean {
+  let last = -DAY;
+  return () => {
+    if (steady() - last < DAY) return false;
+    last = steady();
+    return true;
+  };
+}
+
+function jump(random: Random): number {
+  const size = random.pick([2 * HOUR, 25 * HOUR, 30 * DAY, 3_650 * DAY]);
+  return random.below(2) === 0 ? size : -size;
+}
+
+async function storeAnswer(store: Store, accountId: AccountId, wall: number): Promise<string> {
+  const key = randomUUID();
+  const answer = { status: 200, contentType: 'application/json', body: '{}' };
+  await store.transaction((rows) =>
+    rows.idempotency.insert({
+      accountId,
+      key,
+      fingerprintVersion: FINGERPRINT_VERSION,
+      fingerprint: key,
+      state: 'completed',
+      method: 'POST',
+      path: '/product',
+      answer,
+      createdAt: toInstant(wall),
+    }),
+  );
+  return key;
+}
+
+async function keysOf(store: Store, account: AccountId): Promise<Set<string>> {
+  const records = await store.rows.idempotency.list(account, 'completed', 100_000);
+  return new Set(records.map(({ key }) => key));
+}

@@ -1,0 +1,78 @@
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import type { Tables } from '../src/store/tables.ts';
+
+type Kept = 'licenses' | 'devices' | 'customers' | 'products' | 'tokens' | 'sessions';
+
+const ORDER: readonly Kept[] = ['licenses', 'devices', 'customers', 'products', 'tokens', 'sessions'];
+
+/** The mark of the intent that made a row; null for what was there before. */
+const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
+  licenses: ({ features }) => String((JSON.parse(features) as { intent?: unknown }).intent ?? ''),
+  devices: ({ host_id }) => host_id,
+  customers: ({ name }) => name,
+  products: ({ name }) => (name === 'given' ? null : (name.split('/')[0] ?? '')),
+  tokens: ({ name }) => (name === 'given' ? null : name),
+  sessions: ({ user_identifier }) => user_identifier ?? '',
+};
+
+/** Rows of each table by the mark of the intent that made them. */
+export type Snapshot = {
+  readonly [T in Kept]: ReadonlyMap<string, readonly Tables[T][]>;
+} & {
+  /** What the engine says of its own file; empty when it is whole. */
+  readonly damage: readonly string[];
+};
+
+/** Reads a SQLite file that a server may have open, and checks it. */
+export function readSqlite(path: string): Snapshot {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    database.exec('BEGIN');
+    const tables = Object.fromEntries(ORDER.map((table) => [table, database.prepare(`select * from ${table}`).all()]));
+    const found = database
+      .prepare('PRAGMA integrity_check')
+      .all()
+      .map((row) => String(row.integrity_check));
+    const foreign = database
+      .prepare('PRAGMA foreign_key_check')
+      .all()
+      .map((row) => JSON.stringify(row));
+    return toSnapshot(tables, [...found.filter((line) => line !== 'ok'), ...foreign]);
+  } finally {
+    database.close();
+  }
+}
+
+/** Reads a PostgreSQL database in one transaction. */
+export async function readPostgres(url: string): Promise<Snapshot> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const tables: Record<string, unknown[]> = {};
+    for (const table of ORDER) tables[table] = (await client.query(`select * from ${table}`)).rows;
+    return toSnapshot(tables, []);
+  } finally {
+    await client.end();
+  }
+}
+
+function toSnapshot(tables: Record<string, unknown[]>, damage: readonly string[]): Snapshot {
+  const byMark = Object.fromEntries(
+    ORDER.map((table) => {
+      const markOf = marks[table] as (row: unknown) => string | null;
+      const rows = new Map<string, unknown[]>();
+      for (const row of tables[table] ?? []) {
+        const mark = markOf(row);
+        if (mark !== null) rows.set(mark, [...(rows.get(mark) ?? []), row]);
+      }
+      return [table, rows];
+    }),
+  );
+  return { ...byMark, damage } as unknown as Snapshot;
+}
+
+/** The tables whose rows carry marks. */
+export const markedTables = ORDER;

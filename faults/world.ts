@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openInstance } from '../src/server/instance.ts';
+import type { Cluster } from './cluster.ts';
+import { readPostgres, readSqlite, type Snapshot } from './snapshot.ts';
+
+export type Engine = 'sqlite' | 'postgres';
+
+/** A database with one product and one admin token. */
+export interface World {
+  readonly engine: Engine;
+  /** What `lkm serve` gets as `--db`. */
+  readonly db: string;
+  readonly token: string;
+  readonly productId: string;
+  /** The command that a server is started through; none when the database is where everybody sees it. */
+  readonly through: readonly string[];
+  /** All that is durable in it, read beside the server. */
+  read(): Promise<Snapshot>;
+  remove(): Promise<void>;
+}
+
+/** Makes a new database of an engine. */
+export async function makeWorld(engine: Engine, cluster: Cluster | null): Promise<World> {
+  if (engine === 'sqlite') {
+    const folder = mkdtempSync(join(tmpdir(), 'lkm-faults-'));
+    const db = join(folder, 'lkm.db');
+    const remove = async () => rmSync(folder, { recursive: true, force: true });
+    return { engine, db, ...(await prepare(db)), through: [], read: async () => readSqlite(db), remove };
+  }
+  if (cluster === null) throw new Error('there is no PostgreSQL to run on');
+  const db = await cluster.createDatabase();
+  const remove = () => cluster.dropDatabase(db);
+  return { engine, db, ...(await prepare(db)), through: [], read: () => readPostgres(db), remove };
+}
+
+async function prepare(db: string): Promise<{ token: string; productId: string }> {
+  const instance = await openInstance({ db });
+  const post = async (path: string, body: object) => {
+    const answer = await instance.fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${instance.ownerToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
+    return ((await answer.json()) as { data: { id: string; token: string } }).data;
+  };
+  const product = await post('/product', { name: 'given' });
+  const token = await post('/token', { kind: 'admin', name: 'given' });
+  await instance.close();
+  return { token: token.token, productId: product.id };
+}

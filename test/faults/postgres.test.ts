@@ -1,0 +1,3 @@
+import { testScenarios } from './short-form.ts';
+
+testScenarios('postgres');
