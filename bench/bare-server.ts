@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HostId, Instant, LicenseKey, ProductId } from '../src/contract/scalars.ts';
+import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import { signLicenseFile } from '../src/domain/license-file.ts';
 import { mintKey } from '../src/domain/license-key.ts';
@@ -9,6 +9,7 @@ import type { IpAddress } from '../src/domain/mask.ts';
 import { hashToken } from '../src/domain/token.ts';
 import { createSigners } from '../src/server/signers.ts';
 import { openStore } from '../src/store/open.ts';
+import type { Rows } from '../src/store/store.ts';
 
 // The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
 // JSON.parse, no checks, no limits, no log, no headers.
@@ -23,37 +24,57 @@ interface Input {
   ttl: number;
 }
 
-async function create({ productId }: Input, token: string): Promise<unknown> {
+async function create({ productId }: Input, token: string, key: string | undefined, body: string): Promise<unknown> {
   const caller = await store.rows.tokens.findByHash(hashToken(token));
   if (caller === null) return null;
+  const { accountId } = caller;
   const now = new Date().toISOString() as Instant;
   return store.transaction(async (rows) => {
-    const product = await rows.products.find(caller.accountId, productId);
-    const key = mintKey(randomBytes(15));
-    await rows.keys.insert({
-      id: newId('lic', now, randomBytes(10)),
-      accountId: caller.accountId,
-      productId: (product?.id ?? '') as ProductId,
+    if (key === undefined) return insert(rows, accountId, productId, now);
+    await rows.idempotency.claim(accountId, key);
+    if ((await rows.idempotency.find(accountId, key)) !== null) return null;
+    const answer = await rows.nested(() => insert(rows, accountId, productId, now));
+    await rows.idempotency.insert({
+      accountId,
       key,
-      customerId: null,
-      maxActivations: null,
-      activations: 0,
-      expirationDate: null,
-      features: {},
-      isTrial: false,
-      allowedHosts: null,
-      licenseType: 'node-locked',
-      maxConcurrentSessions: null,
-      heartbeatInterval: 300,
-      sessionLeaseDuration: 900,
-      customerCanSelfReset: false,
-      vendorDisabled: false,
-      versionId: null,
+      fingerprintVersion: 1,
+      fingerprint: hash('sha256', body),
+      state: 'completed',
+      method: 'POST',
+      path: '/create-key',
+      answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
       createdAt: now,
-      updatedAt: now,
     });
-    return { code: 0, key };
+    return answer;
   });
+}
+
+async function insert(rows: Rows, accountId: AccountId, productId: ProductId, now: Instant): Promise<unknown> {
+  const product = await rows.products.find(accountId, productId);
+  const key = mintKey(randomBytes(15));
+  await rows.keys.insert({
+    id: newId('lic', now, randomBytes(10)),
+    accountId,
+    productId: (product?.id ?? '') as ProductId,
+    key,
+    customerId: null,
+    maxActivations: null,
+    activations: 0,
+    expirationDate: null,
+    features: {},
+    isTrial: false,
+    allowedHosts: null,
+    licenseType: 'node-locked',
+    maxConcurrentSessions: null,
+    heartbeatInterval: 300,
+    sessionLeaseDuration: 900,
+    customerCanSelfReset: false,
+    vendorDisabled: false,
+    versionId: null,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { code: 0, key };
 }
 
 async function get({ productId, licenseKey }: Input, token: string): Promise<unknown> {
@@ -90,7 +111,9 @@ async function sign({ productId, licenseKey, hostId, ttl }: Input, token: string
   });
 }
 
-const handlers: Record<string, (input: Input, token: string) => Promise<unknown>> = {
+type Handler = (input: Input, token: string, key: string | undefined, body: string) => Promise<unknown>;
+
+const handlers: Record<string, Handler> = {
   '/create-key': create,
   '/key': get,
   '/key/sign': sign,
@@ -98,9 +121,11 @@ const handlers: Record<string, (input: Input, token: string) => Promise<unknown>
 
 const server = createServer(async (request, response) => {
   const [path = '', query] = (request.url ?? '').split('?');
-  const input = query === undefined ? JSON.parse(await read(request)) : Object.fromEntries(new URLSearchParams(query));
+  const body = query === undefined ? await read(request) : '';
+  const input = query === undefined ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(query));
   const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
-  const answer = await handlers[path]?.(input, token);
+  const key = request.headers['idempotency-key'] as string | undefined;
+  const answer = await handlers[path]?.(input, token, key, body);
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
 });
 
@@ -111,5 +136,6 @@ async function read(request: IncomingMessage): Promise<string> {
 }
 
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  process.stdout.write(`${JSON.stringify({ url, pid: process.pid })}\n`);
 });

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { pino } from 'pino';
 import { startServer } from '../src/server/serve.ts';
 
 // The service as `lkm serve` runs it: its log, its limits (far away) and its checks are all on.
@@ -8,7 +8,7 @@ const server = await startServer({
   host: '127.0.0.1',
   port: 0,
   logFormat: 'json',
-  logTo: createWriteStream('/dev/null'),
+  logTo: pino.destination('/dev/null'),
   rateLimit: 1_000_000_000,
 });
-process.stdout.write(`${server.url}\n`);
+process.stdout.write(`${JSON.stringify({ url: server.url, pid: process.pid })}\n`);

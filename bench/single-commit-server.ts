@@ -1,0 +1,33 @@
+import { pino } from 'pino';
+import { trustProxies } from '../src/server/address.ts';
+import { createApp } from '../src/server/app.ts';
+import { createExactlyOnce } from '../src/server/exactly-once.ts';
+import { openBase } from '../src/server/instance.ts';
+import { listen } from '../src/server/listen.ts';
+import { createLog } from '../src/server/log.ts';
+import { createRateLimiter } from '../src/server/rate-limit.ts';
+import type { Store } from '../src/store/store.ts';
+
+// The service as it is, but for one thing: a transaction begins when the one before it is durable, so that each
+// request pays for a commit of its own.
+
+const base = await openBase(process.argv[2] ?? '', 0);
+let last: Promise<unknown> = Promise.resolve();
+const store: Store = {
+  ...base.store,
+  transaction: (work) => {
+    const turn = last.then(() => base.store.transaction(work));
+    last = turn.catch(() => {});
+    return turn;
+  },
+};
+const app = createApp({
+  ...base.parts,
+  store,
+  exactlyOnce: createExactlyOnce(store),
+  log: await createLog('json', pino.destination('/dev/null')),
+  limiter: createRateLimiter(1_000_000_000),
+  addressOf: trustProxies([]),
+});
+const { url } = await listen(app, { host: '127.0.0.1', port: 0 });
+process.stdout.write(`${JSON.stringify({ url, pid: process.pid })}\n`);
