@@ -21,6 +21,7 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
 
   return (peer, forwardedFor) => {
     if (peer === undefined) return IN_PROCESS;
+    if (proxies.length === 0) return unmap(peer) as IpAddress;
     const hops = [...(forwardedFor?.split(',').map((hop) => hop.trim()) ?? []), peer].map(unmap);
     let address = hops.pop() ?? peer;
     while (isTrusted(address)) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Goes up when the rule below changes; records of another version are legacy. */
 export const FINGERPRINT_VERSION = 1;
@@ -11,9 +11,9 @@ export const FINGERPRINT_VERSION = 1;
  */
 export function fingerprintOf(method: string, url: string, body: Uint8Array): string {
   const { path, query } = split(url);
-  const hash = createHash('sha256').update(`lkm-idempotency-${FINGERPRINT_VERSION}\0`);
-  for (const part of [method, path, canonical(query)]) hash.update(`${Buffer.byteLength(part)}:${part}`);
-  return hash.update(`${body.length}:`).update(body).digest('hex');
+  const parts = [method, path, canonical(query)].map((part) => `${Buffer.byteLength(part)}:${part}`);
+  const head = `lkm-idempotency-${FINGERPRINT_VERSION}\0${parts.join('')}${body.length}:`;
+  return hash('sha256', Buffer.concat([Buffer.from(head), body]));
 }
 
 /** Path and query as they were written; the host is no part of what is asked. */

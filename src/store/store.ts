@@ -25,12 +25,23 @@ export interface Store extends Pick<Driver, 'settled' | 'announce' | 'close'> {
 
 /** The store that an engine's driver keeps. */
 export function createStore(driver: Driver): Store {
+  const knownRows = rememberRows();
   return {
     rows: rowsOn(driver.reader),
-    transaction: (work) => driver.transaction((connection) => work(rowsOn(connection))),
+    transaction: (work) => driver.transaction((connection) => work(knownRows(connection))),
     settled: driver.settled,
     announce: driver.announce,
     close: driver.close,
+  };
+}
+
+/** SQLite writes on one connection only, whose rows are then made once. */
+function rememberRows(): (connection: Connection) => Rows {
+  const known = new WeakMap<Connection, Rows>();
+  return (connection) => {
+    const rows = known.get(connection) ?? rowsOn(connection);
+    known.set(connection, rows);
+    return rows;
   };
 }
 

@@ -23,6 +23,10 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>): Conne
     return fresh;
   }
 
+  const savepoint = database.prepare('SAVEPOINT nested');
+  const release = database.prepare('RELEASE nested');
+  const undo = database.prepare('ROLLBACK TO nested');
+
   function execute<T>(
     statement: unknown,
     parameters: unknown,
@@ -44,14 +48,17 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>): Conne
       return execute(statement, parameters, (run, values) => Number(run.run(...values).changes));
     },
     async nested(work) {
-      database.exec('SAVEPOINT nested');
+      attempt(() => savepoint.run());
       try {
         const value = await work();
-        database.exec('RELEASE nested');
+        attempt(() => release.run());
         return value;
       } catch (error) {
         // A full or failing disk may have ended the whole transaction already.
-        if (database.isTransaction) database.exec('ROLLBACK TO nested; RELEASE nested');
+        if (database.isTransaction) {
+          attempt(() => undo.run());
+          attempt(() => release.run());
+        }
         throw error;
       }
     },
