@@ -8,7 +8,7 @@ const server = await startServer({
   host: '127.0.0.1',
   port: 0,
   logFormat: 'json',
-  logTo: pino.destination('/dev/null'),
+  logTo: pino.destination({ dest: '/dev/null', sync: false }),
   rateLimit: 1_000_000_000,
 });
 process.stdout.write(`${JSON.stringify({ url: server.url, pid: process.pid })}\n`);

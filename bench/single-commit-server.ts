@@ -25,7 +25,7 @@ const app = createApp({
   ...base.parts,
   store,
   exactlyOnce: createExactlyOnce(store),
-  log: await createLog('json', pino.destination('/dev/null')),
+  log: await createLog('json', pino.destination({ dest: '/dev/null', sync: false })),
   limiter: createRateLimiter(1_000_000_000),
   addressOf: trustProxies([]),
 });

@@ -86,10 +86,12 @@ describe('verify-license-file.ts', () => {
 });
 
 describe('ci-issue-key.sh', () => {
-  it('prints a licence key and nothing else on stdout', async () => {
-    const { stdout, status } = await run(example('ci-issue-key.sh'), '1001');
+  it('prints a licence key and nothing else on stdout, and the same one when the job runs again', async () => {
+    const issue = () => run(example('ci-issue-key.sh'), '1001', '2099-12-31');
+    const { stdout, status } = await issue();
     expect(status).toBe(0);
     expect(stdout).toMatch(/^(?:[0-9A-Z]{5}-){4}[0-9A-Z]{5}\n$/);
+    expect(await issue()).toMatchObject({ status: 0, stdout });
   });
 });
 
