@@ -11,7 +11,7 @@ import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './rate-limit.ts'
 
 /** How a server is to run. */
 export interface ServeOptions {
-  /** The path of a SQLite file, which is made when it is not there. */
+  /** The path of a SQLite file, which is made when it is not there, or `postgres://…`. */
   readonly db: string;
   readonly host: string;
   /** 0 picks a free one. */
