@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import { signLicenseFile } from '../src/domain/license-file.ts';
-import { mintKey } from '../src/domain/license-key.ts';
 import type { IpAddress } from '../src/domain/mask.ts';
 import { hashToken } from '../src/domain/token.ts';
 import { createSigners } from '../src/server/signers.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Rows } from '../src/store/store.ts';
+import { freshLicense } from './license.ts';
 
 // The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
 // JSON.parse, no checks, no limits, no log, no headers.
@@ -51,30 +51,9 @@ async function create({ productId }: Input, token: string, key: string | undefin
 
 async function insert(rows: Rows, accountId: AccountId, productId: ProductId, now: Instant): Promise<unknown> {
   const product = await rows.products.find(accountId, productId);
-  const key = mintKey(randomBytes(15));
-  await rows.keys.insert({
-    id: newId('lic', now, randomBytes(10)),
-    accountId,
-    productId: (product?.id ?? '') as ProductId,
-    key,
-    customerId: null,
-    maxActivations: null,
-    activations: 0,
-    expirationDate: null,
-    features: {},
-    isTrial: false,
-    allowedHosts: null,
-    licenseType: 'node-locked',
-    maxConcurrentSessions: null,
-    heartbeatInterval: 300,
-    sessionLeaseDuration: 900,
-    customerCanSelfReset: false,
-    vendorDisabled: false,
-    versionId: null,
-    createdAt: now,
-    updatedAt: now,
-  });
-  return { code: 0, key };
+  const license = freshLicense(accountId, (product?.id ?? '') as ProductId, now);
+  await rows.keys.insert(license);
+  return { code: 0, key: license.key };
 }
 
 async function get({ productId, licenseKey }: Input, token: string): Promise<unknown> {

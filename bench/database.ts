@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
-import { newId } from '../src/domain/ids.ts';
-import { mintKey } from '../src/domain/license-key.ts';
 import { openInstance } from '../src/server/instance.ts';
 import { openStore } from '../src/store/open.ts';
+import { freshLicense } from './license.ts';
 
 /** A database made for measuring. */
 export interface Fixture {
@@ -62,30 +60,9 @@ async function fill(db: string, accountId: AccountId, productId: ProductId, coun
     await store.transaction(async (rows) => {
       for (let index = from; index < Math.min(from + 10_000, count); index += 1) {
         const now = new Date(start + index).toISOString() as Instant;
-        const key = mintKey(randomBytes(15));
-        keys.push(key);
-        await rows.keys.insert({
-          id: newId('lic', now, randomBytes(10)),
-          accountId,
-          productId,
-          key,
-          customerId: null,
-          maxActivations: null,
-          activations: 0,
-          expirationDate: null,
-          features: {},
-          isTrial: false,
-          allowedHosts: null,
-          licenseType: 'node-locked',
-          maxConcurrentSessions: null,
-          heartbeatInterval: 300,
-          sessionLeaseDuration: 900,
-          customerCanSelfReset: false,
-          vendorDisabled: false,
-          versionId: null,
-          createdAt: now,
-          updatedAt: now,
-        });
+        const license = freshLicense(accountId, productId, now);
+        keys.push(license.key);
+        await rows.keys.insert(license);
       }
     });
   }

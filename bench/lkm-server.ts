@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { startServer } from '../src/server/serve.ts';
 
-// The service as `lkm serve` runs it: its log, its limits (far away) and its checks are all on.
+// The service as `lkm serve` runs it: its checks, its limits (far away) and its log are on; log lines are written in
+// batches, to nowhere.
 
 const server = await startServer({
   db: process.argv[2] ?? '',
