@@ -46,7 +46,7 @@ const list = statement<{ accountId: string; licenseId: string }>()((db, $) =>
     .selectAll()
     .where('account_id', '=', $.accountId)
     .where('license_id', '=', $.licenseId)
-    .orderBy('id')
+    .orderBy('host_id')
     .limit(MOST_LISTED),
 );
 
@@ -79,7 +79,8 @@ export const deviceRows = (db: Connection) => ({
   /** All devices of a licence, oldest first. */
   async list(license: License): Promise<Device[]> {
     const rows = await db.all(list, addressOf(license));
-    return rows.map(toDevice);
+    // Here, and not there: a licence has few devices, and the database would sort beside its index.
+    return rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
   /** Removes one device; false when the host is none of this licence. */

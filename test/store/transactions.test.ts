@@ -98,6 +98,19 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect(await namesOf(store)).toEqual(['a']);
   });
 
+  it('is seen by the very next read, whatever was read while it was under way', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const before = namesOf(store);
+    const written = store.transaction(async (rows) => {
+      await addCustomer(rows, 'a');
+      return namesOf(store);
+    });
+    const after = written.then(() => namesOf(store));
+    expect([await before, await written, await after]).toEqual([[], [], ['a']]);
+  });
+
   it('is committed before it answers, so that an answer is never about something that may be lost', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;

@@ -10,8 +10,12 @@ interface Prepared {
   readonly bind: CompiledStatement['bind'];
 }
 
-/** Runs statements on one SQLite connection; each is prepared once, the first time it is used. */
-export function connect(database: DatabaseSync, compiler: Kysely<Tables>): Connection {
+/**
+ * Runs statements on one SQLite connection; each is prepared once, the first time it is used.
+ *
+ * @param before called in front of each statement
+ */
+export function connect(database: DatabaseSync, compiler: Kysely<Tables>, before?: () => void): Connection {
   const prepared = new Map<Statement<never, unknown>, Prepared>();
 
   function prepare(statement: Statement<never, unknown>): Prepared {
@@ -34,7 +38,10 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>): Conne
   ): T {
     const { run, bind } = prepare(statement as Statement<never, unknown>);
     const values = bind(parameters as Readonly<Record<string, SqlValue>>);
-    return attempt(() => work(run, values));
+    return attempt(() => {
+      before?.();
+      return work(run, values);
+    });
   }
 
   return {

@@ -4,6 +4,7 @@ import { migrate } from '../migrate.ts';
 import { connect } from './connection.ts';
 import { BUSY_TIMEOUT_MS, openSqliteFile } from './file.ts';
 import { groupCommit } from './group-commit.ts';
+import { snapshotOf } from './snapshot.ts';
 
 /**
  * Opens a SQLite file, new or known, for this process alone, and brings its schema up to date.
@@ -19,9 +20,10 @@ export async function openSqlite(file: string, waitMs: number): Promise<Driver> 
     await migrate(kysely);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const writing = connect(writer, kysely);
-    const commit = groupCommit(writer);
+    const snapshot = snapshotOf(reader);
+    const commit = groupCommit(writer, snapshot.release);
     return {
-      reader: connect(reader, kysely),
+      reader: connect(reader, kysely, snapshot.hold),
       transaction: (work) => commit.transaction(() => work(writing)),
       settled: commit.settled,
       announce: lock.announce,

@@ -30,8 +30,10 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  *
  * A commit whose sync to disk fails is in the log but not durable: a crash may still bring it to life. The next
  * commit that succeeds writes over it, so until then nothing else is run.
+ *
+ * @param beforeCommit called in front of each commit
  */
-export function groupCommit(database: DatabaseSync): GroupCommit {
+export function groupCommit(database: DatabaseSync, beforeCommit: () => void): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const savepoint = database.prepare('SAVEPOINT job');
   const release = database.prepare('RELEASE job');
@@ -73,6 +75,7 @@ export function groupCommit(database: DatabaseSync): GroupCommit {
       begin.run();
       const answers: (() => void)[] = [];
       for (const job of batch) answers.push(await attempt(job));
+      beforeCommit();
       committing = true;
       commit.run();
       for (const answer of answers) answer();
