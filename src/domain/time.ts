@@ -11,6 +11,20 @@ export function toInstant(epochMs: number): Instant {
   return new Date(Math.min(Math.max(epochMs, FIRST_MS), LAST_MS)).toISOString() as Instant;
 }
 
+/** Reads a clock (milliseconds since 1970) as instants; the one of a millisecond is written once. */
+export function instantsOf(clock: () => number): () => Instant {
+  let lastMs = Number.NaN;
+  let last: Instant;
+  return () => {
+    const ms = clock();
+    if (ms !== lastMs) {
+      last = toInstant(ms);
+      lastMs = ms;
+    }
+    return last;
+  };
+}
+
 /** The instant `seconds` later, at the latest the end of year 9999. */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return toInstant(Date.parse(instant) + seconds * 1000);

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { refuse } from '../contract/errors.ts';
 import { toOpenApi } from '../contract/openapi.ts';
-import { type AppParts, answer, type Env } from './pipeline.ts';
+import { type AppParts, answer, type Env, type Wire } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
 
-/** The service as one function from request to answer; over HTTP it is told about the connection too. */
-export type App = (request: Request, bindings?: Env['Bindings']) => Promise<Response>;
+/** The service as one function from request to answer; over HTTP it is told what came over the wire too. */
+export type App = (request: Request, wire?: Wire) => Promise<Response>;
 
 /** Puts the service together: a route for each endpoint of the contract, and the few pages beside it. */
 export function createApp(parts: AppParts): App {
@@ -42,5 +42,5 @@ export function createApp(parts: AppParts): App {
     parts.log.error({ err: error }, 'request failed');
     return refusal(refuse('serverError'));
   });
-  return async (request, bindings?: Env['Bindings']) => app.fetch(request, bindings ?? {});
+  return async (request, wire = {}) => app.fetch(request, wire);
 }

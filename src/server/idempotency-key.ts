@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { refuse } from '../contract/errors.ts';
+import type { RequestHeaders } from './request-headers.ts';
 
 const HEADERS = ['idempotency-key', 'x-idempotency-key'] as const;
 
@@ -9,12 +9,12 @@ const WELL_FORMED = /^(?=.{1,255}$)[!-~](?:[ -~]*[!-~])?$/;
 /**
  * The idempotency key of a request, or null when it carries none.
  *
- * Node joins repeated header lines, and a key may hold a comma: over a socket the lines themselves are looked at.
+ * A key may hold a comma: the lines of a repeated header are looked at one by one.
  *
  * @throws ApiError `malformedKey` for a key that is no key, and for two that differ
  */
-export function readIdempotencyKey(headers: Headers, incoming: IncomingMessage | undefined): string | null {
-  const values = HEADERS.flatMap((name) => incoming?.headersDistinct[name] ?? headers.get(name) ?? []);
+export function readIdempotencyKey(headers: RequestHeaders): string | null {
+  const values = HEADERS.flatMap(headers.lines);
   const [key] = values;
   if (key === undefined) return null;
   if (values.some((value) => value !== key) || !WELL_FORMED.test(key)) throw refuse('malformedKey');
@@ -22,4 +22,5 @@ export function readIdempotencyKey(headers: Headers, incoming: IncomingMessage |
 }
 
 /** Whether a request carries an idempotency key at all, well-formed or not. */
-export const hasIdempotencyKey = (headers: Headers): boolean => HEADERS.some((name) => headers.has(name));
+export const hasIdempotencyKey = (headers: RequestHeaders): boolean =>
+  HEADERS.some((name) => headers.get(name) !== null);

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Fetch } from '../contract/endpoint.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
-import { toInstant } from '../domain/time.ts';
+import { instantsOf } from '../domain/time.ts';
 import { type KeyPair, openAccount } from '../service/accounts.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -61,7 +61,7 @@ export async function openInstance(options: {
 export async function openBase(db: string, waitMs: number, clock: () => number = Date.now): Promise<Base> {
   const store = await openStore(db, waitMs);
   try {
-    const now = () => toInstant(clock());
+    const now = instantsOf(clock);
     const random = createRandom();
     const account = await openAccount(store, { now: now(), random, newKeyPair });
     return {

@@ -1,10 +1,11 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { refuse } from '../contract/errors.ts';
 import { LocalError } from '../store/local-error.ts';
 import type { App } from './app.ts';
+import type { Wire } from './pipeline.ts';
 import { refusal } from './respond.ts';
 
 /** A listening server. */
@@ -42,7 +43,7 @@ export async function listen(
   app: App,
   { host, port, tls }: { host: string; port: number; tls?: Tls },
 ): Promise<Listener> {
-  const handle = getRequestListener((request, bindings) => app(request, bindings as Parameters<App>[1]), {
+  const handle = getRequestListener((request, { incoming }) => app(request, wireOf(incoming)), {
     errorHandler: () => refusal(refuse('invalidParams')),
   });
   const server = tls ? createHttpsServer({ ...TIMEOUTS, ...tls }, handle) : createHttpServer(TIMEOUTS, handle);
@@ -55,6 +56,11 @@ export async function listen(
     close: () => stop(server),
   };
 }
+
+const wireOf = ({ socket, rawHeaders }: HttpBindings['incoming'] | Http2Bindings['incoming']): Wire => ({
+  peer: socket.remoteAddress,
+  rawHeaders,
+});
 
 function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

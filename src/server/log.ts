@@ -2,9 +2,25 @@ import { type Logger, pino } from 'pino';
 
 export type LogFormat = 'pretty' | 'json' | 'none';
 
-/** Where log lines go. */
+/** Where log lines go, one or more at a time, each with its end. */
 export interface LogSink {
-  write(line: string): void;
+  write(lines: string): void;
+}
+
+/** Hands on the lines of one turn of the event loop together: a write for each would cost more than a request. */
+export function gatherLines(sink: LogSink): LogSink {
+  let lines = '';
+  const flush = () => {
+    const text = lines;
+    lines = '';
+    sink.write(text);
+  };
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush);
+      lines += line;
+    },
+  };
 }
 
 /** Makes the log. It is told method, route, status and ids: never a query, a body, a token or a key. */

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { IpAddress } from '../domain/mask.ts';
@@ -11,6 +10,7 @@ import { readIdempotencyKey } from './idempotency-key.ts';
 import type { AppParts } from './pipeline.ts';
 import { readBody } from './read-body.ts';
 import { readInput } from './read-input.ts';
+import type { RequestHeaders } from './request-headers.ts';
 import { JSON_TYPE, payloadOf, toRefusal } from './respond.ts';
 import type { Route } from './routes.ts';
 
@@ -18,8 +18,7 @@ import type { Route } from './routes.ts';
 export interface Ask {
   readonly route: Route;
   readonly request: Request;
-  /** The HTTP request beneath; undefined in process. */
-  readonly incoming: IncomingMessage | undefined;
+  readonly headers: RequestHeaders;
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
@@ -29,24 +28,26 @@ const NO_BODY = new Uint8Array();
 
 /** Answers a read, from what is durable. */
 export async function readOnly(parts: AppParts, ask: Ask): Promise<Settled> {
-  const input = readInput(ask.route.endpoint, ask.request, NO_BODY);
+  const { url } = ask.request;
+  const input = readInput(ask.route.endpoint, { url, headers: ask.headers, bytes: NO_BODY });
   return { ...(await perform(parts, ask, parts.store.rows, input)), replayed: false };
 }
 
 /** Performs a mutation in one transaction; under an idempotency key once, however often it is asked. */
 export async function mutate(parts: AppParts, ask: Ask): Promise<Settled> {
-  const { route, request, incoming, caller, now } = ask;
+  const { route, request, headers, caller, now } = ask;
   const { endpoint } = route;
-  const key = readIdempotencyKey(request.headers, incoming);
-  const bytes = await readBody(request);
-  const input = attempt(() => readInput(endpoint, request, bytes));
+  const { url } = request;
+  const key = readIdempotencyKey(headers);
+  const bytes = await readBody(request, headers);
+  const input = attempt(() => readInput(endpoint, { url, headers, bytes }));
 
   if (key === null || (input.ok && !route.mayReplay(caller, input.value))) {
     if (!input.ok) throw input.error;
     const answer = await parts.store.transaction((rows) => perform(parts, ask, rows, input.value));
     return { ...answer, replayed: false };
   }
-  const fingerprint = fingerprintOf(endpoint.method, request.url, bytes);
+  const fingerprint = fingerprintOf(endpoint.method, url, bytes);
   const claim = { accountId: caller.accountId, key, fingerprint, method: endpoint.method, path: endpoint.path, now };
   return parts.exactlyOnce(claim, async (rows) => {
     try {

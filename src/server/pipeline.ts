@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server';
 import type { Context as Exchange } from 'hono';
 import type { Logger } from 'pino';
 import { mutates } from '../contract/endpoint.ts';
@@ -14,6 +13,7 @@ import type { ExactlyOnce } from './exactly-once.ts';
 import { hasIdempotencyKey } from './idempotency-key.ts';
 import { mutate, readOnly } from './perform.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import { headersOf, type RequestHeaders } from './request-headers.ts';
 import { jsonText, refusal, retirementHeaders, toRefusal } from './respond.ts';
 import type { Route } from './routes.ts';
 import type { SignerOf } from './signers.ts';
@@ -34,8 +34,15 @@ export interface AppParts {
   newRequestId(): string;
 }
 
-/** What the HTTP server adds to a request; nothing in process. */
-export type Env = { Bindings: Partial<HttpBindings> };
+/** What is known of a request that came over HTTP; nothing in process. */
+export interface Wire {
+  /** The address that the connection comes from. */
+  readonly peer?: string | undefined;
+  /** Names and values of the header lines, one after the other. */
+  readonly rawHeaders?: readonly string[];
+}
+
+export type Env = { Bindings: Wire };
 
 /**
  * The pipeline: authenticate, limit, check the scope, then perform and answer. What changes something goes on through
@@ -45,26 +52,27 @@ export async function answer(parts: AppParts, route: Route, exchange: Exchange<E
   const started = performance.now();
   const { endpoint } = route;
   const { req } = exchange;
-  const incoming = exchange.env?.incoming;
+  const { peer, rawHeaders } = exchange.env;
   const requestId = parts.newRequestId();
+  const received = headersOf(req.raw, rawHeaders);
   const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
   const now = parts.now();
-  const ipAddress = parts.addressOf(incoming?.socket.remoteAddress, req.header('x-forwarded-for') ?? null);
+  const ipAddress = parts.addressOf(peer, received.get('x-forwarded-for'));
   let caller = anonymous;
   let reason: Reason | null = null;
   let response: Response;
   try {
     if (endpoint.scope !== 'public') {
-      caller = await identify(parts, req.header('authorization') ?? null, { now, ipAddress, headers });
+      caller = await identify(parts, received.get('authorization'), { now, ipAddress, headers });
       if (!allows(caller, endpoint.scope)) throw refuse('scopeMissing');
     }
-    const ask = { route, request: req.raw, incoming, caller, now, ipAddress };
+    const ask = { route, request: req.raw, headers: received, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
     response = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
   } catch (thrown) {
     const error = toRefusal(
       endpoint,
-      isUnavailable(route, req.raw.headers, thrown) ? refuse('unavailable', {}, { cause: thrown }) : thrown,
+      isUnavailable(route, received, thrown) ? refuse('unavailable', {}, { cause: thrown }) : thrown,
     );
     reason = error.reason;
     if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
@@ -87,7 +95,7 @@ export async function answer(parts: AppParts, route: Route, exchange: Exchange<E
 }
 
 /** Whether a mutation under an idempotency key has certainly not been run, because the database failed before it. */
-function isUnavailable({ endpoint }: Route, headers: Headers, thrown: unknown): boolean {
+function isUnavailable({ endpoint }: Route, headers: RequestHeaders, thrown: unknown): boolean {
   return thrown instanceof StorageError && mutates(endpoint) && hasIdempotencyKey(headers);
 }
 

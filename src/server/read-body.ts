@@ -1,4 +1,5 @@
 import { ApiError, refuse } from '../contract/errors.ts';
+import type { RequestHeaders } from './request-headers.ts';
 
 /** More than any request has a use for. */
 const LARGEST_BODY_BYTES = 1_048_576;
@@ -8,16 +9,16 @@ const LARGEST_BODY_BYTES = 1_048_576;
  *
  * @throws ApiError `bodyTooLarge`, as soon as that is known; `invalidParams` when the caller hangs up in the middle
  */
-export async function readBody(request: Request): Promise<Uint8Array> {
+export async function readBody(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
   try {
-    return await readBytes(request);
+    return await readBytes(request, headers);
   } catch (error) {
     throw error instanceof ApiError ? error : refuse('invalidParams', {}, { cause: error });
   }
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? Number.NaN);
+async function readBytes(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
+  const announced = Number(headers.get('content-length') ?? Number.NaN);
   if (announced > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
   // Node lets no more through than was announced; and `arrayBuffer` is the quick way.
   if (!Number.isNaN(announced)) return new Uint8Array(await request.arrayBuffer());

@@ -1,20 +1,28 @@
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
 import { refuse } from '../contract/errors.ts';
+import type { RequestHeaders } from './request-headers.ts';
 
 /** Deeper JSON than any request has a use for. */
 const DEEPEST_JSON = 32;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** What an endpoint receives. */
+export interface Received {
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  readonly bytes: Uint8Array;
+}
+
 /**
  * Parses what an endpoint receives: its query, its JSON body, or both.
  *
  * @throws ApiError `invalidParams` for everything that does not fit, whatever it is
  */
-export function readInput(endpoint: AnyEndpoint, request: Request, bytes: Uint8Array): Record<string, unknown> {
-  const query = endpoint.query && parse(endpoint.query, readQuery(request.url));
-  const body = endpoint.body && parse(endpoint.body, readJson(request.headers.get('content-type') ?? '', bytes));
+export function readInput(endpoint: AnyEndpoint, { url, headers, bytes }: Received): Record<string, unknown> {
+  const query = endpoint.query && parse(endpoint.query, readQuery(url));
+  const body = endpoint.body && parse(endpoint.body, readJson(headers.get('content-type') ?? '', bytes));
   return { ...query, ...body };
 }
 

@@ -6,7 +6,7 @@ import { createApp } from './app.ts';
 import { startCleanup } from './cleanup.ts';
 import { type Base, openBase } from './instance.ts';
 import { listen, type Tls } from './listen.ts';
-import { createLog, type LogFormat, type LogSink } from './log.ts';
+import { createLog, gatherLines, type LogFormat, type LogSink } from './log.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './rate-limit.ts';
 
 /** How a server is to run. */
@@ -42,7 +42,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const addressOf = trustProxies(options.behindProxy ?? []);
   const base = await openBase(options.db, 0, options.clock);
   try {
-    const log = await createLog(options.logFormat, options.logTo);
+    const log = await createLog(options.logFormat, gatherLines(options.logTo));
     const perMinute = options.rateLimit === undefined ? DEFAULT_REQUESTS_PER_MINUTE : options.rateLimit;
     const limiter = perMinute === null ? null : createRateLimiter(perMinute);
     const created = base.created ? await firstToken(base) : null;

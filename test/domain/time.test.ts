@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { addCalendarMonth, addSeconds, earlier, epochSeconds, toInstant } from '../../src/domain/time.ts';
+import { addCalendarMonth, addSeconds, earlier, epochSeconds, instantsOf, toInstant } from '../../src/domain/time.ts';
 
 const at = (text: string) => text as Instant;
 const instant = fc
@@ -65,6 +65,21 @@ describe('addCalendarMonth', () => {
         expect(end.getUTCDate() === start.getUTCDate() || dayAfter.getUTCDate() === 1).toBe(true);
       }),
     );
+  });
+});
+
+describe('instantsOf', () => {
+  it('reads the clock anew each time, backwards too', () => {
+    const times = [0, 0, 1, 86_400_000, 1, Number.NaN];
+    const now = instantsOf(() => times.shift() ?? 0);
+    expect([now(), now(), now(), now(), now()]).toEqual([
+      '1970-01-01T00:00:00.000Z',
+      '1970-01-01T00:00:00.000Z',
+      '1970-01-01T00:00:00.001Z',
+      '1970-01-02T00:00:00.000Z',
+      '1970-01-01T00:00:00.001Z',
+    ]);
+    expect(now).toThrow(RangeError);
   });
 });
 

@@ -14,7 +14,6 @@ import { createApp } from '../../src/server/app.ts';
 import { createExactlyOnce } from '../../src/server/exactly-once.ts';
 import { type Listener, listen } from '../../src/server/listen.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
-import type { Env } from '../../src/server/pipeline.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
 import { createSigners } from '../../src/server/signers.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -183,8 +182,7 @@ export async function createWorld(
   }
 
   async function send(path: string, init: RequestInit): Promise<Answer> {
-    const bindings = { incoming: { socket: { remoteAddress: PEER }, headersDistinct: {} } } as Env['Bindings'];
-    return readAnswer(await app(new Request(`http://lkm.test${path}`, init), bindings));
+    return readAnswer(await app(new Request(`http://lkm.test${path}`, init), { peer: PEER }));
   }
 
   const call: World['call'] = async (as, method, path, body, headers) => {
