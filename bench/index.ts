@@ -1,21 +1,15 @@
-import { type Fixture, makeDatabase } from './database.ts';
-import { type Measured, measure, type Operation, type Server } from './measure.ts';
+import { openCluster } from '../faults/cluster.ts';
+import { makeDatabase } from './database.ts';
+import { type Measured, measure, type Operation, type Side } from './measure.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: both sides of
 // each are measured in turns in this one run, and the middle one of their rounds counts.
 //
-//   npm run bench              beside bare node:http, with slow commits, and at 1 000 and 200 000 keys
+//   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory
 
 const ROUNDS = Number(process.env.LKM_BENCH_ROUNDS ?? 3);
 const SECONDS = Number(process.env.LKM_BENCH_SECONDS ?? 5);
-
-/** One side of a comparison. */
-interface Side {
-  readonly server: Server;
-  readonly fixture: Fixture;
-  readonly slowDisk?: boolean;
-}
 
 const small = await makeDatabase(1_000);
 /** Apart, since each signature leaves a device behind, and look-ups list the devices of a key. */
@@ -26,10 +20,11 @@ try {
     await besideBareHttp();
     await withSlowCommits();
     await atSizes(200_000, '200 000 keys');
+    await asReplicas();
   }
 } finally {
-  small.remove();
-  signed.remove();
+  await small.remove();
+  await signed.remove();
 }
 
 async function besideBareHttp(): Promise<void> {
@@ -41,7 +36,7 @@ async function besideBareHttp(): Promise<void> {
     ['sign', 0.7],
   ] as const) {
     const fixture = operation === 'sign' ? signed : small;
-    const [bare, lkm] = await inTurns(operation, { server: 'bare-server', fixture }, { server: 'lkm-server', fixture });
+    const [bare, lkm] = await inTurns(operation, { server: 'bare', fixture }, { server: 'lkm serve', fixture });
     print(operation, bare.rate, lkm.rate, lkm.rate / bare.rate, goal);
   }
 }
@@ -50,8 +45,8 @@ async function withSlowCommits(): Promise<void> {
   print('\nsync + 2 ms', 'one by one', 'lkm serve', 'ratio', 'goal');
   const [single, grouped] = await inTurns(
     'create-key once',
-    { server: 'single-commit-server', fixture: small, slowDisk: true },
-    { server: 'lkm-server', fixture: small, slowDisk: true },
+    { server: 'single-commit', fixture: small, slowDisk: true },
+    { server: 'lkm serve', fixture: small, slowDisk: true },
   );
   print('create-key once', single.rate, grouped.rate, grouped.rate / single.rate, 3);
 }
@@ -63,15 +58,35 @@ async function atSizes(count: number, name: string): Promise<void> {
     for (const operation of ['create-key', 'get'] as const) {
       const [few, many] = await inTurns(
         operation,
-        { server: 'lkm-server', fixture: small },
-        { server: 'lkm-server', fixture: large },
+        { server: 'lkm serve', fixture: small },
+        { server: 'lkm serve', fixture: large },
       );
       print(operation, few.rate, many.rate, many.rate / few.rate, 0.85);
       print('  ready, ms', few.readyMs, many.readyMs);
       print('  memory, MiB', few.memoryMib, many.memoryMib);
     }
   } finally {
-    large.remove();
+    await large.remove();
+  }
+}
+
+/** On this one machine the replicas share the cores with each other, the database and the load. */
+async function asReplicas(): Promise<void> {
+  const cluster = await openCluster();
+  try {
+    const fixture = await makeDatabase(1_000, cluster);
+    print('\nPostgreSQL', 'one replica', 'two replicas', 'ratio');
+    for (const operation of ['create-key once', 'get'] as const) {
+      const [one, two] = await inTurns(
+        operation,
+        { server: 'lkm serve', fixture },
+        { server: 'lkm serve', fixture, replicas: 2 },
+      );
+      print(operation, one.rate, two.rate, two.rate / one.rate);
+    }
+    await fixture.remove();
+  } finally {
+    await cluster.close();
   }
 }
 
@@ -79,8 +94,7 @@ async function inTurns(operation: Operation, one: Side, other: Side): Promise<[M
   const rounds: [Measured[], Measured[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [index, side] of [one, other].entries()) {
-      const { server, fixture, slowDisk = false } = side;
-      rounds[index]?.push(await measure(server, operation, fixture, { seconds: SECONDS, slowDisk }));
+      rounds[index]?.push(await measure(side, operation, SECONDS));
     }
   }
   return [middle(rounds[0]), middle(rounds[1])];

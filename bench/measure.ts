@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import autocannon from 'autocannon';
 import type { Fixture } from './database.ts';
 
@@ -8,53 +9,87 @@ import type { Fixture } from './database.ts';
 export type Operation = 'create-key' | 'create-key once' | 'get' | 'sign';
 
 /** The servers that are compared. */
-export type Server = 'bare-server' | 'lkm-server' | 'single-commit-server';
+export type Server = 'bare' | 'lkm serve' | 'single-commit';
 
-const CONNECTIONS = 32;
+/** One side of a comparison. */
+export interface Side {
+  readonly server: Server;
+  readonly fixture: Fixture;
+  /** Whether each sync to the disk takes 2 ms longer. */
+  readonly slowDisk?: boolean;
+  /** How many servers share the database; they share the connections too. */
+  readonly replicas?: number;
+}
 
 /** What one measurement says. */
 export interface Measured {
   /** Requests per second. */
   readonly rate: number;
-  /** The largest resident memory that the server had, in MiB. */
+  /** The largest resident memory that a server had, in MiB. */
   readonly memoryMib: number;
   /** From the start of the process to its first line: it listens. */
   readonly readyMs: number;
+}
+
+const CONNECTIONS = 32;
+const WARM_UP_SECONDS = 1;
+
+/** Starts the servers in processes of their own, loads them over 32 connections in all, and measures. */
+export async function measure(side: Side, operation: Operation, seconds: number): Promise<Measured> {
+  const running = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => start(side)));
+  try {
+    const urls = running.map(({ url }) => url);
+    await load(urls, operation, side.fixture, WARM_UP_SECONDS);
+    const rate = await load(urls, operation, side.fixture, seconds);
+    return {
+      rate,
+      memoryMib: Math.max(...running.map(({ pid }) => peakMemoryMib(pid))),
+      readyMs: Math.max(...running.map(({ readyMs }) => readyMs)),
+    };
+  } finally {
+    for (const { pid } of running) process.kill(pid, 'SIGKILL');
+    await Promise.all(running.map(({ child }) => exited(child)));
+  }
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly pid: number;
+  readonly readyMs: number;
+}
+
+async function start({ server, fixture, slowDisk = false }: Side): Promise<Running> {
+  const [program = '', ...args] = [
+    ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
+    process.execPath,
+    ...argumentsOf(server, fixture.db),
+  ];
+  const started = performance.now();
+  // The log goes nowhere, and the settings of whoever measures are left alone.
+  const env = { ...process.env, HOME: fixture.folder, XDG_CONFIG_HOME: fixture.folder, XDG_STATE_HOME: fixture.folder };
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env });
+  const line = await Promise.race([once(child.stdout, 'data'), exited(child)]);
+  if (line === undefined) throw new Error(`${server} did not start`);
+  const readyMs = performance.now() - started;
+  const { url, pid } = JSON.parse(String(line[0])) as { url: string; pid: number };
+  return { child, url, pid, readyMs };
 }
 
 /** Makes every sync to the disk take 2 ms longer, as on a slower one. */
 const SLOW_DISK = ['strace', '-f', '-qq', '-o', '/dev/null', '--seccomp-bpf', '-e', 'trace=fdatasync,fsync'];
 const DELAY = ['-e', 'inject=fdatasync,fsync:delay_exit=2000'];
 
-/** Starts a server in a process of its own, loads it over 32 connections, and measures. */
-export async function measure(
-  server: Server,
-  operation: Operation,
-  fixture: Fixture,
-  { seconds, slowDisk = false }: { seconds: number; slowDisk?: boolean },
-): Promise<Measured> {
-  const [program = '', ...args] = [
-    ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
-    process.execPath,
-    `${import.meta.dirname}/${server}.ts`,
-    fixture.db,
-  ];
-  const started = performance.now();
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  try {
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    const readyMs = performance.now() - started;
-    const { url, pid } = JSON.parse(line.toString()) as { url: string; pid: number };
-    try {
-      await load(url, operation, fixture, 1);
-      const rate = await load(url, operation, fixture, seconds);
-      return { rate, memoryMib: peakMemoryMib(pid), readyMs };
-    } finally {
-      process.kill(pid, 'SIGKILL');
-    }
-  } finally {
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  }
+function argumentsOf(server: Server, db: string): string[] {
+  const here = import.meta.dirname;
+  if (server !== 'lkm serve') return [`${here}/${server}-server.ts`, db];
+  // The built command with its checks and its log; its limits are on, but out of reach.
+  const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
+  return [`${dirname(here)}/bin/lkm.js`, 'serve', '--db', db, ...options];
+}
+
+async function exited(child: ChildProcess): Promise<undefined> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
 /** Linux keeps the peak of each process. */
@@ -63,21 +98,24 @@ function peakMemoryMib(pid: number): number {
   return Number(kib) / 1_024;
 }
 
-async function load(url: string, operation: Operation, fixture: Fixture, seconds: number): Promise<number> {
-  const run = await autocannon({
-    url,
-    connections: CONNECTIONS,
-    duration: seconds,
-    headers: {
-      authorization: `Bearer ${fixture.token}`,
-      'content-type': 'application/json',
-      ...(operation === 'create-key once' ? { 'idempotency-key': '[<id>]' } : {}),
-    },
-    requests: requestsOf(operation, fixture),
-    idReplacement: operation === 'sign' || operation === 'create-key once',
+async function load(urls: readonly string[], operation: Operation, fixture: Fixture, seconds: number): Promise<number> {
+  const rates = urls.map(async (url) => {
+    const run = await autocannon({
+      url,
+      connections: CONNECTIONS / urls.length,
+      duration: seconds,
+      headers: {
+        authorization: `Bearer ${fixture.token}`,
+        'content-type': 'application/json',
+        ...(operation === 'create-key once' ? { 'idempotency-key': '[<id>]' } : {}),
+      },
+      requests: requestsOf(operation, fixture),
+      idReplacement: operation === 'sign' || operation === 'create-key once',
+    });
+    if (run.non2xx > 0 || run.errors > 0) throw new Error(`${operation}: ${run.non2xx} refused, ${run.errors} failed`);
+    return run['2xx'] / run.duration;
   });
-  if (run.non2xx > 0 || run.errors > 0) throw new Error(`${operation}: ${run.non2xx} refused, ${run.errors} failed`);
-  return run['2xx'] / run.duration;
+  return (await Promise.all(rates)).reduce((sum, rate) => sum + rate, 0);
 }
 
 function requestsOf(operation: Operation, { productId, keys }: Fixture): autocannon.Request[] {

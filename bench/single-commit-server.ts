@@ -1,10 +1,10 @@
-import { pino } from 'pino';
+import { writeSync } from 'node:fs';
 import { trustProxies } from '../src/server/address.ts';
 import { createApp } from '../src/server/app.ts';
 import { createExactlyOnce } from '../src/server/exactly-once.ts';
 import { openBase } from '../src/server/instance.ts';
 import { listen } from '../src/server/listen.ts';
-import { createLog } from '../src/server/log.ts';
+import { createLog, gatherLines } from '../src/server/log.ts';
 import { createRateLimiter } from '../src/server/rate-limit.ts';
 import type { Store } from '../src/store/store.ts';
 
@@ -25,7 +25,7 @@ const app = createApp({
   ...base.parts,
   store,
   exactlyOnce: createExactlyOnce(store),
-  log: await createLog('json', pino.destination({ dest: '/dev/null', sync: false })),
+  log: await createLog('json', gatherLines({ write: (lines) => void writeSync(2, lines) })),
   limiter: createRateLimiter(1_000_000_000),
   addressOf: trustProxies([]),
 });

@@ -35,7 +35,8 @@ export async function makeWorld(engine: Engine, cluster: Cluster | null): Promis
   return { engine, db, ...(await prepare(db)), through: [], read: () => readPostgres(db), remove };
 }
 
-async function prepare(db: string): Promise<{ token: string; productId: string }> {
+/** Makes an account in an empty database, with one product and one admin token. */
+export async function prepare(db: string): Promise<{ accountId: string; token: string; productId: string }> {
   const instance = await openInstance({ db });
   const post = async (path: string, body: object) => {
     const answer = await instance.fetch(
@@ -50,5 +51,5 @@ async function prepare(db: string): Promise<{ token: string; productId: string }
   const product = await post('/product', { name: 'given' });
   const token = await post('/token', { kind: 'admin', name: 'given' });
   await instance.close();
-  return { token: token.token, productId: product.id };
+  return { accountId: instance.accountId, token: token.token, productId: product.id };
 }
