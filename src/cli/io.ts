@@ -28,6 +28,8 @@ export interface Io {
   readonly platform: string;
   readonly nodeVersion: string;
   readonly pid: number;
+  /** The name of the user who runs the command. */
+  readonly user: string;
   /** The name of this machine. */
   readonly host: string;
   /**

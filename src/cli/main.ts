@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { homedir, hostname, tmpdir } from 'node:os';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import type { WriteStream } from 'node:tty';
 import type { Io, Output } from './io.ts';
 import { terminalPrompter } from './prompt.ts';
@@ -24,6 +24,9 @@ function systemIo(): Io {
     platform: process.platform,
     nodeVersion: process.versions.node,
     pid: process.pid,
+    get user() {
+      return userName();
+    },
     get host() {
       return hostname();
     },
@@ -52,6 +55,15 @@ function outputOf(stream: WriteStream): Output {
     columns: stream.columns ?? FALLBACK_COLUMNS,
     write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
   };
+}
+
+/** A container may run as a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }
 
 /** On Linux the tick at which the process began; a process that is dead and not yet buried does not run. */

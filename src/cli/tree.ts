@@ -149,6 +149,11 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/idempotency-resolve.ts')).idempotencyResolve,
   },
   {
+    path: 'idempotency history',
+    summary: 'list what was resolved, how and by whom',
+    load: async () => (await import('./commands/idempotency-history.ts')).idempotencyHistory,
+  },
+  {
     path: 'version',
     summary: 'show the versions of lkm, Node.js and the contract',
     load: async () => (await import('./commands/version.ts')).versionCommand,

@@ -1,8 +1,9 @@
 import { TypeID } from 'typeid-js';
 import type { Instant } from '../contract/scalars.ts';
 
-/** What an id names: account, product, customer, licence, device, session, token, event or licence file. */
-export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil';
+/** What an id names: account, product, customer, licence, device, session, token, event, licence file or
+ * audit entry. */
+export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud';
 
 /**
  * Makes a TypeID: the prefix, `_`, and 26 characters of a UUIDv7 (RFC 9562 §5.7) from the instant and 10 random bytes.

@@ -28,6 +28,7 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'devices', key: ['account_id', 'license_id', 'host_id'] },
   { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
   { name: 'idempotency', key: ['account_id', 'idempotency_key'] },
+  { name: 'audit', key: ['account_id', 'id'] },
 ];
 
 const BATCH = 500;

@@ -1,4 +1,5 @@
 import { accountRows } from './accounts.ts';
+import { auditRows } from './audit.ts';
 import { customerRows } from './customers.ts';
 import { deviceRows } from './devices.ts';
 import type { Connection, Driver } from './driver.ts';
@@ -56,6 +57,7 @@ function rowsOn(connection: Connection) {
     devices: deviceRows(connection),
     sessions: sessionRows(connection),
     idempotency: idempotencyRows(connection),
+    audit: auditRows(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: connection.nested,
   };

@@ -12,6 +12,7 @@ export interface Tables {
   devices: DeviceRow;
   sessions: SessionRow;
   idempotency: IdempotencyRow;
+  audit: AuditRow;
 }
 
 /** 0 is no, 1 is yes. */
@@ -126,5 +127,15 @@ export interface IdempotencyRow {
   status: number | null;
   content_type: string | null;
   body: string | null;
+  created_at: string;
+}
+
+export interface AuditRow {
+  account_id: string;
+  id: string;
+  action: string;
+  actor: string;
+  subject: string;
+  details: string;
   created_at: string;
 }

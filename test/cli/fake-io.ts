@@ -71,6 +71,7 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     platform: 'linux',
     nodeVersion: '24.15.0',
     pid,
+    user: 'vendor',
     host,
     birthOf: (one) => (one === pid || running.includes(one) ? `${one}0` : null),
     now: () => now,

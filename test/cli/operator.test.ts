@@ -180,6 +180,14 @@ describe('a request that never ended', () => {
     expect((await at(['idempotency', 'resolve', 'order-2', '--abandoned'])).stderr).toBe(
       'abandoned: order-2 · the next retry runs\n',
     );
+    const history = await at(['idempotency', 'history']);
+    expect(history).toEqual({
+      code: 0,
+      stdout:
+        'order-1\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n' +
+        'order-2\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:00.000Z\n',
+      stderr: '',
+    });
     expect(await at(['idempotency', 'ls'])).toEqual({
       code: 0,
       stdout: '',
@@ -194,6 +202,7 @@ describe('a request that never ended', () => {
     const { code, stderr } = await at(['idempotency', 'resolve', 'order-9', '--abandoned']);
     expect(code).toBe(6);
     expect(stderr).toBe('error: no request is in progress under order-9\n  See them:  lkm idempotency list\n');
+    expect(await at(['idempotency', 'history'])).toEqual({ code: 0, stdout: '', stderr: 'nothing was resolved yet\n' });
   });
 
   it.each([[[]], [['--completed', '--abandoned']]])('needs one decision, not %j', async (decisions) => {
@@ -209,6 +218,7 @@ describe('a command for operators', () => {
     ['db', 'status'],
     ['db', 'migrate'],
     ['idempotency', 'list'],
+    ['idempotency', 'history'],
     ['idempotency', 'resolve', 'k', '--abandoned'],
   ];
 

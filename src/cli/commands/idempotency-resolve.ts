@@ -8,7 +8,7 @@ export const idempotencyResolve = command({
   path: 'idempotency resolve',
   about:
     'Settles a request that is in progress and will not end by itself. Look first whether its effect is there: this ' +
-    'is what decides between the two.',
+    'is what decides between the two. The decision is kept: lkm idempotency history.',
   arguments: { key: argument('<KEY>', 'the idempotency key') },
   options: {
     completed: flag('--completed', 'its effect is there: retries are told that the answer is missing (409)'),
@@ -25,8 +25,9 @@ export const idempotencyResolve = command({
     const db = chooseDatabase(flags, io);
     checkExists(db);
     const outcome = completed ? 'completed' : 'abandoned';
+    const by = `${io.user}@${io.host}`;
     const { resolveClaim } = await loadOperator();
-    if (!(await resolveClaim(db, key, outcome))) {
+    if (!(await resolveClaim(db, key, { outcome, by, at: io.now() }))) {
       throw new NotFoundError(`no request is in progress under ${key}`, [['See them:', 'lkm idempotency list']]);
     }
     const next = completed ? 'retries are told that the answer is missing' : 'the next retry runs';
