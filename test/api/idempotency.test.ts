@@ -1,8 +1,11 @@
 import { request as httpRequest } from 'node:http';
-import { describe, expect, it } from 'vitest';
-import type { Engine } from '../support/engines.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
-import { type As, createWorld, type World } from '../support/world.ts';
+import { type Serving, startServing } from '../support/serving.ts';
+import { createWorld, type Parsed, type Rights, type World } from '../support/world.ts';
+
+// The table of cases, over HTTP against `lkm serve` as it is built: one server for the tests of an engine, which begins
+// each with empty tables.
 
 /** A request as it goes over the wire. */
 interface Ask {
@@ -12,8 +15,11 @@ interface Ask {
   readonly body?: string;
   /** Header lines, in order; a name may stand on several. */
   readonly headers?: readonly (readonly [string, string])[];
-  readonly as?: As;
+  /** An admin unless it says otherwise. */
+  readonly as?: (typeof roles)[number] | Rights | { readonly token: string };
 }
+
+const roles = ['admin', 'other admin', 'read-only'] as const;
 
 interface Heard {
   readonly status: number;
@@ -23,14 +29,19 @@ interface Heard {
   readonly text: string;
 }
 
-/** A world that is asked over HTTP, with a product to issue keys for. */
-interface Stage extends AsyncDisposable {
-  readonly world: World;
+/** A server, and its database behind its back. */
+interface Stage {
   readonly productId: string;
   /** Sends a request; without a body of its own one that issues a key for the product. */
   ask(ask: Ask): Promise<Heard>;
+  /** Sends something as an admin that must succeed, and reads the answer. */
+  prepare(path: string, body: object): Promise<Parsed>;
   /** The number of licences. */
   licenses(): Promise<number>;
+  sql(text: string): Promise<void>;
+  /** Makes every statement on the table fail until it is mended. */
+  breakTable(table: string): Promise<void>;
+  mendTable(table: string): Promise<void>;
 }
 
 const keyed = (key: string): Ask => ({ headers: [['Idempotency-Key', key]] });
@@ -39,23 +50,39 @@ const refused = (status: number, code: number) => ({ status, code });
 
 const codeOf = ({ status, text }: Heard) => ({ status, code: JSON.parse(text).code });
 
-async function openStage(engine: Engine): Promise<Stage> {
-  const world = await createWorld({ engine });
-  const listener = await world.listen();
-  const { id: productId } = await world.product();
+/** Empty tables on a server that runs, and a product in them. */
+async function setStage(world: World, { url }: Serving): Promise<Stage> {
+  let productId = '';
+
+  async function ask({ method = 'POST', path = '/create-key', body, headers = [], as = 'admin' }: Ask): Promise<Heard> {
+    const text = body ?? (method === 'POST' ? JSON.stringify({ productId }) : '');
+    return send(url + path, method, text, [['Authorization', `Bearer ${await tokenOf(as)}`], ...headers]);
+  }
+
+  async function prepare(path: string, body: object): Promise<Parsed> {
+    const answer = await ask({ path, body: JSON.stringify(body) });
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
+    return JSON.parse(answer.text);
+  }
+
+  async function tokenOf(as: NonNullable<Ask['as']>): Promise<string> {
+    if (typeof as === 'string') return (await world.tokenOf(as)) ?? '';
+    if ('token' in as) return as.token;
+    return (await prepare('/token', { name: 'made by the test', kind: 'scoped', ...as })).data.token;
+  }
+
+  for (const table of ['idempotency', 'devices', 'licenses', 'customers', 'products']) {
+    await world.sql(`delete from ${table}`);
+  }
+  productId = (await prepare('/product', { name: 'Editor' })).data.id;
   return {
-    world,
     productId,
-    async ask({ method = 'POST', path = '/create-key', body, headers = [], as = 'admin' }) {
-      const token = await world.tokenOf(as);
-      const text = body ?? (method === 'POST' ? JSON.stringify({ productId }) : '');
-      return send(listener.url + path, method, text, [['Authorization', `Bearer ${token}`], ...headers]);
-    },
+    ask,
+    prepare,
     licenses: async () => (await world.contents()).licenses?.length ?? 0,
-    [Symbol.asyncDispose]: async () => {
-      await listener.close();
-      await world[Symbol.asyncDispose]();
-    },
+    sql: world.sql,
+    breakTable: world.breakTable,
+    mendTable: (table) => world.sql(`alter table ${table}_gone rename to ${table}`),
   };
 }
 
@@ -92,8 +119,25 @@ function send(
 }
 
 describe.each(engines)('an idempotency key on $name', (engine) => {
+  let world: World;
+  let server: Serving;
+  let stage: Stage;
+
+  beforeAll(async () => {
+    world = await createWorld({ engine });
+    for (const role of roles) await world.tokenOf(role);
+    await world.store.close();
+    server = await startServing(world.location);
+  });
+  beforeEach(async () => {
+    stage = await setStage(world, server);
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
+  });
+
   it('replays status, body and content type, byte for byte, and issues one key', async () => {
-    await using stage = await openStage(engine);
     const first = await stage.ask(keyed('k'));
     expect(first).toMatchObject({ status: 200, contentType: 'application/json', replayed: false });
     expect(await stage.ask(keyed('k'))).toEqual({ ...first, replayed: true });
@@ -101,11 +145,9 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('replays a signed file and a status of 201 as they were', async () => {
-    await using stage = await openStage(engine);
-    const licenseKey = await stage.world.key({ productId: stage.productId, usesPerKey: '1' });
+    const { key: licenseKey } = await stage.prepare('/create-key', { productId: stage.productId, usesPerKey: '1' });
     const body = JSON.stringify({ productId: stage.productId, licenseKey, hostId: 'h1' });
     const signed = await stage.ask({ path: '/key/sign', body, ...keyed('sign') });
-    stage.world.setNow('2026-11-21T11:00:00.000Z');
     expect(await stage.ask({ path: '/key/sign', body, ...keyed('sign') })).toEqual({ ...signed, replayed: true });
     const made = await stage.ask({ path: '/customer', body: '{"name":"Zoë"}', ...keyed('customer') });
     expect(made.status).toBe(201);
@@ -116,7 +158,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('runs each request that carries none', async () => {
-    await using stage = await openStage(engine);
     await stage.ask({});
     await stage.ask({});
     expect(await stage.licenses()).toBe(2);
@@ -147,7 +188,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
       ['with spaces and a comma in it', [['Idempotency-Key', 'a, b c']], [['Idempotency-Key', 'a, b c']], 1],
       ['in another case', [['Idempotency-Key', 'K']], [['Idempotency-Key', 'k']], 2],
     ])('is taken %s', async (_, first, again, effects) => {
-      await using stage = await openStage(engine);
       expect((await stage.ask({ headers: first ?? [] })).status).toBe(200);
       expect((await stage.ask({ headers: again ?? [] })).status).toBe(200);
       expect(await stage.licenses()).toBe(effects);
@@ -174,13 +214,11 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
       ['with a tab in it', [['Idempotency-Key', 'a\tb']]],
       ['not ASCII', [['Idempotency-Key', 'caf\u00e9']]],
     ])('is refused %s', async (_, headers) => {
-      await using stage = await openStage(engine);
       expect(codeOf(await stage.ask({ headers }))).toEqual(refused(400, 5));
       expect(await stage.licenses()).toBe(0);
     });
 
     it('is ignored on a read, even malformed', async () => {
-      await using stage = await openStage(engine);
       const read = { method: 'GET', path: '/customer', headers: [['Idempotency-Key', '']] as const };
       expect((await stage.ask(read)).status).toBe(200);
     });
@@ -194,7 +232,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
       ['white space in the body', ({ productId }) => ({ body: `{"productId": "${productId}"}` })],
       ['field', ({ productId }) => ({ body: `{"productId":"${productId}","usesPerKey":"1"}` })],
     ])('of another %s is refused', async (what, other) => {
-      await using stage = await openStage(engine);
       await stage.ask(keyed('k'));
       const answer = await stage.ask({ ...other(stage), ...keyed('k') });
       // A method that the path does not know is refused before any key is looked at.
@@ -203,7 +240,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     });
 
     it('of another method on the same path is refused', async () => {
-      await using stage = await openStage(engine);
       const path = `/product/by-id?productId=${stage.productId}`;
       const renamed = await stage.ask({ method: 'PUT', path, body: '{"name":"a"}', ...keyed('k') });
       expect(renamed.status).toBe(200);
@@ -213,7 +249,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     });
 
     it('takes independent query parameters in any order and any spelling, repeated ones in theirs', async () => {
-      await using stage = await openStage(engine);
       const first = await stage.ask({ path: '/create-key?a=1&b=A&c=1&c=2', ...keyed('k') });
       expect(await stage.ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({
         ...first,
@@ -223,7 +258,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     });
 
     it('does not look at other headers', async () => {
-      await using stage = await openStage(engine);
       await stage.ask(keyed('k'));
       const again = await stage.ask({
         headers: [
@@ -237,7 +271,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('runs once, however many ask at once; afterwards all get the same', async () => {
-    await using stage = await openStage(engine);
     const answers = await Promise.all(Array.from({ length: 100 }, () => stage.ask(keyed('k'))));
     const good = answers.filter(({ status }) => status === 200);
     expect(new Set(good.map(({ text }) => text)).size).toBe(1);
@@ -249,7 +282,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('belongs to the account: another token replays, another account does not', async () => {
-    await using stage = await openStage(engine);
     const first = await stage.ask(keyed('k'));
     const writer = { scopes: ['license:write'] } as const;
     expect(await stage.ask({ ...keyed('k'), as: writer })).toEqual({ ...first, replayed: true });
@@ -258,16 +290,15 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('gives nothing to a token that may not ask', async () => {
-    await using stage = await openStage(engine);
     await stage.ask(keyed('k'));
     expect(codeOf(await stage.ask({ ...keyed('k'), as: 'read-only' }))).toEqual(refused(403, 1));
     expect(codeOf(await stage.ask({ ...keyed('k'), as: { token: 'lkm_admin_unknown' } }))).toEqual(refused(401, 1));
-    const elsewhere = { scopes: ['license:write'], productIds: ['prod_of_something_else'] } as const;
+    const { id } = (await stage.prepare('/product', { name: 'Viewer' })).data;
+    const elsewhere = { scopes: ['license:write'], productIds: [id] } as const;
     expect(await stage.ask({ ...keyed('k'), as: elsewhere })).toMatchObject({ status: 404, replayed: false });
   });
 
   it('gives no token to one that could not have made it', async () => {
-    await using stage = await openStage(engine);
     const mint = { path: '/token', body: '{"name":"a","kind":"admin"}', ...keyed('k') };
     expect((await stage.ask(mint)).status).toBe(201);
     expect(codeOf(await stage.ask({ ...mint, as: { scopes: ['token:write'] } }))).toEqual(refused(403, 1));
@@ -276,7 +307,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
 
   describe('on a refusal', () => {
     it('replays one of validation, and refuses the corrected request', async () => {
-      await using stage = await openStage(engine);
       const wrong = { body: '{"productId":"short"}', ...keyed('k') };
       const first = await stage.ask(wrong);
       expect(codeOf(first)).toEqual(refused(400, 1));
@@ -285,7 +315,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     });
 
     it('replays one that would no longer be given; a new key runs', async () => {
-      await using stage = await openStage(engine);
       const path = `/product/by-id?productId=${stage.productId}`;
       await stage.ask({ method: 'PUT', path, body: '{"active":false}' });
       const first = await stage.ask(keyed('k'));
@@ -296,8 +325,7 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     });
 
     it('keeps the record of a taken e-mail address, and nothing else of the request', async () => {
-      await using stage = await openStage(engine);
-      await stage.world.customer({ name: 'Zoë', email: 'zoe@example.com' });
+      await stage.prepare('/customer', { name: 'Zoë', email: 'zoe@example.com' });
       const body = `{"productId":"${stage.productId}","newCustomer":{"name":"Zoe","email":"ZOE@example.com"}}`;
       const first = await stage.ask({ body, ...keyed('k') });
       expect(codeOf(first)).toEqual(refused(409, 2));
@@ -306,7 +334,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     });
 
     it('undoes what the request had done before it was refused', async () => {
-      await using stage = await openStage(engine);
       const body = `{"productId":"${stage.productId}","customerId":"cus_unknown"}`;
       const as = { scopes: ['license:write'], maxIssues: 1 } as const;
       expect(codeOf(await stage.ask({ body, as, ...keyed('k') }))).toEqual(refused(404, 2));
@@ -315,8 +342,7 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('replays the removal of a customer whose answer was lost', async () => {
-    await using stage = await openStage(engine);
-    const { id } = await stage.world.customer();
+    const { id } = (await stage.prepare('/customer', { name: 'Zoë' })).data;
     const remove = { method: 'DELETE', path: `/customer/by-id?customerId=${id}`, ...keyed('k') };
     const first = await stage.ask(remove);
     expect(first.status).toBe(200);
@@ -329,31 +355,30 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
       ['without an answer', 'status = null, content_type = null, body = null', refused(409, 4)],
       ['in progress', `state = 'in_progress', status = null`, refused(409, 3)],
     ])('%s is not run again', async (_, change, answer) => {
-      await using stage = await openStage(engine);
       await stage.ask(keyed('k'));
-      await stage.world.sql(`update idempotency set ${change}`);
+      await stage.sql(`update idempotency set ${change}`);
       expect(codeOf(await stage.ask(keyed('k')))).toEqual(answer);
       expect(await stage.licenses()).toBe(1);
     });
   });
 
   it('is answered 503 and not run while its record cannot be kept; without one the service fails', async () => {
-    await using stage = await openStage(engine);
-    await stage.world.breakTable('idempotency');
+    await stage.breakTable('idempotency');
     const answer = await stage.ask(keyed('k'));
     expect({ ...codeOf(answer), retryAfter: answer.retryAfter }).toEqual({ ...refused(503, 1), retryAfter: '1' });
-    await stage.world.breakTable('licenses');
+    await stage.breakTable('licenses');
     expect(codeOf(await stage.ask({}))).toEqual(refused(500, 1));
-    await stage.world.sql('alter table licenses_gone rename to licenses');
+    await stage.mendTable('licenses');
     expect(await stage.licenses()).toBe(0);
-    await stage.world.sql('alter table idempotency_gone rename to idempotency');
+    await stage.mendTable('idempotency');
     expect(await stage.ask(keyed('k'))).toMatchObject({ status: 200, replayed: false });
   });
 
   it('undoes the mutation when the answer cannot be stored', async () => {
-    await using stage = await openStage(engine);
-    await stage.world.sql('alter table idempotency rename column body to text');
-    expect(codeOf(await stage.ask(keyed('k')))).toEqual(refused(503, 1));
+    await stage.sql('alter table idempotency rename column body to text');
+    const answer = await stage.ask(keyed('k'));
+    await stage.sql('alter table idempotency rename column text to body');
+    expect(codeOf(answer)).toEqual(refused(503, 1));
     expect(await stage.licenses()).toBe(0);
   });
 });

@@ -26,8 +26,8 @@ export async function startTestServer(options: Partial<ServeOptions> = {}): Prom
     port: 0,
     logFormat: 'json',
     logTo: {
-      write: (line) => {
-        log.push(JSON.parse(line));
+      write: (lines) => {
+        for (const line of lines.trimEnd().split('\n')) log.push(JSON.parse(line));
         grown.emit('line');
       },
     },
