@@ -1,9 +1,8 @@
 import { command } from '../command.ts';
-import { loadOperator } from '../instance.ts';
-import { checkExists, withoutPassword } from '../location.ts';
+import { withoutPassword } from '../location.ts';
+import { operateOn } from '../operate.ts';
 import type { Field, Note } from '../output/outcome.ts';
 import { count } from '../output/words.ts';
-import { chooseDatabase } from '../target.ts';
 
 const names = (value: unknown): string => (value as readonly string[]).join(', ') || 'none';
 
@@ -26,11 +25,9 @@ export const dbStatus = command({
     ['lkm db status --json', 'of the database in LKM_DB, for a script'],
   ],
 
-  async run(_, { flags, io }) {
-    const db = chooseDatabase(flags, io);
-    checkExists(db);
-    const { databaseStatus } = await loadOperator();
-    const status = { db: withoutPassword(db), ...(await databaseStatus(db)) };
+  async run(_, context) {
+    const { db, operator } = await operateOn(context);
+    const status = { db: withoutPassword(db), ...(await operator.databaseStatus(db)) };
     return { kind: 'record', row: status, data: status, quiet: status.pending, notes: notesOn(status) };
   },
 });

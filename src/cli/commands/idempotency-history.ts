@@ -1,8 +1,6 @@
 import { command } from '../command.ts';
-import { loadOperator } from '../instance.ts';
-import { checkExists } from '../location.ts';
+import { operateOn } from '../operate.ts';
 import { relative } from '../output/words.ts';
-import { chooseDatabase } from '../target.ts';
 
 export const idempotencyHistory = command({
   path: 'idempotency history',
@@ -22,11 +20,9 @@ export const idempotencyHistory = command({
     ['lkm idempotency history --json', 'for a script, of the database in LKM_DB'],
   ],
 
-  async run(_, { flags, io }) {
-    const db = chooseDatabase(flags, io);
-    checkExists(db);
-    const { listResolved } = await loadOperator();
-    const rows = (await listResolved(db)).map((claim) => ({ ...claim }));
+  async run(_, context) {
+    const { db, operator } = await operateOn(context);
+    const rows = (await operator.listResolved(db)).map((claim) => ({ ...claim }));
     return {
       kind: 'rows',
       rows,

@@ -1,8 +1,6 @@
 import { command } from '../command.ts';
-import { loadOperator } from '../instance.ts';
-import { checkExists } from '../location.ts';
+import { operateOn } from '../operate.ts';
 import { relative } from '../output/words.ts';
-import { chooseDatabase } from '../target.ts';
 
 export const idempotencyList = command({
   path: 'idempotency list',
@@ -22,11 +20,9 @@ export const idempotencyList = command({
     ['lkm idempotency list -q', 'the bare keys, of the database in LKM_DB'],
   ],
 
-  async run(_, { flags, io }) {
-    const db = chooseDatabase(flags, io);
-    checkExists(db);
-    const { listUnfinished } = await loadOperator();
-    const rows = (await listUnfinished(db)).map((claim) => ({ ...claim }));
+  async run(_, context) {
+    const { db, operator } = await operateOn(context);
+    const rows = (await operator.listUnfinished(db)).map((claim) => ({ ...claim }));
     return {
       kind: 'rows',
       rows,

@@ -1,8 +1,6 @@
 import { argument, command, flag } from '../command.ts';
 import { NotFoundError, UsageError } from '../errors.ts';
-import { loadOperator } from '../instance.ts';
-import { checkExists } from '../location.ts';
-import { chooseDatabase } from '../target.ts';
+import { operateOn } from '../operate.ts';
 
 export const idempotencyResolve = command({
   path: 'idempotency resolve',
@@ -20,14 +18,13 @@ export const idempotencyResolve = command({
     ['lkm idempotency resolve order-1001 --abandoned --db lkm.db', 'it was not: let the retry issue it'],
   ],
 
-  async run({ key, completed, abandoned }, { flags, io }) {
+  async run({ key, completed, abandoned }, context) {
     if (completed === abandoned) throw new UsageError('say what became of it: --completed or --abandoned');
-    const db = chooseDatabase(flags, io);
-    checkExists(db);
+    const { io } = context;
+    const { db, operator } = await operateOn(context);
     const outcome = completed ? 'completed' : 'abandoned';
     const by = `${io.user}@${io.host}`;
-    const { resolveClaim } = await loadOperator();
-    if (!(await resolveClaim(db, key, { outcome, by, at: io.now() }))) {
+    if (!(await operator.resolveClaim(db, key, { outcome, by, at: io.now() }))) {
       throw new NotFoundError(`no request is in progress under ${key}`, [['See them:', 'lkm idempotency list']]);
     }
     const next = completed ? 'retries are told that the answer is missing' : 'the next retry runs';
