@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { KEY, remote } from './scripted-service.ts';
 
 const names = Object.keys(migrations);
@@ -177,7 +177,8 @@ describe('a request that never ended', () => {
       stdout: '{"key":"order-1","outcome":"completed"}\n',
       stderr: '',
     });
-    expect((await at(['idempotency', 'resolve', 'order-2', '--abandoned'])).stderr).toBe(
+    const later = { now: NOW + 1_000 };
+    expect((await at(['idempotency', 'resolve', 'order-2', '--abandoned'], later)).stderr).toBe(
       'abandoned: order-2 · the next retry runs\n',
     );
     const history = await at(['idempotency', 'history']);
@@ -185,7 +186,7 @@ describe('a request that never ended', () => {
       code: 0,
       stdout:
         'order-1\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n' +
-        'order-2\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:00.000Z\n',
+        'order-2\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:01.000Z\n',
       stderr: '',
     });
     expect(await at(['idempotency', 'ls'])).toEqual({
