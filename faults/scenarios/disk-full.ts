@@ -13,7 +13,7 @@ import { makeWorld, type World } from '../world.ts';
 const MEGABYTES = 48;
 
 /** The log may have room of its own before it has to grow: this many requests are sure to use it up. */
-const ENOUGH = 4_000;
+const ENOUGH = 1_000;
 
 /** A full disk: writes are refused and leave nothing, reads go on, and with space again all is as before. */
 export const diskFull: Scenario = {
