@@ -14,7 +14,8 @@ export type Server = 'bare' | 'lkm serve' | 'single-commit';
 /** One side of a comparison. */
 export interface Side {
   readonly server: Server;
-  readonly fixture: Fixture;
+  /** A function makes one for each measurement, where what the ones before have added would count. */
+  readonly fixture: Fixture | (() => Promise<Fixture>);
   /** Whether each sync to the disk takes 2 ms longer. */
   readonly slowDisk?: boolean;
   /** How many servers share the database; they share the connections too. */
@@ -36,11 +37,21 @@ const WARM_UP_SECONDS = 1;
 
 /** Starts the servers in processes of their own, loads them over 32 connections in all, and measures. */
 export async function measure(side: Side, operation: Operation, seconds: number): Promise<Measured> {
-  const running = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => start(side)));
+  if (typeof side.fixture !== 'function') return measureOn(side.fixture, side, operation, seconds);
+  const fixture = await side.fixture();
+  try {
+    return await measureOn(fixture, side, operation, seconds);
+  } finally {
+    await fixture.remove();
+  }
+}
+
+async function measureOn(fixture: Fixture, side: Side, operation: Operation, seconds: number): Promise<Measured> {
+  const running = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => start(side, fixture)));
   try {
     const urls = running.map(({ url }) => url);
-    await load(urls, operation, side.fixture, WARM_UP_SECONDS);
-    const rate = await load(urls, operation, side.fixture, seconds);
+    await load(urls, operation, fixture, WARM_UP_SECONDS);
+    const rate = await load(urls, operation, fixture, seconds);
     return {
       rate,
       memoryMib: Math.max(...running.map(({ pid }) => peakMemoryMib(pid))),
@@ -59,7 +70,7 @@ interface Running {
   readonly readyMs: number;
 }
 
-async function start({ server, fixture, slowDisk = false }: Side): Promise<Running> {
+async function start({ server, slowDisk = false }: Side, fixture: Fixture): Promise<Running> {
   const [program = '', ...args] = [
     ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
     process.execPath,

@@ -19,7 +19,7 @@ const SETTINGS = `
   PRAGMA synchronous=FULL;
   PRAGMA wal_autocheckpoint=4000;
   PRAGMA temp_store=MEMORY;
-  PRAGMA cache_size=-32768;
+  PRAGMA cache_size=-16384;
 `;
 
 /** A SQLite file that belongs to this process until it is closed. */
