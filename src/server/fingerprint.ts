@@ -13,7 +13,9 @@ export function fingerprintOf(method: string, url: string, body: Uint8Array): st
   const { path, query } = split(url);
   const parts = [method, path, canonical(query)].map((part) => `${Buffer.byteLength(part)}:${part}`);
   const head = `lkm-idempotency-${FINGERPRINT_VERSION}\0${parts.join('')}${body.length}:`;
-  return hash('sha256', Buffer.concat([Buffer.from(head), body]));
+  const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + body.length);
+  bytes.set(body, bytes.write(head));
+  return hash('sha256', bytes);
 }
 
 /** Path and query as they were written; the host is no part of what is asked. */

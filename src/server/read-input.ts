@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
 import { refuse } from '../contract/errors.ts';
@@ -5,8 +6,6 @@ import type { RequestHeaders } from './request-headers.ts';
 
 /** Deeper JSON than any request has a use for. */
 const DEEPEST_JSON = 32;
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** What an endpoint receives. */
 export interface Received {
@@ -48,7 +47,8 @@ function readJson(contentType: string, bytes: Uint8Array): unknown {
     throw refuse('invalidParams', {}, { cause: new Error('the content type is not application/json') });
   }
   try {
-    const text = decoder.decode(bytes);
+    if (!isUtf8(bytes)) throw new Error('the body is not UTF-8');
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     if (isNestedDeeper(text, DEEPEST_JSON)) throw new Error(`JSON is nested deeper than ${DEEPEST_JSON} levels`);
     return parseJson(text);
   } catch (error) {

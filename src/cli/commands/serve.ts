@@ -1,9 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
 import { readConfig, storeProfile } from '../config.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { boundYoungGeneration } from '../heap.ts';
 import type { Io } from '../io.ts';
 import { isPostgres, locate, withoutPassword } from '../location.ts';
 import type { Note } from '../output/outcome.ts';
@@ -54,7 +54,7 @@ export const serve = command({
       clock: clockFrom(values.clock, io),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
     });
-    keepYoungGeneration();
+    boundYoungGeneration();
     const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };
     const notes = readyNotes(served, await storeAsLocal(served, context), io);
     return {
@@ -69,14 +69,6 @@ export const serve = command({
     };
   },
 });
-
-/**
- * Keeps the part of the heap for new objects at the 16 MiB that it has after the start. V8 would let it grow to 128 MiB
- * under load, which answers no more requests per second.
- */
-function keepYoungGeneration(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
 
 async function readTls({ tlsCert, tlsKey }: { tlsCert?: string | undefined; tlsKey?: string | undefined }, io: Io) {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
