@@ -78,7 +78,9 @@ describe('db status', () => {
     const { code, stderr } = await at(['db', 'status']);
     await store.close();
     expect(code).toBe(13);
-    expect(stderr).toContain('at http://127.0.0.1:4747\n  use that server: --base-url http://127.0.0.1:4747\n');
+    expect(stderr).toContain(
+      'at http://127.0.0.1:4747\n  use that server (--base-url http://127.0.0.1:4747), or stop it first\n',
+    );
   });
 });
 

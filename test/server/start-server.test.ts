@@ -90,7 +90,10 @@ describe('a server that cannot start', () => {
     await using other = await startTestServer();
     const { db, url } = other.server;
     await expect(startServer({ ...quiet, db })).rejects.toEqual(
-      new LocalError(`${db} is served by process ${process.pid} at ${url}`, `use that server: --base-url ${url}`),
+      new LocalError(
+        `${db} is served by process ${process.pid} at ${url}`,
+        `use that server (--base-url ${url}), or stop it first`,
+      ),
     );
   });
 

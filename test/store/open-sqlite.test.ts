@@ -145,7 +145,7 @@ describe('the owner of a database file', () => {
     await expect(openStore(db, 600_000)).rejects.toEqual(
       new LocalError(
         `${db} is served by process ${process.pid} at http://127.0.0.1:8080`,
-        'use that server: --base-url http://127.0.0.1:8080',
+        'use that server (--base-url http://127.0.0.1:8080), or stop it first',
       ),
     );
     await store.close();

@@ -71,5 +71,8 @@ function ownedBy(path: string, { pid, url }: Owner): LocalError {
   const process = pid === undefined ? 'another process' : `process ${pid}`;
   return url === undefined
     ? new LocalError(`${path} is in use by ${process}`, 'wait until it has finished')
-    : new LocalError(`${path} is served by ${process} at ${url}`, `use that server: --base-url ${url}`);
+    : new LocalError(
+        `${path} is served by ${process} at ${url}`,
+        `use that server (--base-url ${url}), or stop it first`,
+      );
 }
