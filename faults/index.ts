@@ -79,7 +79,7 @@ function printTotal(reports: readonly Report[]): void {
     sum((report) => report.doubled),
     sum((report) => report.overActivated),
     sum((report) => report.wrong),
-    `${(bound95(acknowledged) * 100).toPrecision(2)} % per write`,
+    `${(bound95(acknowledged) * 100).toPrecision(2)} %/write`,
   );
 }
 

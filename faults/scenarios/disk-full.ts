@@ -9,11 +9,11 @@ import { lacksMounts, mountSmallDisk, type SmallDisk } from '../small-disk.ts';
 import { someServer } from '../stage.ts';
 import { makeWorld, type World } from '../world.ts';
 
-/** The log alone takes up to 16 of them. */
-const MEGABYTES = 48;
+/** The log alone takes up to 64 of them. */
+const MEGABYTES = 144;
 
 /** The log may have room of its own before it has to grow: this many requests are sure to use it up. */
-const ENOUGH = 1_000;
+const ENOUGH = 4_000;
 
 /** A full disk: writes are refused and leave nothing, reads go on, and with space again all is as before. */
 export const diskFull: Scenario = {
