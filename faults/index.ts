@@ -71,7 +71,7 @@ function printTotal(reports: readonly Report[]): void {
   const sum = (count: (report: Report) => number) => reports.reduce((total, report) => total + count(report), 0);
   const acknowledged = sum((report) => report.acknowledged);
   printRow(
-    'all',
+    'all, per write',
     '',
     sum((report) => report.rounds),
     acknowledged,
@@ -79,7 +79,7 @@ function printTotal(reports: readonly Report[]): void {
     sum((report) => report.doubled),
     sum((report) => report.overActivated),
     sum((report) => report.wrong),
-    `${(bound95(acknowledged) * 100).toPrecision(2)} %/write`,
+    `${(bound95(acknowledged) * 100).toPrecision(2)} %`,
   );
 }
 
