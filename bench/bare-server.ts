@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../src/contract/scalars.ts';
@@ -6,6 +6,7 @@ import { newId } from '../src/domain/ids.ts';
 import { signLicenseFile } from '../src/domain/license-file.ts';
 import type { IpAddress } from '../src/domain/mask.ts';
 import { hashToken } from '../src/domain/token.ts';
+import { createRandom } from '../src/server/random.ts';
 import { createSigners } from '../src/server/signers.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Rows } from '../src/store/store.ts';
@@ -16,6 +17,7 @@ import { freshLicense } from './license.ts';
 
 const store = await openStore(process.argv[2] ?? '', 0);
 const signerOf = createSigners();
+const random = createRandom();
 
 interface Input {
   productId: ProductId;
@@ -75,10 +77,10 @@ async function sign({ productId, licenseKey, hostId, ttl }: Input, token: string
     if (license === null) return null;
     if (!(await rows.devices.exists(license, hostId)) && (await rows.keys.takeSlot(license, now))) {
       const ipAddress = '127.0.0.1' as IpAddress;
-      await rows.devices.insert(license, { id: newId('dev', now, randomBytes(10)), hostId, tag: null, ipAddress, now });
+      await rows.devices.insert(license, { id: newId('dev', now, random(10)), hostId, tag: null, ipAddress, now });
     }
     const file = signLicenseFile(await signerOf(rows, caller.accountId), {
-      id: newId('fil', now, randomBytes(10)),
+      id: newId('fil', now, random(10)),
       issuer: caller.accountId,
       license,
       customer: null,

@@ -3,13 +3,14 @@ import { makeDatabase } from './database.ts';
 import { type Measured, measure, type Operation, type Side } from './measure.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: both sides of
-// each are measured in turns in this one run, and the middle one of their rounds counts.
+// each are measured in turns in this one run. A ratio is the middle one of those of the rounds, since a machine that
+// others share is not equally fast from one round to the next.
 //
 //   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory
 
-const ROUNDS = Number(process.env.LKM_BENCH_ROUNDS ?? 3);
-const SECONDS = Number(process.env.LKM_BENCH_SECONDS ?? 5);
+const ROUNDS = Number(process.env.LKM_BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.LKM_BENCH_SECONDS ?? 4);
 
 if (process.argv[2] === 'million') await atSizes(1_000_000, '1 000 000 keys');
 else {
@@ -28,20 +29,24 @@ async function besideBareHttp(): Promise<void> {
     ['get', 0.7],
     ['sign', 0.7],
   ] as const) {
-    const [bare, lkm] = await inTurns(operation, { server: 'bare', fixture }, { server: 'lkm serve', fixture });
-    print(operation, bare.rate, lkm.rate, lkm.rate / bare.rate, goal);
+    const { one, other, ratio } = await inTurns(
+      operation,
+      { server: 'bare', fixture },
+      { server: 'lkm serve', fixture },
+    );
+    print(operation, one.rate, other.rate, ratio, goal);
   }
 }
 
 async function withSlowCommits(): Promise<void> {
   print('\nsync + 2 ms', 'one by one', 'lkm serve', 'ratio', 'goal');
   const fixture = () => makeDatabase(1_000);
-  const [single, grouped] = await inTurns(
+  const { one, other, ratio } = await inTurns(
     'create-key once',
     { server: 'single-commit', fixture, slowDisk: true },
     { server: 'lkm serve', fixture, slowDisk: true },
   );
-  print('create-key once', single.rate, grouped.rate, grouped.rate / single.rate, 3);
+  print('create-key once', one.rate, other.rate, ratio, 3);
 }
 
 async function atSizes(count: number, name: string): Promise<void> {
@@ -49,14 +54,14 @@ async function atSizes(count: number, name: string): Promise<void> {
   try {
     print('\n', '1 000 keys', name, 'ratio', 'goal');
     for (const operation of ['create-key', 'get'] as const) {
-      const [few, many] = await inTurns(
+      const { one, other, ratio } = await inTurns(
         operation,
         { server: 'lkm serve', fixture: () => makeDatabase(1_000) },
         { server: 'lkm serve', fixture: large },
       );
-      print(operation, few.rate, many.rate, many.rate / few.rate, 0.85);
-      print('  ready, ms', few.readyMs, many.readyMs);
-      print('  memory, MiB', few.memoryMib, many.memoryMib);
+      print(operation, one.rate, other.rate, ratio, 0.85);
+      print('  ready, ms', one.readyMs, other.readyMs);
+      print('  memory, MiB', one.memoryMib, other.memoryMib);
     }
   } finally {
     await large.remove();
@@ -70,12 +75,12 @@ async function asReplicas(): Promise<void> {
     const fixture = await makeDatabase(1_000, cluster);
     print('\nPostgreSQL', 'one replica', 'two replicas', 'ratio');
     for (const operation of ['create-key once', 'get'] as const) {
-      const [one, two] = await inTurns(
+      const { one, other, ratio } = await inTurns(
         operation,
         { server: 'lkm serve', fixture },
         { server: 'lkm serve', fixture, replicas: 2 },
       );
-      print(operation, one.rate, two.rate, two.rate / one.rate);
+      print(operation, one.rate, other.rate, ratio);
     }
     await fixture.remove();
   } finally {
@@ -83,21 +88,40 @@ async function asReplicas(): Promise<void> {
   }
 }
 
-async function inTurns(operation: Operation, one: Side, other: Side): Promise<[Measured, Measured]> {
-  const rounds: [Measured[], Measured[]] = [[], []];
+async function inTurns(operation: Operation, one: Side, other: Side): Promise<Compared> {
+  const rounds: { one: Measured; other: Measured }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [index, side] of [one, other].entries()) {
-      rounds[index]?.push(await measure(side, operation, SECONDS));
-    }
+    rounds.push({
+      one: await measure(one, operation, SECONDS),
+      other: await measure(other, operation, SECONDS),
+    });
   }
-  return [middle(rounds[0]), middle(rounds[1])];
+  return {
+    one: summarise(rounds.map((round) => round.one)),
+    other: summarise(rounds.map((round) => round.other)),
+    ratio: middle(rounds.map((round) => round.other.rate / round.one.rate)),
+  };
 }
 
-/** The round whose rate is the middle one. */
-function middle(rounds: readonly Measured[]): Measured {
-  const round = rounds.toSorted((a, b) => a.rate - b.rate)[Math.floor(rounds.length / 2)];
-  if (round === undefined) throw new Error('nothing was measured');
-  return round;
+/** Two sides of one run. */
+interface Compared {
+  readonly one: Measured;
+  readonly other: Measured;
+  /** How many times the rate of the one the other has. */
+  readonly ratio: number;
+}
+
+/** The middle of the rates and of the starts, and the most memory. */
+const summarise = (rounds: readonly Measured[]): Measured => ({
+  rate: middle(rounds.map(({ rate }) => rate)),
+  memoryMib: Math.max(...rounds.map(({ memoryMib }) => memoryMib)),
+  readyMs: middle(rounds.map(({ readyMs }) => readyMs)),
+});
+
+function middle(figures: readonly number[]): number {
+  const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)];
+  if (figure === undefined) throw new Error('nothing was measured');
+  return figure;
 }
 
 function print(name: string, ...columns: (string | number)[]): void {

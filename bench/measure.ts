@@ -33,7 +33,8 @@ export interface Measured {
 }
 
 const CONNECTIONS = 32;
-const WARM_UP_SECONDS = 1;
+/** Until then the compiler of a fresh process is still at work. */
+const WARM_UP_SECONDS = 4;
 
 /** Starts the servers in processes of their own, loads them over 32 connections in all, and measures. */
 export async function measure(side: Side, operation: Operation, seconds: number): Promise<Measured> {
