@@ -255,7 +255,7 @@ function folderOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
-/** `kysely/migration` is a part of `kysely`, `@hono/node-server` a package of its own. */
+/** `kysely/migration` is a part of `kysely`, `@inquirer/prompts` a package of its own. */
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
 const lineCount = (text: string): number => text.trimEnd().split('\n').length;

@@ -1,24 +1,29 @@
-import { Hono } from 'hono';
 import { refuse } from '../contract/errors.ts';
 import { toOpenApi } from '../contract/openapi.ts';
-import { type AppParts, answer, type Env, type Wire } from './pipeline.ts';
+import { type Answer, type Received, splitTarget } from './exchange.ts';
+import { type AppParts, answer } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
 
-/** The service as one function from request to answer; over HTTP it is told what came over the wire too. */
-export type App = (request: Request, wire?: Wire) => Promise<Response>;
+/** The service as one function. It never rejects: what fails in it is an answer too. */
+export type App = (received: Received) => Promise<Answer>;
 
-/** Puts the service together: a route for each endpoint of the contract, and the few pages beside it. */
+type Handler = (received: Received) => Answer | Promise<Answer>;
+
+/** Puts the service together: a handler for each endpoint of the contract, and the few pages beside it. */
 export function createApp(parts: AppParts): App {
-  const app = new Hono<Env>();
-  const routes = listRoutes();
-  for (const route of routes) {
-    const { method, path } = route.endpoint;
-    app.on(method, path, (exchange) => answer(parts, route, exchange));
-  }
+  /** By path, then by method. Paths have no parameters, so each is looked up whole. */
+  const handlers = new Map<string, Map<string, Handler>>();
+  const on = (method: string, path: string, handler: Handler) => {
+    const methods = handlers.get(path) ?? new Map<string, Handler>();
+    handlers.set(path, methods.set(method, handler));
+  };
 
-  app.get('/health', () => json(200, { status: 'ok' }));
-  app.get('/ready', async () => {
+  for (const route of listRoutes()) {
+    on(route.endpoint.method, route.endpoint.path, (received) => answer(parts, route, received));
+  }
+  on('GET', '/health', () => json(200, { status: 'ok' }));
+  on('GET', '/ready', async () => {
     try {
       await parts.store.rows.accounts.oldest();
       return json(200, { status: 'ready' });
@@ -28,19 +33,25 @@ export function createApp(parts: AppParts): App {
     }
   });
   const openApi = JSON.stringify(toOpenApi());
-  app.get('/openapi.json', () => jsonText(200, openApi));
+  on('GET', '/openapi.json', () => jsonText(200, openApi));
 
-  app.notFound(({ req }) => {
-    const methods = routes.filter(({ endpoint }) => endpoint.path === req.path).map(({ endpoint }) => endpoint.method);
-    const error = refuse(methods.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
+  function nothing({ method }: Received, allowed: readonly string[]): Answer {
+    const error = refuse(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
     const requestId = parts.newRequestId();
     // Not the path: whoever mistypes one may have put a key in it.
-    parts.log.info({ requestId, method: req.method, status: error.status, reason: error.reason }, 'request');
-    return refusal(error, { 'X-Request-Id': requestId, ...(methods.length > 0 ? { Allow: methods.join(', ') } : {}) });
-  });
-  app.onError((error) => {
-    parts.log.error({ err: error }, 'request failed');
-    return refusal(refuse('serverError'));
-  });
-  return async (request, wire = {}) => app.fetch(request, wire);
+    parts.log.info({ requestId, method, status: error.status, reason: error.reason }, 'request');
+    return refusal(error, { 'X-Request-Id': requestId, ...(allowed.length > 0 ? { Allow: allowed.join(', ') } : {}) });
+  }
+
+  return async (received) => {
+    const methods = handlers.get(splitTarget(received.target).path);
+    // HEAD is answered as GET; whoever sends the answer leaves its body out.
+    const handler = methods?.get(received.method === 'HEAD' ? 'GET' : received.method);
+    try {
+      return await (handler?.(received) ?? nothing(received, [...(methods?.keys() ?? [])]));
+    } catch (error) {
+      parts.log.error({ err: error }, 'request failed');
+      return refusal(refuse('serverError'));
+    }
+  };
 }

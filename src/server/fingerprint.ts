@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { splitTarget } from './exchange.ts';
 
 /** Goes up when the rule below changes; records of another version are legacy. */
 export const FINGERPRINT_VERSION = 1;
@@ -9,20 +10,13 @@ export const FINGERPRINT_VERSION = 1;
  * Independent query parameters count in any order, the values of a repeated one in theirs. Each part is preceded by
  * its length, so that no two requests run together. Source: API description, "Common behavior: idempotency", 3.
  */
-export function fingerprintOf(method: string, url: string, body: Uint8Array): string {
-  const { path, query } = split(url);
+export function fingerprintOf(method: string, target: string, body: Uint8Array): string {
+  const { path, query } = splitTarget(target);
   const parts = [method, path, canonical(query)].map((part) => `${Buffer.byteLength(part)}:${part}`);
   const head = `lkm-idempotency-${FINGERPRINT_VERSION}\0${parts.join('')}${body.length}:`;
   const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + body.length);
   bytes.set(body, bytes.write(head));
   return hash('sha256', bytes);
-}
-
-/** Path and query as they were written; the host is no part of what is asked. */
-function split(url: string): { path: string; query: string } {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  const mark = url.indexOf('?', start);
-  return mark === -1 ? { path: url.slice(start), query: '' } : { path: url.slice(start, mark), query: url.slice(mark) };
 }
 
 function canonical(query: string): string {

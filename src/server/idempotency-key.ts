@@ -1,10 +1,12 @@
 import { refuse } from '../contract/errors.ts';
-import type { RequestHeaders } from './request-headers.ts';
+import type { RequestHeaders } from './exchange.ts';
 
 const HEADERS = ['idempotency-key', 'x-idempotency-key'] as const;
 
-/** 1 to 255 visible ASCII characters, and spaces between them. */
-const WELL_FORMED = /^(?=.{1,255}$)[!-~](?:[ -~]*[!-~])?$/;
+const LONGEST_KEY = 255;
+
+/** Visible ASCII characters, and spaces between them. */
+const wellFormed = /^[!-~]+(?: +[!-~]+)*$/;
 
 /**
  * The idempotency key of a request, or null when it carries none.
@@ -14,10 +16,10 @@ const WELL_FORMED = /^(?=.{1,255}$)[!-~](?:[ -~]*[!-~])?$/;
  * @throws ApiError `malformedKey` for a key that is no key, and for two that differ
  */
 export function readIdempotencyKey(headers: RequestHeaders): string | null {
-  const values = HEADERS.flatMap(headers.lines);
-  const [key] = values;
+  const [key, ...others] = [...headers.lines(HEADERS[0]), ...headers.lines(HEADERS[1])];
   if (key === undefined) return null;
-  if (values.some((value) => value !== key) || !WELL_FORMED.test(key)) throw refuse('malformedKey');
+  if (key.length > LONGEST_KEY || !wellFormed.test(key)) throw refuse('malformedKey');
+  if (others.some((other) => other !== key)) throw refuse('malformedKey');
   return key;
 }
 

@@ -10,6 +10,7 @@ import { createApp } from './app.ts';
 import { ownerOf } from './authenticate.ts';
 import type { Clocks } from './cleanup.ts';
 import { createExactlyOnce, type ExactlyOnce } from './exactly-once.ts';
+import { fetchOf } from './in-process.ts';
 import { createLog } from './log.ts';
 import { createRandom } from './random.ts';
 import { createSigners, type SignerOf } from './signers.ts';
@@ -49,7 +50,7 @@ export async function openInstance(options: {
     owner: { token: ownerToken, caller: ownerOf(base.accountId) },
   });
   return {
-    fetch: (request) => app(request),
+    fetch: fetchOf(app),
     ownerToken,
     accountId: base.accountId,
     created: base.created,

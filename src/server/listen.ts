@@ -1,11 +1,10 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { refuse } from '../contract/errors.ts';
 import { LocalError } from '../store/local-error.ts';
 import type { App } from './app.ts';
-import type { Wire } from './pipeline.ts';
+import { receivedOf, send } from './incoming.ts';
 import { refusal } from './respond.ts';
 
 /** A listening server. */
@@ -43,9 +42,10 @@ export async function listen(
   app: App,
   { host, port, tls }: { host: string; port: number; tls?: Tls },
 ): Promise<Listener> {
-  const handle = getRequestListener((request, { incoming }) => app(request, wireOf(incoming)), {
-    errorHandler: () => refusal(refuse('invalidParams')),
-  });
+  const handle: RequestListener = async (message, response) => {
+    const received = receivedOf(message);
+    send(response, received === null ? refusal(refuse('invalidParams')) : await app(received));
+  };
   const server = tls ? createHttpsServer({ ...TIMEOUTS, ...tls }, handle) : createHttpServer(TIMEOUTS, handle);
   await bind(server, host, port);
   const address = server.address() as AddressInfo;
@@ -56,11 +56,6 @@ export async function listen(
     close: () => stop(server),
   };
 }
-
-const wireOf = ({ socket, rawHeaders }: HttpBindings['incoming'] | Http2Bindings['incoming']): Wire => ({
-  peer: socket.remoteAddress,
-  rawHeaders,
-});
 
 function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -5,20 +5,18 @@ import type { Context } from '../service/context.ts';
 import type { StoredAnswer } from '../store/idempotency.ts';
 import type { Rows } from '../store/store.ts';
 import type { Settled } from './exactly-once.ts';
+import type { Received } from './exchange.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
 import type { AppParts } from './pipeline.ts';
-import { readBody } from './read-body.ts';
 import { readInput } from './read-input.ts';
-import type { RequestHeaders } from './request-headers.ts';
 import { JSON_TYPE, payloadOf, toRefusal } from './respond.ts';
 import type { Route } from './routes.ts';
 
 /** One request that has passed the gates in front of every endpoint. */
 export interface Ask {
   readonly route: Route;
-  readonly request: Request;
-  readonly headers: RequestHeaders;
+  readonly received: Received;
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
@@ -28,26 +26,24 @@ const NO_BODY = new Uint8Array();
 
 /** Answers a read, from what is durable. */
 export async function readOnly(parts: AppParts, ask: Ask): Promise<Settled> {
-  const { url } = ask.request;
-  const input = readInput(ask.route.endpoint, { url, headers: ask.headers, bytes: NO_BODY });
+  const input = readInput(ask.route.endpoint, ask.received, NO_BODY);
   return { ...(await perform(parts, ask, parts.store.rows, input)), replayed: false };
 }
 
 /** Performs a mutation in one transaction; under an idempotency key once, however often it is asked. */
 export async function mutate(parts: AppParts, ask: Ask): Promise<Settled> {
-  const { route, request, headers, caller, now } = ask;
+  const { route, received, caller, now } = ask;
   const { endpoint } = route;
-  const { url } = request;
-  const key = readIdempotencyKey(headers);
-  const bytes = await readBody(request, headers);
-  const input = attempt(() => readInput(endpoint, { url, headers, bytes }));
+  const key = readIdempotencyKey(received.headers);
+  const bytes = await received.readBody();
+  const input = attempt(() => readInput(endpoint, received, bytes));
 
   if (key === null || (input.ok && !route.mayReplay(caller, input.value))) {
     if (!input.ok) throw input.error;
     const answer = await parts.store.transaction((rows) => perform(parts, ask, rows, input.value));
     return { ...answer, replayed: false };
   }
-  const fingerprint = fingerprintOf(endpoint.method, url, bytes);
+  const fingerprint = fingerprintOf(endpoint.method, received.target, bytes);
   const claim = { accountId: caller.accountId, key, fingerprint, method: endpoint.method, path: endpoint.path, now };
   return parts.exactlyOnce(claim, async (rows) => {
     try {

@@ -1,4 +1,3 @@
-import type { Context as Exchange } from 'hono';
 import type { Logger } from 'pino';
 import { mutates } from '../contract/endpoint.ts';
 import { type Reason, refuse } from '../contract/errors.ts';
@@ -10,10 +9,10 @@ import type { Store } from '../store/store.ts';
 import type { AddressOf } from './address.ts';
 import { authenticate } from './authenticate.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
+import type { Answer, Received, RequestHeaders } from './exchange.ts';
 import { hasIdempotencyKey } from './idempotency-key.ts';
 import { mutate, readOnly } from './perform.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { headersOf, type RequestHeaders } from './request-headers.ts';
 import { jsonText, refusal, retirementHeaders, toRefusal } from './respond.ts';
 import type { Route } from './routes.ts';
 import type { SignerOf } from './signers.ts';
@@ -34,45 +33,32 @@ export interface AppParts {
   newRequestId(): string;
 }
 
-/** What is known of a request that came over HTTP; nothing in process. */
-export interface Wire {
-  /** The address that the connection comes from. */
-  readonly peer?: string | undefined;
-  /** Names and values of the header lines, one after the other. */
-  readonly rawHeaders?: readonly string[];
-}
-
-export type Env = { Bindings: Wire };
-
 /**
  * The pipeline: authenticate, limit, check the scope, then perform and answer. What changes something goes on through
  * its own gates: key, body, claim, use case, commit.
  */
-export async function answer(parts: AppParts, route: Route, exchange: Exchange<Env>): Promise<Response> {
+export async function answer(parts: AppParts, route: Route, received: Received): Promise<Answer> {
   const started = performance.now();
   const { endpoint } = route;
-  const { req } = exchange;
-  const { peer, rawHeaders } = exchange.env;
   const requestId = parts.newRequestId();
-  const received = headersOf(req.raw, rawHeaders);
   const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
   const now = parts.now();
-  const ipAddress = parts.addressOf(peer, received.get('x-forwarded-for'));
+  const ipAddress = parts.addressOf(received.peer, received.headers.get('x-forwarded-for'));
   let caller = anonymous;
   let reason: Reason | null = null;
-  let response: Response;
+  let response: Answer;
   try {
     if (endpoint.scope !== 'public') {
-      caller = await identify(parts, received.get('authorization'), { now, ipAddress, headers });
+      caller = await identify(parts, received.headers.get('authorization'), { now, ipAddress, headers });
       if (!allows(caller, endpoint.scope)) throw refuse('scopeMissing');
     }
-    const ask = { route, request: req.raw, headers: received, caller, now, ipAddress };
+    const ask = { route, received, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
     response = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
   } catch (thrown) {
     const error = toRefusal(
       endpoint,
-      isUnavailable(route, received, thrown) ? refuse('unavailable', {}, { cause: thrown }) : thrown,
+      isUnavailable(route, received.headers, thrown) ? refuse('unavailable', {}, { cause: thrown }) : thrown,
     );
     reason = error.reason;
     if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');

@@ -1,37 +1,31 @@
-import { ApiError, refuse } from '../contract/errors.ts';
-import type { RequestHeaders } from './request-headers.ts';
+import { refuse } from '../contract/errors.ts';
 
 /** More than any request has a use for. */
 const LARGEST_BODY_BYTES = 1_048_576;
 
+/** Gathers the chunks of a body. */
+export interface BodyReader {
+  /** Throws ApiError `bodyTooLarge` once there are too many of them. */
+  add(chunk: Uint8Array): void;
+  bytes(): Uint8Array;
+}
+
 /**
- * Reads the exact bytes of a body.
+ * Starts on a body.
  *
- * @throws ApiError `bodyTooLarge`, as soon as that is known; `invalidParams` when the caller hangs up in the middle
+ * @param announced the `Content-Length`, if there is one
+ * @throws ApiError `bodyTooLarge` when that alone says so
  */
-export async function readBody(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
-  try {
-    return await readBytes(request, headers);
-  } catch (error) {
-    throw error instanceof ApiError ? error : refuse('invalidParams', {}, { cause: error });
-  }
-}
-
-async function readBytes(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
-  const announced = Number(headers.get('content-length') ?? Number.NaN);
-  if (announced > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
-  // Node lets no more through than was announced; and `arrayBuffer` is the quick way.
-  if (!Number.isNaN(announced)) return new Uint8Array(await request.arrayBuffer());
-  return readStream(request.body);
-}
-
-async function readStream(stream: Request['body']): Promise<Uint8Array> {
+export function createBodyReader(announced: string | null): BodyReader {
+  if (Number(announced) > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of stream ?? []) {
-    length += chunk.length;
-    if (length > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return {
+    add(chunk) {
+      length += chunk.length;
+      if (length > LARGEST_BODY_BYTES) throw refuse('bodyTooLarge');
+      chunks.push(chunk);
+    },
+    bytes: () => (chunks.length === 1 && chunks[0]) || Buffer.concat(chunks),
+  };
 }

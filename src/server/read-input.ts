@@ -2,25 +2,22 @@ import { isUtf8 } from 'node:buffer';
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
 import { refuse } from '../contract/errors.ts';
-import type { RequestHeaders } from './request-headers.ts';
+import { type Received, splitTarget } from './exchange.ts';
 
 /** Deeper JSON than any request has a use for. */
 const DEEPEST_JSON = 32;
-
-/** What an endpoint receives. */
-export interface Received {
-  readonly url: string;
-  readonly headers: RequestHeaders;
-  readonly bytes: Uint8Array;
-}
 
 /**
  * Parses what an endpoint receives: its query, its JSON body, or both.
  *
  * @throws ApiError `invalidParams` for everything that does not fit, whatever it is
  */
-export function readInput(endpoint: AnyEndpoint, { url, headers, bytes }: Received): Record<string, unknown> {
-  const query = endpoint.query && parse(endpoint.query, readQuery(url));
+export function readInput(
+  endpoint: AnyEndpoint,
+  { target, headers }: Received,
+  bytes: Uint8Array,
+): Record<string, unknown> {
+  const query = endpoint.query && parse(endpoint.query, readQuery(splitTarget(target).query));
   const body = endpoint.body && parse(endpoint.body, readJson(headers.get('content-type') ?? '', bytes));
   return { ...query, ...body };
 }
@@ -31,11 +28,9 @@ function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record
   return result.data;
 }
 
-function readQuery(url: string): Record<string, string> {
+function readQuery(text: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
-  const start = url.indexOf('?');
-  if (start === -1) return query;
-  for (const [name, value] of new URLSearchParams(url.slice(start))) {
+  for (const [name, value] of new URLSearchParams(text)) {
     if (name in query) throw refuse('invalidParams', {}, { cause: new Error(`query parameter ${name} is repeated`) });
     query[name] = value;
   }

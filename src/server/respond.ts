@@ -1,5 +1,6 @@
 import { type AnyEndpoint, reasonsOf } from '../contract/endpoint.ts';
 import { ApiError, type Reason, refuse } from '../contract/errors.ts';
+import type { Answer } from './exchange.ts';
 
 /** What every answer is, and what a stored one is repeated as. */
 export const JSON_TYPE = 'application/json';
@@ -8,17 +9,17 @@ export const JSON_TYPE = 'application/json';
 const ALWAYS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
 /** A JSON answer. */
-export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response {
+export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Answer {
   return jsonText(status, JSON.stringify(body), headers);
 }
 
 /** A JSON answer whose text is ready. */
-export function jsonText(status: number, text: string, headers?: Readonly<Record<string, string>>): Response {
-  return new Response(text, { status, headers: { ...ALWAYS, ...headers } });
+export function jsonText(status: number, text: string, headers?: Readonly<Record<string, string>>): Answer {
+  return { status, headers: { ...ALWAYS, ...headers }, body: text };
 }
 
 /** A refusal: `{message, code}` and nothing else. */
-export function refusal(error: ApiError, headers?: Readonly<Record<string, string>>): Response {
+export function refusal(error: ApiError, headers?: Readonly<Record<string, string>>): Answer {
   return json(error.status, payloadOf(error), { ...retryAfter(error), ...headers });
 }
 

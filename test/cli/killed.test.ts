@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 import { openInstance } from '../../src/server/instance.ts';
 import { lkm, tempFolder } from './fake-io.ts';
@@ -118,14 +117,19 @@ describe('a command that is killed', () => {
       hold = resolve;
     });
     let isFirst = true;
-    const listener = getRequestListener(async (request) => {
-      const answer = await fetch(request);
-      if (!isFirst) return answer;
+    const server = createServer(async (message, response) => {
+      const { method = '', url = '', headers } = message;
+      const answer = await fetch(
+        new Request(`http://lkm.test${url}`, {
+          method,
+          headers: headers as Record<string, string>,
+          body: (await text(message)) || null,
+        }),
+      );
+      if (isFirst) hold?.(answer);
+      else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
       isFirst = false;
-      hold?.(answer);
-      return new Promise<Response>(() => {});
-    });
-    const server = createServer(listener).listen(0, '127.0.0.1');
+    }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const env = {
       LKM_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -62,6 +62,7 @@ describe('requests as no client of ours writes them', () => {
       ['POST /customer HTTP/1.1', 'Host: localhost', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
       400,
     ],
+    ['a path that is written in another way', ['GET /custo%6Der HTTP/1.1', 'Host: localhost'], 404],
     ['a path that is none', ['GET customer HTTP/1.1', 'Host: localhost'], 400],
     ['the asterisk', ['OPTIONS * HTTP/1.1', 'Host: localhost'], 400],
     ['headers of 20 kB', ['GET /customer HTTP/1.1', 'Host: localhost', `X-Long: ${'x'.repeat(20_000)}`], 431],

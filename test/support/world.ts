@@ -12,6 +12,7 @@ import { hashToken, mintToken } from '../../src/domain/token.ts';
 import { trustProxies } from '../../src/server/address.ts';
 import { createApp } from '../../src/server/app.ts';
 import { createExactlyOnce } from '../../src/server/exactly-once.ts';
+import { fetchOf } from '../../src/server/in-process.ts';
 import { type Listener, listen } from '../../src/server/listen.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createRateLimiter } from '../../src/server/rate-limit.ts';
@@ -182,7 +183,7 @@ export async function createWorld(
   }
 
   async function send(path: string, init: RequestInit): Promise<Answer> {
-    return readAnswer(await app(new Request(`http://lkm.test${path}`, init), { peer: PEER }));
+    return readAnswer(await fetchOf(app, PEER)(new Request(`http://lkm.test${path}`, init)));
   }
 
   const call: World['call'] = async (as, method, path, body, headers) => {
