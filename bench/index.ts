@@ -112,11 +112,13 @@ interface Compared {
 }
 
 /** The middle of the rates and of the starts, and the most memory. */
-const summarise = (rounds: readonly Measured[]): Measured => ({
-  rate: middle(rounds.map(({ rate }) => rate)),
-  memoryMib: Math.max(...rounds.map(({ memoryMib }) => memoryMib)),
-  readyMs: middle(rounds.map(({ readyMs }) => readyMs)),
-});
+function summarise(rounds: readonly Measured[]): Measured {
+  return {
+    rate: middle(rounds.map(({ rate }) => rate)),
+    memoryMib: Math.max(...rounds.map(({ memoryMib }) => memoryMib)),
+    readyMs: middle(rounds.map(({ readyMs }) => readyMs)),
+  };
+}
 
 function middle(figures: readonly number[]): number {
   const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)];
