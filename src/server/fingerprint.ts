@@ -4,6 +4,8 @@ import { splitTarget } from './exchange.ts';
 /** Goes up when the rule below changes; records of another version are legacy. */
 export const FINGERPRINT_VERSION = 1;
 
+const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
+
 /**
  * Tells whether two requests are the same: hex SHA-256 over method, raw path, canonical query and exact body bytes.
  *
@@ -12,12 +14,13 @@ export const FINGERPRINT_VERSION = 1;
  */
 export function fingerprintOf(method: string, target: string, body: Uint8Array): string {
   const { path, query } = splitTarget(target);
-  const parts = [method, path, canonical(query)].map((part) => `${Buffer.byteLength(part)}:${part}`);
-  const head = `lkm-idempotency-${FINGERPRINT_VERSION}\0${parts.join('')}${body.length}:`;
+  const head = `${START}${measured(method)}${measured(path)}${measured(canonical(query))}${body.length}:`;
   const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + body.length);
   bytes.set(body, bytes.write(head));
   return hash('sha256', bytes);
 }
+
+const measured = (part: string): string => `${Buffer.byteLength(part)}:${part}`;
 
 function canonical(query: string): string {
   if (query === '') return '';

@@ -45,7 +45,7 @@ export async function mutate(parts: AppParts, ask: Ask): Promise<Settled> {
   }
   const fingerprint = fingerprintOf(endpoint.method, received.target, bytes);
   const claim = { accountId: caller.accountId, key, fingerprint, method: endpoint.method, path: endpoint.path, now };
-  return parts.exactlyOnce(claim, async (rows) => {
+  return await parts.exactlyOnce(claim, async (rows) => {
     try {
       if (!input.ok) throw input.error;
       return await rows.nested(() => perform(parts, ask, rows, input.value));
