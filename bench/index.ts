@@ -1,16 +1,19 @@
 import { openCluster } from '../faults/cluster.ts';
 import { makeDatabase } from './database.ts';
-import { type Measured, measure, type Operation, type Side } from './measure.ts';
+import { type Operation, type Running, type Side, start } from './measure.ts';
 
-// Prints requests per second over 32 connections. Only the ratios mean anything on another machine: both sides of
-// each are measured in turns in this one run. A ratio is the middle one of those of the rounds, since a machine that
-// others share is not equally fast from one round to the next.
+// Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
+// sides run, and are loaded in short turns. A ratio is the middle one of those of the turns, since a machine that others
+// share is not equally fast from one second to the next.
 //
 //   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory
 
-const ROUNDS = Number(process.env.LKM_BENCH_ROUNDS ?? 5);
-const SECONDS = Number(process.env.LKM_BENCH_SECONDS ?? 4);
+const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
+const TURN_SECONDS = 0.5;
+
+/** Until then the compiler of a fresh process is still at work. */
+const WARM_UP_SECONDS = 5;
 
 if (process.argv[2] === 'million') await atSizes(1_000_000, '1 000 000 keys');
 else {
@@ -89,18 +92,32 @@ async function asReplicas(): Promise<void> {
 }
 
 async function inTurns(operation: Operation, one: Side, other: Side): Promise<Compared> {
-  const rounds: { one: Measured; other: Measured }[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    rounds.push({
-      one: await measure(one, operation, SECONDS),
-      other: await measure(other, operation, SECONDS),
-    });
+  const sides = { one: await start(one), other: await start(other) };
+  try {
+    await sides.one.load(operation, WARM_UP_SECONDS);
+    await sides.other.load(operation, WARM_UP_SECONDS);
+    const turns: { one: number; other: number }[] = [];
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      turns.push({
+        one: await sides.one.load(operation, TURN_SECONDS),
+        other: await sides.other.load(operation, TURN_SECONDS),
+      });
+    }
+    return {
+      one: summarise(
+        sides.one,
+        turns.map((turn) => turn.one),
+      ),
+      other: summarise(
+        sides.other,
+        turns.map((turn) => turn.other),
+      ),
+      ratio: middle(turns.map((turn) => turn.other / turn.one)),
+    };
+  } finally {
+    await sides.one.stop();
+    await sides.other.stop();
   }
-  return {
-    one: summarise(rounds.map((round) => round.one)),
-    other: summarise(rounds.map((round) => round.other)),
-    ratio: middle(rounds.map((round) => round.other.rate / round.one.rate)),
-  };
 }
 
 /** Two sides of one run. */
@@ -111,13 +128,15 @@ interface Compared {
   readonly ratio: number;
 }
 
-/** The middle of the rates and of the starts, and the most memory. */
-function summarise(rounds: readonly Measured[]): Measured {
-  return {
-    rate: middle(rounds.map(({ rate }) => rate)),
-    memoryMib: Math.max(...rounds.map(({ memoryMib }) => memoryMib)),
-    readyMs: middle(rounds.map(({ readyMs }) => readyMs)),
-  };
+interface Measured {
+  /** Requests per second. */
+  readonly rate: number;
+  readonly readyMs: number;
+  readonly memoryMib: number;
+}
+
+function summarise(side: Running, rates: readonly number[]): Measured {
+  return { rate: middle(rates), readyMs: side.readyMs, memoryMib: side.peakMemoryMib() };
 }
 
 function middle(figures: readonly number[]): number {

@@ -14,7 +14,7 @@ export type Server = 'bare' | 'lkm serve' | 'single-commit';
 /** One side of a comparison. */
 export interface Side {
   readonly server: Server;
-  /** A function makes one for each measurement, where what the ones before have added would count. */
+  /** A function makes one for this side alone. */
   readonly fixture: Fixture | (() => Promise<Fixture>);
   /** Whether each sync to the disk takes 2 ms longer. */
   readonly slowDisk?: boolean;
@@ -22,56 +22,52 @@ export interface Side {
   readonly replicas?: number;
 }
 
-/** What one measurement says. */
-export interface Measured {
-  /** Requests per second. */
-  readonly rate: number;
-  /** The largest resident memory that a server had, in MiB. */
-  readonly memoryMib: number;
-  /** From the start of the process to its first line: it listens. */
+/** A side whose servers are running. */
+export interface Running {
+  /** From the start of the slowest process to its first line: it listens. */
   readonly readyMs: number;
+  /** Loads them for so long over 32 connections in all, and answers requests per second. */
+  load(operation: Operation, seconds: number): Promise<number>;
+  /** The largest resident memory that a server has had, in MiB. */
+  peakMemoryMib(): number;
+  stop(): Promise<void>;
 }
 
 const CONNECTIONS = 32;
-/** Until then the compiler of a fresh process is still at work. */
-const WARM_UP_SECONDS = 4;
 
-/** Starts the servers in processes of their own, loads them over 32 connections in all, and measures. */
-export async function measure(side: Side, operation: Operation, seconds: number): Promise<Measured> {
-  if (typeof side.fixture !== 'function') return measureOn(side.fixture, side, operation, seconds);
-  const fixture = await side.fixture();
-  try {
-    return await measureOn(fixture, side, operation, seconds);
-  } finally {
-    await fixture.remove();
-  }
+/** How exactly the load keeps to its time. */
+const SAMPLE_MS = 50;
+
+/** Starts the servers of a side in processes of their own. */
+export async function start(side: Side): Promise<Running> {
+  const fixture = typeof side.fixture === 'function' ? await side.fixture() : side.fixture;
+  const servers = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => startServer(side, fixture)));
+  return {
+    readyMs: Math.max(...servers.map(({ readyMs }) => readyMs)),
+    load: (operation, seconds) =>
+      load(
+        servers.map(({ url }) => url),
+        operation,
+        fixture,
+        seconds,
+      ),
+    peakMemoryMib: () => Math.max(...servers.map(({ pid }) => peakMemoryMib(pid))),
+    async stop() {
+      for (const { pid } of servers) process.kill(pid, 'SIGKILL');
+      await Promise.all(servers.map(({ child }) => exited(child)));
+      if (typeof side.fixture === 'function') await fixture.remove();
+    },
+  };
 }
 
-async function measureOn(fixture: Fixture, side: Side, operation: Operation, seconds: number): Promise<Measured> {
-  const running = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => start(side, fixture)));
-  try {
-    const urls = running.map(({ url }) => url);
-    await load(urls, operation, fixture, WARM_UP_SECONDS);
-    const rate = await load(urls, operation, fixture, seconds);
-    return {
-      rate,
-      memoryMib: Math.max(...running.map(({ pid }) => peakMemoryMib(pid))),
-      readyMs: Math.max(...running.map(({ readyMs }) => readyMs)),
-    };
-  } finally {
-    for (const { pid } of running) process.kill(pid, 'SIGKILL');
-    await Promise.all(running.map(({ child }) => exited(child)));
-  }
-}
-
-interface Running {
+interface ServerProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly pid: number;
   readonly readyMs: number;
 }
 
-async function start({ server, slowDisk = false }: Side, fixture: Fixture): Promise<Running> {
+async function startServer({ server, slowDisk = false }: Side, fixture: Fixture): Promise<ServerProcess> {
   const [program = '', ...args] = [
     ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
     process.execPath,
@@ -116,6 +112,7 @@ async function load(urls: readonly string[], operation: Operation, fixture: Fixt
       url,
       connections: CONNECTIONS / urls.length,
       duration: seconds,
+      sampleInt: SAMPLE_MS,
       headers: {
         authorization: `Bearer ${fixture.token}`,
         'content-type': 'application/json',
