@@ -3,7 +3,7 @@ import { refuse } from '../contract/errors.ts';
 import type { Answer, Received, RequestHeaders } from './exchange.ts';
 import { createBodyReader } from './read-body.ts';
 
-/** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3), so that what stands in one is never believed blindly. */
+/** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); another one has to be refused (RFC 9112 §3.2). */
 const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
@@ -22,10 +22,27 @@ export function receivedOf(message: IncomingMessage): Received | null {
   };
 }
 
+/** How long a caller that was answered before its body had come may go on sending, in milliseconds. */
+const LINGER_MS = 1_000;
+
 /** Sends an answer; nobody may be there to take it any more. */
 export function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (mayStillCome(response.req)) linger(response.req);
   // With its length the head goes out together with the body.
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}
+
+/** Whether there is a body of which the end has not come yet. */
+const mayStillCome = ({ complete, headers }: IncomingMessage): boolean =>
+  !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined);
+
+/**
+ * Gives the rest of a body a moment to come, in which it is thrown away, and then hangs up. To hang up at once could
+ * cost the caller its answer; to read on for ever would let anybody send without end.
+ */
+function linger(message: IncomingMessage): void {
+  const hangUp = setTimeout(() => message.socket.destroy(), LINGER_MS);
+  message.once('close', () => clearTimeout(hangUp));
 }
 
 /** Path and query of a target; whoever thinks this is a proxy writes a whole address. */

@@ -134,6 +134,31 @@ describe('slow clients', () => {
   });
 });
 
+describe('a caller that is refused before its body has come', () => {
+  it.each([
+    ['without a token', 'nothing', 401],
+    ['with too much', null, 413],
+  ])('reads why, %s, and cannot go on sending for ever', async (_, token, status) => {
+    const servers = watchServers();
+    await using service = await startTestServer();
+    await service.call('GET', '/health');
+    // Nothing else is to cut it off.
+    Object.assign(servers.at(service.server.port), { headersTimeout: 0, requestTimeout: 0 });
+    using connection = openConnection(service.server.port);
+    connection.send(
+      'POST /customer HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${token ?? service.adminToken}`,
+      'Transfer-Encoding: chunked',
+      '',
+      '',
+    );
+    const flood = setInterval(() => connection.send('10000', ' '.repeat(0x10000), ''), 1);
+    onTestFinished(() => clearInterval(flood));
+    expect(await connection.end()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+});
+
 describe('close', () => {
   it('finishes the request in flight, keeps what it wrote, and accepts no other', async () => {
     await using service = await startTestServer();
