@@ -6,10 +6,10 @@ import { newId } from '../src/domain/ids.ts';
 import { signLicenseFile } from '../src/domain/license-file.ts';
 import type { IpAddress } from '../src/domain/mask.ts';
 import { hashToken } from '../src/domain/token.ts';
-import { createRandom } from '../src/server/random.ts';
 import { createSigners } from '../src/server/signers.ts';
+import { createRandom } from '../src/service/random.ts';
 import { openStore } from '../src/store/open.ts';
-import type { Rows } from '../src/store/store.ts';
+import type { Repositories } from '../src/store/store.ts';
 import { freshLicense } from './license.ts';
 
 // The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
@@ -27,7 +27,7 @@ interface Input {
 }
 
 async function create({ productId }: Input, token: string, key: string | undefined, body: string): Promise<unknown> {
-  const caller = await store.rows.tokens.findByHash(hashToken(token));
+  const caller = await store.repositories.tokens.findByHash(hashToken(token));
   if (caller === null) return null;
   const { accountId } = caller;
   const now = new Date().toISOString() as Instant;
@@ -51,7 +51,7 @@ async function create({ productId }: Input, token: string, key: string | undefin
   });
 }
 
-async function insert(rows: Rows, accountId: AccountId, productId: ProductId, now: Instant): Promise<unknown> {
+async function insert(rows: Repositories, accountId: AccountId, productId: ProductId, now: Instant): Promise<unknown> {
   const product = await rows.products.find(accountId, productId);
   const license = freshLicense(accountId, (product?.id ?? '') as ProductId, now);
   await rows.keys.insert(license);
@@ -59,16 +59,16 @@ async function insert(rows: Rows, accountId: AccountId, productId: ProductId, no
 }
 
 async function get({ productId, licenseKey }: Input, token: string): Promise<unknown> {
-  const caller = await store.rows.tokens.findByHash(hashToken(token));
+  const caller = await store.repositories.tokens.findByHash(hashToken(token));
   if (caller === null) return null;
-  const license = await store.rows.keys.find(caller.accountId, productId, licenseKey);
+  const license = await store.repositories.keys.find(caller.accountId, productId, licenseKey);
   if (license === null) return null;
-  const devices = await store.rows.devices.list(license);
+  const devices = await store.repositories.devices.list(license);
   return { data: { license: { ...license, devices }, customer: null }, code: 0 };
 }
 
 async function sign({ productId, licenseKey, hostId, ttl }: Input, token: string): Promise<unknown> {
-  const caller = await store.rows.tokens.findByHash(hashToken(token));
+  const caller = await store.repositories.tokens.findByHash(hashToken(token));
   if (caller === null) return null;
   const now = new Date().toISOString() as Instant;
   const expiresAt = new Date(Date.now() + ttl * 1_000).toISOString() as Instant;

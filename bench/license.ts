@@ -2,7 +2,7 @@ import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import { HEARTBEAT_INTERVAL_SECONDS, type License, SESSION_LEASE_SECONDS } from '../src/domain/license.ts';
 import { mintKey } from '../src/domain/license-key.ts';
-import { createRandom } from '../src/server/random.ts';
+import { createRandom } from '../src/service/random.ts';
 
 const random = createRandom();
 

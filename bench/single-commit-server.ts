@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs';
-import { trustProxies } from '../src/server/address.ts';
-import { createApp } from '../src/server/app.ts';
-import { createExactlyOnce } from '../src/server/exactly-once.ts';
-import { openBase } from '../src/server/instance.ts';
-import { listen } from '../src/server/listen.ts';
+import { createApp } from '../src/server/http/app.ts';
+import { trustProxies } from '../src/server/http/client-address.ts';
+import { listen } from '../src/server/http/listen.ts';
+import { createRateLimiter } from '../src/server/http/rate-limit.ts';
+import { createExactlyOnce } from '../src/server/idempotency/exactly-once.ts';
 import { createLog, gatherLines } from '../src/server/log.ts';
-import { createRateLimiter } from '../src/server/rate-limit.ts';
+import { openBase } from '../src/server/runtime.ts';
 import type { Store } from '../src/store/store.ts';
 
 // The service as it is, but for one thing: a transaction begins when the one before it is durable, so that each

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { Ask, Operation, Target } from './operations.ts';
+import type { AuthorizedRequest, Operation, Target } from './operations.ts';
 import type { World } from './world.ts';
 
 /** An answer that was read to its end. */
@@ -19,7 +19,7 @@ export interface Intent {
   readonly mark: string;
   readonly key: string;
   readonly target: Target;
-  readonly ask: Ask;
+  readonly ask: AuthorizedRequest;
   /** Final answers, in the order of their arrival. */
   readonly answers: Answer[];
   sent: number;
@@ -44,13 +44,13 @@ export interface Ledger {
   /** Sends until there is a final answer; null when there is none in time. */
   settle(intent: Intent, route: Route): Promise<Answer | null>;
   /** Sends without an idempotency key, and keeps nothing. */
-  sendBare(ask: Ask, url: string): Promise<Answer | null>;
+  sendBare(ask: AuthorizedRequest, url: string): Promise<Answer | null>;
   close(): Promise<void>;
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-const PATIENCE_MS = 45_000;
+const LOCK_TIMEOUT_MS = 45_000;
 
 /** A sabotaged client gives each attempt a key of its own. */
 export function openLedger({ token, productId }: World, { keepKey = true } = {}): Ledger {
@@ -58,7 +58,7 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
   const intents: Intent[] = [];
   const unsettling = new Map<string, number>();
 
-  async function exchange(url: string, ask: Ask, key: string | null): Promise<Answer | null> {
+  async function exchange(url: string, ask: AuthorizedRequest, key: string | null): Promise<Answer | null> {
     try {
       const { statusCode, headers, body } = await request(`${url}${ask.path}`, {
         method: ask.method,
@@ -96,7 +96,7 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
   }
 
   async function settle(intent: Intent, route: Route): Promise<Answer | null> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + LOCK_TIMEOUT_MS;
     for (let attempt = 0; ; attempt += 1) {
       const answer = await send(intent, route(attempt));
       if (answer !== null && isFinal(answer)) return answer;

@@ -5,7 +5,7 @@ import type { Snapshot } from './snapshot.ts';
 export type Target = Readonly<Record<string, string>>;
 
 /** An HTTP request without its address. */
-export interface Ask {
+export interface AuthorizedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body: string | null;
@@ -21,7 +21,7 @@ export interface Operation {
   /** Makes what must be there first. The effect of `consumes` is gone, or changed, once this one has happened. */
   prepare?(make: Make): Promise<{ readonly target: Target; readonly consumes?: Intent }>;
   /** `mark` is the intent's own, and ends up in what it makes. */
-  ask(mark: string, target: Target, productId: string): Ask;
+  ask(mark: string, target: Target, productId: string): AuthorizedRequest;
   /** How often it has happened. */
   effects(rows: Snapshot, mark: string, target: Target): number;
   /** Whether the database holds what the answer says. */
@@ -30,7 +30,7 @@ export interface Operation {
   readonly refusals?: readonly string[];
 }
 
-const post = (path: string, body: object): Ask => ({ method: 'POST', path, body: JSON.stringify(body) });
+const post = (path: string, body: object): AuthorizedRequest => ({ method: 'POST', path, body: JSON.stringify(body) });
 
 const idIn = (body: Record<string, unknown>) => (body.data as { id?: string } | undefined)?.id;
 

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createExactlyOnce, type ExactlyOnce } from '../src/server/exactly-once.ts';
-import { FINGERPRINT_VERSION } from '../src/server/fingerprint.ts';
-import { isPostgres } from '../src/store/database.ts';
-import { OutcomeUnknown, StorageError } from '../src/store/storage-error.ts';
-import type { Rows, Store } from '../src/store/store.ts';
+import { createExactlyOnce, type ExactlyOnce } from '../src/server/idempotency/exactly-once.ts';
+import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
+import { isPostgres } from '../src/store/engine/database.ts';
+import { OutcomeUnknown, StorageError } from '../src/store/engine/storage-error.ts';
+import type { Repositories, Store } from '../src/store/store.ts';
 
 /** What can be taken away. Each is a mistake that somebody could make. */
 export const sabotages = {
@@ -71,7 +71,7 @@ function answerEarly(store: Store): Store {
     ...store,
     transaction: (work) =>
       new Promise((resolve, reject) => {
-        const late = async (rows: Rows) => {
+        const late = async (rows: Repositories) => {
           resolve(await work(rows));
           await sleep(LATE_MS);
         };
@@ -82,13 +82,13 @@ function answerEarly(store: Store): Store {
 
 /** SQLite runs one transaction at a time: there, counting inside it would be as good as not being wrong. */
 function countThenInsert(store: Store, countInside: boolean): Store {
-  const counting = (rows: Rows): Rows => ({
+  const counting = (rows: Repositories): Repositories => ({
     ...rows,
     keys: {
       ...rows.keys,
       takeSlot: async (license, now) => {
         const { accountId, productId, key, maxActivations } = license;
-        const seen = countInside ? license : await store.rows.keys.find(accountId, productId, key);
+        const seen = countInside ? license : await store.repositories.keys.find(accountId, productId, key);
         if (maxActivations !== null && (seen?.activations ?? 0) >= maxActivations) return false;
         await rows.keys.freeSlots(license, -1, now);
         return true;
@@ -109,7 +109,7 @@ function believeFailure(store: Store): Store {
 }
 
 type Claim = Parameters<ExactlyOnce>[0];
-type Record = Parameters<Rows['idempotency']['insert']>[0];
+type Record = Parameters<Repositories['idempotency']['insert']>[0];
 
 const recordOf = (claim: Claim, answer: Record['answer']): Record => ({
   accountId: claim.accountId,
@@ -140,7 +140,7 @@ const storeLater =
 const checkThenAct =
   (store: Store): ExactlyOnce =>
   async (claim, perform) => {
-    const known = await store.rows.idempotency.find(claim.accountId, claim.key);
+    const known = await store.repositories.idempotency.find(claim.accountId, claim.key);
     if (known?.answer != null) return { ...known.answer, replayed: true };
     return store.transaction(async (rows) => {
       const answer = await perform(rows);

@@ -1,8 +1,8 @@
-import { trustProxies } from '../src/server/address.ts';
-import { createApp } from '../src/server/app.ts';
-import { openBase } from '../src/server/instance.ts';
-import { listen } from '../src/server/listen.ts';
+import { createApp } from '../src/server/http/app.ts';
+import { trustProxies } from '../src/server/http/client-address.ts';
+import { listen } from '../src/server/http/listen.ts';
 import { createLog } from '../src/server/log.ts';
+import { openBase } from '../src/server/runtime.ts';
 import { startServer } from '../src/server/serve.ts';
 import { type Sabotage, sabotage, sabotageDrivers } from './sabotage.ts';
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { Tables } from '../src/store/tables.ts';
+import type { Tables } from '../src/store/schema.ts';
 
 type Kept = 'licenses' | 'devices' | 'customers' | 'products' | 'tokens' | 'sessions';
 
@@ -16,7 +16,7 @@ const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
   sessions: ({ user_identifier }) => user_identifier ?? '',
 };
 
-/** Rows of each table by the mark of the intent that made them. */
+/** Repositories of each table by the mark of the intent that made them. */
 export type Snapshot = {
   readonly [T in Kept]: ReadonlyMap<string, readonly Tables[T][]>;
 } & {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openInstance } from '../src/server/instance.ts';
+import { openInstance } from '../src/server/runtime.ts';
 import type { Cluster } from './cluster.ts';
 import { readPostgres, readSqlite, type Snapshot } from './snapshot.ts';
 

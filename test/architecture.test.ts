@@ -31,17 +31,17 @@ const table = readTable(read('ARCHITECTURE.md'));
 const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
 
 /** Where the command may load the server. */
-const serverDoors = ['cli/instance.ts', 'cli/commands/serve.ts'];
+const serverDoors = ['cli/request/server.ts', 'cli/commands/serve.ts'];
 
 /** Where time, chance and the process come in, with the words that are allowed there. */
 const outside: Readonly<Record<string, readonly string[]>> = {
   'cli/main.ts': ['process', 'Date.now', 'randomUUID'],
   'client/timing.ts': ['Date.now', 'Math.random', 'randomUUID'],
   'contract/print-openapi.ts': ['process'],
-  'server/instance.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
-  'server/pipeline.ts': ['performance.now'],
-  'server/random.ts': ['randomFillSync'],
-  'store/sqlite/lock.ts': ['process', 'performance.now'],
+  'server/runtime.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
+  'server/http/pipeline.ts': ['performance.now'],
+  'service/random.ts': ['randomFillSync'],
+  'store/engine/sqlite/lock.ts': ['process', 'performance.now'],
   'verify.ts': ['new Date'],
 };
 
@@ -177,11 +177,11 @@ describe('the rules', () => {
   });
 
   it('see the server behind another door, and an open one', () => {
-    const late = "await import('../server/instance.ts')";
-    const early = "import { openInstance } from '../server/instance.ts';";
-    expect(serverDoorViolations({ path: 'cli/instance.ts', text: late })).toEqual([]);
-    expect(serverDoorViolations({ path: 'cli/other.ts', text: late })).toHaveLength(1);
-    expect(serverDoorViolations({ path: 'cli/instance.ts', text: early })).toHaveLength(1);
+    const late = "await import('../../server/runtime.ts')";
+    const early = "import { openInstance } from '../../server/runtime.ts';";
+    expect(serverDoorViolations({ path: 'cli/request/server.ts', text: late })).toEqual([]);
+    expect(serverDoorViolations({ path: 'cli/request/other.ts', text: late })).toHaveLength(1);
+    expect(serverDoorViolations({ path: 'cli/request/server.ts', text: early })).toHaveLength(1);
   });
 
   it.each([
@@ -338,7 +338,10 @@ function findCycle(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | 
 function serverDoorViolations({ path, text }: Source): string[] {
   if (folderOf(path) !== 'cli') return [];
   return readImports(text)
-    .filter(({ specifier }) => specifier.startsWith('.') && folderOf(resolve(path, specifier)) === 'server')
+    .filter(
+      ({ specifier }) =>
+        specifier.startsWith('.') && ['server', 'operator'].includes(folderOf(resolve(path, specifier))),
+    )
     .filter(({ how }) => !serverDoors.includes(path) || how === 'value')
     .map(({ specifier, how }) => `${path}: ${how} ${specifier}`);
 }

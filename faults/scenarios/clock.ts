@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
-import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/cleanup.ts';
-import { FINGERPRINT_VERSION } from '../../src/server/fingerprint.ts';
+import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
+import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Random } from '../random.ts';
@@ -26,7 +26,7 @@ export const clock: Scenario = {
   run: (run) =>
     inRounds(clock, run, async ({ stage, report, random }) => {
       const store = await openStore(stage.world.db, 0);
-      const account = (await store.rows.accounts.oldest())?.id;
+      const account = (await store.repositories.accounts.oldest())?.id;
       if (account === undefined) throw new Error('the world has no account');
       try {
         let time = 0;
@@ -91,6 +91,6 @@ async function storeAnswer(store: Store, accountId: AccountId, wall: number): Pr
 }
 
 async function keysOf(store: Store, account: AccountId): Promise<Set<string>> {
-  const records = await store.rows.idempotency.list(account, 'completed', 100_000);
+  const records = await store.repositories.idempotency.list(account, 'completed', 100_000);
   return new Set(records.map(({ key }) => key));
 }

@@ -1,6 +1,6 @@
-import type { Context } from './context.ts';
+import type { CommandContext } from './context.ts';
 import type { Io } from './io.ts';
-import type { Field, Outcome } from './output/outcome.ts';
+import type { CommandResult, Field } from './output/result.ts';
 
 /** Turns the text of an option or argument into its value; throws `UsageError`. An argument sees the options. */
 export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
@@ -51,7 +51,7 @@ interface CommandSpec<A, O> {
   readonly fields?: readonly Field[];
   /** Whole command lines, with what each does. */
   readonly examples: readonly (readonly [line: string, does: string])[];
-  run(values: ValuesOf<A> & ValuesOf<O>, context: Context): Promise<Outcome>;
+  run(values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
 }
 
 /** A command as data. */

@@ -1,18 +1,18 @@
 import type { CallOptions, Client } from '../client/index.ts';
-import { type Connection, openConnection } from './connection.ts';
-import { InterruptedError } from './errors.ts';
+import type { Settings } from './config/settings.ts';
+import { chooseTarget } from './config/target.ts';
+import { InterruptedError } from './failure/errors.ts';
 import type { GlobalFlags } from './global-options.ts';
-import type { Claim } from './intents.ts';
 import type { Io } from './io.ts';
-import { observe } from './observe.ts';
-import type { Note } from './output/outcome.ts';
+import type { Note } from './output/result.ts';
 import { talk } from './output/talk.ts';
-import type { Settings } from './settings.ts';
-import { chooseTarget } from './target.ts';
+import { type Connection, openConnection } from './request/connection.ts';
+import type { Claim } from './request/intents.ts';
+import { observe } from './request/observe.ts';
 import { version } from './version.ts';
 
 /** What a command works with, besides its own values. */
-export interface Context {
+export interface CommandContext {
   readonly io: Io;
   readonly settings: Settings;
   readonly flags: GlobalFlags;
@@ -33,7 +33,7 @@ export interface Changed<T> {
 }
 
 /** A context with what only the runner needs. */
-export interface Session extends Context {
+export interface CommandSession extends CommandContext {
   /** The connection, once there is one. */
   readonly connection: Connection | null;
   /** The key of a change that was begun and not answered. */
@@ -50,7 +50,7 @@ interface SessionOptions {
   readonly io: Io;
 }
 
-export function openSession({ values, flags, settings, io }: SessionOptions): Session {
+export function openSession({ values, flags, settings, io }: SessionOptions): CommandSession {
   const dryRun = values.dryRun === true;
   const givenKey = typeof values.idempotencyKey === 'string' ? values.idempotencyKey : undefined;
   let connection: Connection | null = null;
@@ -73,15 +73,15 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Se
   }
 
   async function change<T>(send: (client: Client, call: CallOptions) => Promise<T>): Promise<Changed<T>> {
-    const { captureRequest } = await import('./capture-request.ts');
+    const { captureRequest } = await import('./request/capture-request.ts');
     const request = await captureRequest(chooseTarget(flags, io), (recorder) => send(recorder, {}));
     if (dryRun) {
-      const { DryRun } = await import('./dry-run.ts');
+      const { DryRun } = await import('./request/dry-run.ts');
       throw new DryRun(request, givenKey ?? io.uuid());
     }
     const ready = await client();
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-    const { claimKey, isSettledBy } = await import('./intents.ts');
+    const { claimKey, isSettledBy } = await import('./request/intents.ts');
     const claim = await claimKey(request, givenKey, { io, say });
     const { idempotencyKey } = claim;
     pendingKey = idempotencyKey;
@@ -97,7 +97,7 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Se
   }
 
   async function forget(claims: readonly Claim[]): Promise<void> {
-    const { removeIntents } = await import('./intent-files.ts');
+    const { removeIntents } = await import('./request/intent-files.ts');
     removeIntents(claims.flatMap(({ files }) => files));
   }
 

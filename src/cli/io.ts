@@ -1,6 +1,6 @@
 import type { Timing } from '../client/index.ts';
 import type { Fetch } from '../contract/endpoint.ts';
-import type { Prompter } from './prompt.ts';
+import type { Prompter } from './prompts/prompt.ts';
 
 /** Where text goes: stdout or stderr. */
 export interface Output {
@@ -36,7 +36,7 @@ export interface Io {
    * What tells a process from a later one with the same pid, in visible ASCII without dots; empty where the system
    * does not say, null when no such process runs.
    */
-  birthOf(pid: number): string | null;
+  processStartTime(pid: number): string | null;
   now(): number;
   uuid(): string;
   /** Aborted when the process is told to stop; the reason is the name of the signal. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import type { WriteStream } from 'node:tty';
 import type { Io, Output } from './io.ts';
-import { terminalPrompter } from './prompt.ts';
+import { terminalPrompter } from './prompts/prompt.ts';
 import { run } from './run.ts';
 
 const FALLBACK_COLUMNS = 80;
@@ -30,7 +30,7 @@ function systemIo(): Io {
     get host() {
       return hostname();
     },
-    birthOf,
+    processStartTime,
     now: Date.now,
     uuid: () => crypto.randomUUID(),
     stop: stopSignal(),
@@ -67,7 +67,7 @@ function userName(): string {
 }
 
 /** On Linux the tick at which the process began; a process that is dead and not yet buried does not run. */
-function birthOf(pid: number): string | null {
+function processStartTime(pid: number): string | null {
   try {
     process.kill(pid, 0);
   } catch (error) {

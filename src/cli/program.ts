@@ -1,6 +1,6 @@
 import { Command as Commander, CommanderError } from 'commander';
 import type { Command } from './command.ts';
-import { UsageError } from './errors.ts';
+import { UsageError } from './failure/errors.ts';
 import { type GlobalFlags, globalOptions } from './global-options.ts';
 import { withoutBrackets } from './help/brackets.ts';
 import { expandHelp } from './help/expand.ts';

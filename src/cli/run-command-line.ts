@@ -1,14 +1,14 @@
-import { chooseFields } from './choose-fields.ts';
+import { readSettings, type Settings } from './config/settings.ts';
 import { openSession } from './context.ts';
-import { exitCodes } from './exit-codes.ts';
-import { fail, type Progress } from './fail.ts';
+import { exitCodes } from './failure/exit-codes.ts';
+import { fail, type Progress } from './failure/fail.ts';
 import type { Io } from './io.ts';
+import { chooseFields } from './output/choose-fields.ts';
 import { checkDestination } from './output/file.ts';
-import { writeOutcome } from './output/write.ts';
+import { writeResult } from './output/write.ts';
 import { type ParsedCommand, parseCommandLine } from './program.ts';
-import { readValues } from './read-values.ts';
-import { rerunLine } from './rerun.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { rerunLine } from './request/rerun.ts';
+import { readValues } from './values/read-values.ts';
 
 /** Reads a command line and does what it says; resolves to the exit code. The one place that catches errors. */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
@@ -36,7 +36,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   const chosen = chooseFields(settings.fields, fields);
   const values = await readValues(command, written, io);
   if (command.operation) {
-    const { checkFields } = await import('./check-fields.ts');
+    const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
   }
   if (settings.output !== null) checkDestination(settings.output, settings.force, io);
@@ -44,7 +44,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   progress.session = session;
   const outcome = await command.run(values as never, session).catch(dryRunOutcome);
   const rerun = (key: string) => rerunLine(argv, key, { command, written, showsSecrets: io.stderr.isTTY });
-  await writeOutcome(outcome, { settings, io, fields, chosen, rerun });
+  await writeResult(outcome, { settings, io, fields, chosen, rerun });
   session.delivered();
   await outcome.afterwards?.();
   return outcome.exitCode ?? exitCodes.ok;
@@ -52,7 +52,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
 
 async function dryRunOutcome(error: unknown) {
   if (!(error instanceof Error) || error.name !== 'DryRun') throw error;
-  const { DryRun } = await import('./dry-run.ts');
+  const { DryRun } = await import('./request/dry-run.ts');
   if (error instanceof DryRun) return error.outcome;
   throw error;
 }

@@ -1,4 +1,4 @@
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes } from './failure/exit-codes.ts';
 import type { Io } from './io.ts';
 import { shortcut } from './shortcut.ts';
 

@@ -1,6 +1,6 @@
 import { type Loss, readLoss } from './loss.ts';
 import { readText } from './read-text.ts';
-import { longestTimerMs } from './timing.ts';
+import { MAX_TIMER_MS } from './timing.ts';
 import type { Outgoing, Transport } from './transport.ts';
 
 /** A whole answer. */
@@ -23,7 +23,7 @@ export async function exchange(transport: Transport, outgoing: Outgoing, bounds:
   const { timeoutMs, signal } = bounds;
   const deadline = new AbortController();
   const late = new DOMException(`no whole answer within ${timeoutMs} ms`, 'TimeoutError');
-  const timer = setTimeout(() => deadline.abort(late), Math.min(timeoutMs, longestTimerMs));
+  const timer = setTimeout(() => deadline.abort(late), Math.min(timeoutMs, MAX_TIMER_MS));
   const end = AbortSignal.any(signal ? [signal, deadline.signal] : [deadline.signal]);
   try {
     return await orAbort(sendAndRead(transport, outgoing, end), end);

@@ -1,5 +1,5 @@
 import { type AnyEndpoint, reasonsOf } from '../contract/endpoint.ts';
-import { type ApiError, readRefusal } from '../contract/errors.ts';
+import { type ApiError, readApiError } from '../contract/errors.ts';
 import { NetworkError, ProtocolError, type Trace } from './errors.ts';
 import { type Loss, rootCauses } from './loss.ts';
 import type { Outcome } from './outcome.ts';
@@ -17,7 +17,7 @@ export function toError(
   switch (failure.kind) {
     case 'refusal': {
       const { status, code, message } = failure;
-      return readRefusal({ status, code, message }, reasonsOf(endpoint), call);
+      return readApiError({ status, code, message }, reasonsOf(endpoint), call);
     }
     case 'violation':
       return new ProtocolError(failure.message, { call, status: failure.status }, { cause: failure.cause });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
 import type { Answer } from './exchange.ts';
 import type { Loss } from './loss.ts';
-import { maxAnswerBytes } from './read-text.ts';
+import { MAX_RESPONSE_BYTES } from './read-text.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** How one attempt ended. */
@@ -41,7 +41,7 @@ export function readOutcome(endpoint: Pick<AnyEndpoint, 'reply'>, answer: Answer
     return { kind: 'violation', status, message: `the service answered ${what}`, retryAfterMs, cause };
   };
   if (isRedirect(status)) return violation(`with a redirect to ${place(headers)}; check the base URL`);
-  if (text === null) return violation(`${status} with more than ${maxAnswerBytes} bytes`);
+  if (text === null) return violation(`${status} with more than ${MAX_RESPONSE_BYTES} bytes`);
   const json = parseJson(text);
   if (json === undefined) return violation(`${status} with something that is not JSON`);
   if (!isSuccess(status)) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a timer can count: more milliseconds than this and Node fires at once. */
-export const longestTimerMs = 2_147_483_647;
+export const MAX_TIMER_MS = 2_147_483_647;
 
 /** Where time and chance come from; tests set them. */
 export interface Timing {
@@ -20,7 +20,7 @@ export const systemTiming: Timing = {
   now: Date.now,
   sleep: async (ms, signal) => {
     try {
-      await delay(Math.min(ms, longestTimerMs), undefined, signal ? { signal } : {});
+      await delay(Math.min(ms, MAX_TIMER_MS), undefined, signal ? { signal } : {});
     } catch (cause) {
       throw signal?.aborted ? signal.reason : cause;
     }

@@ -1,5 +1,5 @@
 /** What a refusal may say beyond its reason; each message uses only what it needs. */
-export interface RefusalDetail {
+export interface ApiErrorDetail {
   readonly customerId?: string;
   readonly email?: string;
 }
@@ -7,7 +7,7 @@ export interface RefusalDetail {
 interface Refusal {
   readonly status: number;
   readonly code: number;
-  readonly message: string | ((detail: RefusalDetail) => string);
+  readonly message: string | ((detail: ApiErrorDetail) => string);
 }
 
 /**
@@ -15,11 +15,11 @@ interface Refusal {
  *
  * Source: API description, the error tables and "Errors"; codes it does not show are decision 0003.
  */
-export const refusals = {
+export const apiErrors = {
   invalidParams: { status: 400, code: 1, message: 'Missing required params' },
-  keyReused: { status: 400, code: 3, message: 'Idempotency key was used for a different request' },
+  idempotencyKeyReused: { status: 400, code: 3, message: 'Idempotency key was used for a different request' },
   legacyRecord: { status: 400, code: 4, message: 'Idempotency record is of an earlier form' },
-  malformedKey: { status: 400, code: 5, message: 'Malformed idempotency key' },
+  idempotencyKeyMalformed: { status: 400, code: 5, message: 'Malformed idempotency key' },
   invalidToken: { status: 401, code: 1, message: 'Invalid access token' },
   scopeMissing: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
   notActivated: { status: 403, code: 2, message: 'License not activated' },
@@ -40,17 +40,17 @@ export const refusals = {
   customerNotFound: {
     status: 404,
     code: 2,
-    message: ({ customerId }: RefusalDetail) => `Customer ${customerId} not found`,
+    message: ({ customerId }: ApiErrorDetail) => `Customer ${customerId} not found`,
   },
   routeNotFound: { status: 404, code: 1, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 1, message: 'Method not allowed' },
   emailTaken: {
     status: 409,
     code: 2,
-    message: ({ email }: RefusalDetail) => `A customer with email ${email} already exists`,
+    message: ({ email }: ApiErrorDetail) => `A customer with email ${email} already exists`,
   },
   requestInProgress: { status: 409, code: 3, message: 'A request with this idempotency key is in progress' },
-  answerMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
+  storedResponseMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   rateLimited: { status: 429, code: 3, message: 'Rate limit exceeded' },
   serverError: { status: 500, code: 1, message: 'Server error' },
@@ -58,7 +58,7 @@ export const refusals = {
 } as const satisfies Record<string, Refusal>;
 
 /** Our stable name for a refusal. */
-export type Reason = keyof typeof refusals;
+export type Reason = keyof typeof apiErrors;
 
 /** The refusals that any authenticated endpoint may answer besides those it lists. */
 export const commonReasons = [
@@ -80,11 +80,11 @@ interface Answer {
 /** The refusals that any mutation may answer besides. Source: API description, "Common behavior: idempotency". */
 export const mutationReasons = [
   'bodyTooLarge',
-  'malformedKey',
-  'keyReused',
+  'idempotencyKeyMalformed',
+  'idempotencyKeyReused',
   'legacyRecord',
   'requestInProgress',
-  'answerMissing',
+  'storedResponseMissing',
 ] as const satisfies readonly Reason[];
 
 /** The client's call that met an error; null on the server's side. */
@@ -116,9 +116,9 @@ export class ApiError extends Error {
   }
 }
 
-/** Makes the refusal that `reason` names: `throw refuse('emailTaken', { email })`. */
-export function refuse(reason: Reason, detail: RefusalDetail = {}, options?: ErrorOptions): ApiError {
-  const { status, code, message }: Refusal = refusals[reason];
+/** Makes the refusal that `reason` names: `throw apiError('emailTaken', { email })`. */
+export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: ErrorOptions): ApiError {
+  const { status, code, message }: Refusal = apiErrors[reason];
   return new ApiError(
     { reason, status, code, message: typeof message === 'string' ? message : message(detail) },
     options,
@@ -129,9 +129,9 @@ export function refuse(reason: Reason, detail: RefusalDetail = {}, options?: Err
  * Rebuilds a refusal from an answer. Codes repeat on the wire (404/1 has several meanings), so the reason is
  * looked up among those the endpoint may give, by message first.
  */
-export function readRefusal(answer: Answer, possible: readonly Reason[], call: CallTrace): ApiError {
+export function readApiError(answer: Answer, possible: readonly Reason[], call: CallTrace): ApiError {
   const matches = possible
-    .map((reason) => ({ reason, refusal: refusals[reason] }))
+    .map((reason) => ({ reason, refusal: apiErrors[reason] }))
     .filter(({ refusal }) => refusal.status === answer.status && refusal.code === answer.code);
   const match = matches.find(({ refusal }) => refusal.message === answer.message) ?? matches[0];
   return new ApiError({ ...answer, reason: match?.reason ?? null, call });

@@ -33,10 +33,10 @@ export const licenseTypes = ['node-locked', 'floating'] as const;
 const Features = z.record(text(1, 64), z.union([z.boolean(), z.number(), text(0, 256)]));
 
 /** So that a licence file stays well under the 64 KiB that its verifier reads. */
-const MOST_FEATURES = 40;
+const MAX_FEATURES = 40;
 
-const NewFeatures = Features.refine((features) => Object.keys(features).length <= MOST_FEATURES, {
-  message: `at most ${MOST_FEATURES} features`,
+const NewFeatures = Features.refine((features) => Object.keys(features).length <= MAX_FEATURES, {
+  message: `at most ${MAX_FEATURES} features`,
 });
 
 /** A licence in its shorter form. Source: API description, "License". */

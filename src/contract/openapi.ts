@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnyEndpoint, mutates, reasonsOf } from './endpoint.ts';
-import { type Reason, refusals } from './errors.ts';
+import { apiErrors, type Reason } from './errors.ts';
 import { apiVersion, listEndpoints } from './index.ts';
 
 type Json = Record<string, unknown>;
@@ -124,14 +124,14 @@ function refusalsOf(endpoint: AnyEndpoint): Record<string, Json> {
 function byStatus(endpoint: AnyEndpoint): Map<string, Reason[]> {
   const statuses = new Map<string, Reason[]>();
   for (const reason of reasonsOf(endpoint)) {
-    const status = String(refusals[reason].status);
+    const status = String(apiErrors[reason].status);
     statuses.set(status, [...(statuses.get(status) ?? []), reason]);
   }
   return statuses;
 }
 
 function describe(reason: Reason): string {
-  const { code, message } = refusals[reason];
+  const { code, message } = apiErrors[reason];
   const text = typeof message === 'string' ? message : message({ customerId: '{customerId}', email: '{email}' });
   return `code ${code}: ${text}`;
 }

@@ -48,7 +48,7 @@ export function seesSecrets(caller: Caller): boolean {
 }
 
 /** Whether the caller may touch the product at all. */
-export function touches(caller: Caller, productId: string): boolean {
+export function canAccessProduct(caller: Caller, productId: string): boolean {
   return caller.productIds === null || caller.productIds.has(productId);
 }
 
@@ -68,7 +68,7 @@ export function mayMint(caller: Caller, wanted: WantedToken): boolean {
   if (caller.maxIssues !== null && wanted.scopes.includes('license:write')) return false;
   if (caller.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > caller.expiresAt)) return false;
   if (wanted.productIds === null) return caller.productIds === null;
-  return wanted.productIds.every((productId) => touches(caller, productId));
+  return wanted.productIds.every((productId) => canAccessProduct(caller, productId));
 }
 
 const scopesByKind: Record<'read-only' | 'client', readonly Scope[]> = {

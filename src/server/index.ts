@@ -1,4 +1,4 @@
 /** The server, for programs that run it themselves. */
-export { LocalError } from '../store/local-error.ts';
-export { type Instance, openInstance } from './instance.ts';
+export { StartupError } from '../store/startup-error.ts';
+export { type Instance, openInstance } from './runtime.ts';
 export { type RunningServer, type ServeOptions, startServer } from './serve.ts';

@@ -1,13 +1,13 @@
 import { scopesOf } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
-import { trustProxies } from './address.ts';
-import { createApp } from './app.ts';
-import { startCleanup } from './cleanup.ts';
-import { type Base, openBase } from './instance.ts';
-import { listen, type Tls } from './listen.ts';
+import { createApp } from './http/app.ts';
+import { trustProxies } from './http/client-address.ts';
+import { listen, type Tls } from './http/listen.ts';
+import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
+import { startCleanup } from './jobs/cleanup.ts';
 import { createLog, gatherLines, type LogFormat, type LogSink } from './log.ts';
-import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './rate-limit.ts';
+import { type Base, openBase } from './runtime.ts';
 
 /** How a server is to run. */
 export interface ServeOptions {
@@ -37,7 +37,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Starts the service on a database; resolves once it listens. Throws LocalError when it cannot. */
+/** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const addressOf = trustProxies(options.behindProxy ?? []);
   const base = await openBase(options.db, 0, options.clock);
@@ -70,8 +70,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
 async function firstToken({ accountId, parts }: Base): Promise<{ accountId: string; adminToken: string }> {
   const now = parts.now();
   const adminToken = mintToken('admin', parts.random(32));
-  await parts.store.transaction((rows) =>
-    rows.tokens.insert({
+  await parts.store.transaction((repositories) =>
+    repositories.tokens.insert({
       accountId,
       id: newId('tok', now, parts.random(10)),
       hash: hashToken(adminToken),

@@ -17,19 +17,24 @@ export async function openAccount(
   store: Store,
   { now, random, newKeyPair }: { now: Instant; random(length: number): Uint8Array; newKeyPair(): KeyPair },
 ): Promise<{ accountId: AccountId; created: boolean }> {
-  const known = await store.rows.accounts.oldest();
+  const known = await store.repositories.accounts.oldest();
   if (known !== null) return { accountId: known.id, created: false };
 
   const accountId = newId('acc', now, random(10)) as AccountId;
   const pair = newKeyPair();
-  return store.transaction(async (rows) => {
-    if (!(await rows.accounts.insert({ id: accountId, name: DEFAULT_ACCOUNT, createdAt: now }))) {
+  return store.transaction(async (repositories) => {
+    if (!(await repositories.accounts.insert({ id: accountId, name: DEFAULT_ACCOUNT, createdAt: now }))) {
       // Another replica made it since we looked.
-      const made = await rows.accounts.oldest();
+      const made = await repositories.accounts.oldest();
       if (made === null) throw new Error('the account that was just made is gone');
       return { accountId: made.id, created: false };
     }
-    await rows.signingKeys.insert({ accountId, kid: createSigner(pair.privatePem).kid, ...pair, createdAt: now });
+    await repositories.signingKeys.insert({
+      accountId,
+      kid: createSigner(pair.privatePem).kid,
+      ...pair,
+      createdAt: now,
+    });
     return { accountId, created: true };
   });
 }

@@ -2,11 +2,11 @@ import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { Signer } from '../domain/license-file.ts';
 import type { IpAddress } from '../domain/mask.ts';
-import type { Rows } from '../store/store.ts';
+import type { Repositories } from '../store/store.ts';
 
 /** All that one use case may touch. A mutating one finds its rows inside a transaction. */
 export interface Context {
-  readonly rows: Rows;
+  readonly repositories: Repositories;
   readonly caller: Caller;
   readonly now: Instant;
   /** The address the request came from. */

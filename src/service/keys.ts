@@ -1,8 +1,8 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { LicenseKey, ProductId } from '../contract/scalars.ts';
-import { seesSecrets, touches } from '../domain/access.ts';
+import { canAccessProduct, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import {
   type Device,
@@ -22,24 +22,27 @@ type Keys = Contract['keys'];
 
 /** Issues a key for an active product. */
 export async function createKey(context: Context, input: InputOf<Keys['create']>): Promise<PayloadOf<Keys['create']>> {
-  const { rows, caller } = context;
-  const product = touches(caller, input.productId) ? await rows.products.find(caller.accountId, input.productId) : null;
-  if (!product?.active) throw refuse('productUnavailable');
+  const { repositories, caller } = context;
+  const product = canAccessProduct(caller, input.productId)
+    ? await repositories.products.find(caller.accountId, input.productId)
+    : null;
+  if (!product?.active) throw apiError('productUnavailable');
   if (caller.tokenId !== null && caller.maxIssues !== null) {
-    if (!(await rows.tokens.countIssue(caller.accountId, caller.tokenId))) throw refuse('issueLimit');
+    if (!(await repositories.tokens.countIssue(caller.accountId, caller.tokenId))) throw apiError('issueLimit');
   }
   const license = newLicense(context, input, await customerOf(context, input));
-  await rows.keys.insert(license);
+  await repositories.keys.insert(license);
   return { key: revealKey(license.key) };
 }
 
 /** Shows one licence with its devices and its customer. */
 export async function getKey(context: Context, input: InputOf<Keys['get']>): Promise<PayloadOf<Keys['get']>> {
-  const { rows, caller } = context;
+  const { repositories, caller } = context;
   const license = await findLicense(context, input);
-  if (license === null) throw refuse('licenseNotFound');
-  const devices = await rows.devices.list(license);
-  const customer = license.customerId === null ? null : await rows.customers.find(caller.accountId, license.customerId);
+  if (license === null) throw apiError('licenseNotFound');
+  const devices = await repositories.devices.list(license);
+  const customer =
+    license.customerId === null ? null : await repositories.customers.find(caller.accountId, license.customerId);
   return {
     license: showLicense(license, devices, seesSecrets(caller)),
     customer: customer && { id: customer.id, name: customer.name, email: customer.email, active: customer.active },
@@ -48,25 +51,25 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
 
 /** The licence the caller names, or null; one that the caller may not touch is as good as absent. */
 export async function findLicense(
-  { rows, caller }: Context,
+  { repositories, caller }: Context,
   address: { productId: ProductId; licenseKey: LicenseKey },
 ): Promise<License | null> {
-  if (!touches(caller, address.productId)) return null;
-  return rows.keys.find(caller.accountId, address.productId, address.licenseKey);
+  if (!canAccessProduct(caller, address.productId)) return null;
+  return repositories.keys.find(caller.accountId, address.productId, address.licenseKey);
 }
 
 /** Whether the licence's customer, if it has one, may use it. */
-export async function hasActiveCustomer({ rows }: Context, license: License): Promise<boolean> {
+export async function hasActiveCustomer({ repositories }: Context, license: License): Promise<boolean> {
   if (license.customerId === null) return true;
-  const customer = await rows.customers.find(license.accountId, license.customerId);
+  const customer = await repositories.customers.find(license.accountId, license.customerId);
   return customer?.active ?? true;
 }
 
 async function customerOf(context: Context, input: InputOf<Keys['create']>): Promise<string | null> {
   if (input.newCustomer != null) return (await addCustomer(context, input.newCustomer)).id;
   if (input.customerId == null) return null;
-  const customer = await context.rows.customers.find(context.caller.accountId, input.customerId);
-  if (customer === null) throw refuse('customerNotFound', { customerId: input.customerId });
+  const customer = await context.repositories.customers.find(context.caller.accountId, input.customerId);
+  if (customer === null) throw apiError('customerNotFound', { customerId: input.customerId });
   return customer.id;
 }
 

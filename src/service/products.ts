@@ -1,29 +1,29 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
-import { touches } from '../domain/access.ts';
+import { canAccessProduct } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 
 type Products = Contract['products'];
 
 /** Lists the products that the caller may touch. */
-export async function listProducts({ rows, caller }: Context): Promise<PayloadOf<Products['list']>> {
-  const products = await rows.products.list(caller.accountId);
-  return products.filter((product) => touches(caller, product.id));
+export async function listProducts({ repositories, caller }: Context): Promise<PayloadOf<Products['list']>> {
+  const products = await repositories.products.list(caller.accountId);
+  return products.filter((product) => canAccessProduct(caller, product.id));
 }
 
 /** Creates an active product. */
 export async function createProduct(
-  { rows, caller, now, random }: Context,
+  { repositories, caller, now, random }: Context,
   { name }: InputOf<Products['create']>,
 ): Promise<PayloadOf<Products['create']>> {
   // A product that its own maker could not see would be of no use to anyone.
-  if (caller.productIds !== null) throw refuse('scopeMissing');
+  if (caller.productIds !== null) throw apiError('scopeMissing');
   const id = newId('prod', now, random(10));
-  await rows.products.insert({ accountId: caller.accountId, id, name, now });
+  await repositories.products.insert({ accountId: caller.accountId, id, name, now });
   return { id, name, active: true, createdAt: now, updatedAt: now };
 }
 
@@ -42,12 +42,14 @@ export async function updateProduct(
 ): Promise<PayloadOf<Products['update']>> {
   const product = await findProduct(context, productId);
   const updated = { ...product, name: name ?? product.name, active: active ?? product.active, updatedAt: context.now };
-  await context.rows.products.update(context.caller.accountId, updated, context.now);
+  await context.repositories.products.update(context.caller.accountId, updated, context.now);
   return updated;
 }
 
-async function findProduct({ rows, caller }: Context, productId: ProductId): Promise<Product> {
-  const product = touches(caller, productId) ? await rows.products.find(caller.accountId, productId) : null;
-  if (product === null) throw refuse('productNotFound');
+async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {
+  const product = canAccessProduct(caller, productId)
+    ? await repositories.products.find(caller.accountId, productId)
+    : null;
+  if (product === null) throw apiError('productNotFound');
   return product;
 }

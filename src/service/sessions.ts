@@ -1,5 +1,5 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
 import { leaseEnd } from '../domain/lease.ts';
@@ -11,20 +11,20 @@ type Checkout = Contract['keys']['checkout'];
 
 /** Leases one concurrent use of a floating licence. */
 export async function checkoutKey(context: Context, input: InputOf<Checkout>): Promise<PayloadOf<Checkout>> {
-  const { rows, now } = context;
+  const { repositories, now } = context;
   const license = await findLicense(context, input);
-  if (license === null) throw refuse('licenseNotFound');
-  if (license.licenseType !== 'floating') throw refuse('wrongLicenseType');
+  if (license === null) throw apiError('licenseNotFound');
+  if (license.licenseType !== 'floating') throw apiError('wrongLicenseType');
   const refusal = refusalToUse(license, {
     customerActive: await hasActiveCustomer(context, license),
     hostId: input.hostId ?? null,
     now,
   });
-  if (refusal !== null) throw refuse(refusal);
+  if (refusal !== null) throw apiError(refusal);
 
-  await rows.keys.lock(license);
-  const live = await rows.sessions.countLive(license, now);
-  if (license.maxConcurrentSessions !== null && live >= license.maxConcurrentSessions) throw refuse('sessionLimit');
+  await repositories.keys.lock(license);
+  const live = await repositories.sessions.countLive(license, now);
+  if (license.maxConcurrentSessions !== null && live >= license.maxConcurrentSessions) throw apiError('sessionLimit');
 
   const session = {
     id: newId('ses', now, context.random(10)),
@@ -35,7 +35,7 @@ export async function checkoutKey(context: Context, input: InputOf<Checkout>): P
     nonce: Buffer.from(context.random(16)).toString('base64url'),
     expiresAt: leaseEnd(now, license.sessionLeaseDuration),
   };
-  await rows.sessions.insert(license, session, now);
+  await repositories.sessions.insert(license, session, now);
   return {
     message: 'Session checked out',
     sessionId: session.id,

@@ -1,5 +1,5 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { toJwk } from '../domain/license-file.ts';
 import type { Context } from './context.ts';
@@ -7,9 +7,9 @@ import type { Context } from './context.ts';
 type Jwks = Contract['signingKeys']['jwks'];
 
 /** The public keys of one account, by default of the oldest. */
-export async function listPublicKeys({ rows }: Context, { account }: InputOf<Jwks>): Promise<PayloadOf<Jwks>> {
-  const accountId = account ?? (await rows.accounts.oldest())?.id;
-  const pems = accountId === undefined ? [] : await rows.signingKeys.listPublic(accountId);
-  if (pems.length === 0) throw refuse('accountNotFound');
+export async function listPublicKeys({ repositories }: Context, { account }: InputOf<Jwks>): Promise<PayloadOf<Jwks>> {
+  const accountId = account ?? (await repositories.accounts.oldest())?.id;
+  const pems = accountId === undefined ? [] : await repositories.signingKeys.listPublic(accountId);
+  if (pems.length === 0) throw apiError('accountNotFound');
   return { keys: pems.map(toJwk) };
 }

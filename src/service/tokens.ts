@@ -1,5 +1,5 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { refuse } from '../contract/errors.ts';
+import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Token } from '../contract/tokens.ts';
 import { type Caller, mayMint, scopesOf } from '../domain/access.ts';
@@ -10,20 +10,20 @@ import type { Context } from './context.ts';
 type Tokens = Contract['tokens'];
 
 /** Lists the tokens of the account. */
-export function listTokens({ rows, caller }: Context): Promise<PayloadOf<Tokens['list']>> {
-  return rows.tokens.list(caller.accountId);
+export function listTokens({ repositories, caller }: Context): Promise<PayloadOf<Tokens['list']>> {
+  return repositories.tokens.list(caller.accountId);
 }
 
 /** Creates a token that may do no more than its maker. */
 export async function createToken(
-  { rows, caller, now, random }: Context,
+  { repositories, caller, now, random }: Context,
   input: InputOf<Tokens['create']>,
 ): Promise<PayloadOf<Tokens['create']>> {
   const scopes = scopesOf(input.kind, input.scopes ?? []);
   const productIds = input.productIds ?? null;
-  if (!mayCreateToken(caller, input)) throw refuse('scopeMissing');
+  if (!mayCreateToken(caller, input)) throw apiError('scopeMissing');
   for (const productId of productIds ?? []) {
-    if ((await rows.products.find(caller.accountId, productId)) === null) throw refuse('productNotFound');
+    if ((await repositories.products.find(caller.accountId, productId)) === null) throw apiError('productNotFound');
   }
   const token = {
     id: newId('tok', now, random(10)),
@@ -35,7 +35,7 @@ export async function createToken(
     expiresAt: input.expiresAt ?? null,
   };
   const secret = mintToken(input.kind, random(32));
-  await rows.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
+  await repositories.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
   return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
 }
 
@@ -50,17 +50,19 @@ export function mayCreateToken(caller: Caller, input: InputOf<Tokens['create']>)
 
 /** Revokes a token. */
 export async function revokeToken(
-  { rows, caller, now }: Context,
+  { repositories, caller, now }: Context,
   { tokenId }: InputOf<Tokens['revoke']>,
 ): Promise<void> {
-  if (!(await rows.tokens.revoke(caller.accountId, tokenId, now))) throw refuse('tokenNotFound');
+  if (!(await repositories.tokens.revoke(caller.accountId, tokenId, now))) throw apiError('tokenNotFound');
 }
 
 /** Shows the token that asks; the owner of a database in process has none, and is shown as one that may do all. */
-export async function showSelf({ rows, caller, now }: Context): Promise<PayloadOf<Tokens['self']>> {
+export async function showSelf({ repositories, caller, now }: Context): Promise<PayloadOf<Tokens['self']>> {
   const token =
-    caller.tokenId === null ? owner(caller.accountId, now) : await rows.tokens.find(caller.accountId, caller.tokenId);
-  if (token === null) throw refuse('invalidToken');
+    caller.tokenId === null
+      ? owner(caller.accountId, now)
+      : await repositories.tokens.find(caller.accountId, caller.tokenId);
+  if (token === null) throw apiError('invalidToken');
   return token;
 }
 

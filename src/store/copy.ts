@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { LocalError } from './local-error.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
+import { StartupError } from './startup-error.ts';
 
 /** Tells how far a copy has come. */
 export interface CopyProgress {
@@ -39,7 +39,7 @@ type Row = Record<string, string | number | null>;
  * Copies every row of one database into another, empty one of the same schema, in one transaction: the target holds
  * all of it or nothing. Both sides are then read again and compared by counts and checksums.
  *
- * @throws LocalError when the target is not empty, or when the two sides differ in the end
+ * @throws StartupError when the target is not empty, or when the two sides differ in the end
  */
 export async function copyDatabase(
   from: Kysely<Tables>,
@@ -47,7 +47,7 @@ export async function copyDatabase(
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopiedTable[]> {
   if ((await count(to, 'accounts')) > 0) {
-    throw new LocalError('the target already holds an instance', 'copy into a new database');
+    throw new StartupError('the target already holds an instance', 'copy into a new database');
   }
   return to.transaction().execute(async (target) => {
     const copied: CopiedTable[] = [];
@@ -64,7 +64,7 @@ export async function copyDatabase(
       }
       const [ours, theirs] = [await digest(from, name, key), await digest(target, name, key)];
       if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
-        throw new LocalError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
+        throw new StartupError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
       }
       copied.push({ table: name, ...theirs });
     }

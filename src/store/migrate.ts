@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { LocalError } from './local-error.ts';
 import { migrations } from './migrations/index.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './schema.ts';
+import { StartupError } from './startup-error.ts';
 
 /** How far the schema of a database has come. */
 export interface SchemaStatus {
@@ -25,12 +25,12 @@ export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
 /**
  * Brings the schema up to date, and answers the migrations that it ran. Replicas that start at once take turns.
  *
- * @throws LocalError when a newer lkm has already changed the database.
+ * @throws StartupError when a newer lkm has already changed the database.
  */
 export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
   const { pending, unknown } = await schemaStatus(db);
   if (unknown.length > 0) {
-    throw new LocalError(
+    throw new StartupError(
       `the database was changed by a newer lkm (migration ${unknown[0]})`,
       'use that version or a later one',
     );

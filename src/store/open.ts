@@ -1,5 +1,5 @@
-import { isPostgres } from './database.ts';
-import { openSqlite } from './sqlite/driver.ts';
+import { isPostgres } from './engine/database.ts';
+import { openSqlite } from './engine/sqlite/driver.ts';
 import { createStore, type Store } from './store.ts';
 
 /**
@@ -7,11 +7,11 @@ import { createStore, type Store } from './store.ts';
  *
  * @param location the path of a SQLite file, or `postgres://…`
  * @param waitMs how long to wait for another short-lived process that holds the file
- * @throws LocalError when it cannot be used
+ * @throws StartupError when it cannot be used
  */
 export async function openStore(location: string, waitMs: number): Promise<Store> {
   if (!isPostgres(location)) return createStore(await openSqlite(location, waitMs));
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
-  const { openPostgres } = await import('./postgres/driver.ts');
+  const { openPostgres } = await import('./engine/postgres/driver.ts');
   return createStore(await openPostgres(location));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fieldSchema } from '../../src/cli/check-fields.ts';
 import { parseCommandLine } from '../../src/cli/program.ts';
 import { groups, leaves } from '../../src/cli/tree.ts';
+import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { lkm } from './fake-io.ts';
 

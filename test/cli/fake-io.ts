@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Io } from '../../src/cli/io.ts';
-import type { Prompter } from '../../src/cli/prompt.ts';
+import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { run } from '../../src/cli/run.ts';
 
 /** What a test decides about the surroundings of a command. */
@@ -46,7 +46,7 @@ export async function lkm(argv: readonly string[], surroundings: Surroundings = 
   return { code, ...printed };
 }
 
-/** An `Io` that touches nothing of this machine but a folder of its own, and what was printed to it. */
+/** An `Io` that canAccessProduct nothing of this machine but a folder of its own, and what was printed to it. */
 export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { stdout: string; stderr: string } } {
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
   const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
@@ -73,7 +73,7 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     pid,
     user: 'vendor',
     host,
-    birthOf: (one) => (one === pid || running.includes(one) ? `${one}0` : null),
+    processStartTime: (one) => (one === pid || running.includes(one) ? `${one}0` : null),
     now: () => now,
     uuid: () => {
       const number = (uuidsOf.get(cwd) ?? 0) + 1;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stateDir } from '../../src/cli/paths.ts';
+import { stateDir } from '../../src/cli/config/paths.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
@@ -211,7 +211,7 @@ describe('a change that had no answer', () => {
     const controller = new AbortController();
     const argv = ['customers', 'delete', ...ids, '-y'];
     const stderrOf = async (surroundings: Surroundings) => (await lkm(argv, { cwd, env, ...surroundings })).stderr;
-    const { openInstance } = await import('../../src/server/instance.ts');
+    const { openInstance } = await import('../../src/server/runtime.ts');
     const { fetch, ownerToken, close } = await openInstance({ db: join(cwd, 'lkm.db') });
     const viaHttp = { LKM_BASE_URL: 'https://licensing.example.com', LKM_TOKEN: ownerToken };
     let calls = 0;

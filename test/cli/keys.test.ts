@@ -189,7 +189,7 @@ describe('a signed file', () => {
 
   it('is verified against keys in a file, without any service', async () => {
     const { cwd, key } = await sign(['-o', 'a.lic']);
-    const instance = await import('../../src/server/instance.ts');
+    const instance = await import('../../src/server/runtime.ts');
     const { fetch, close } = await instance.openInstance({ db: join(cwd, 'lkm.db') });
     const jwks = await (await fetch(new Request('http://127.0.0.1/.well-known/jwks.json'))).text();
     await close();

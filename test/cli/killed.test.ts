@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { openInstance } from '../../src/server/instance.ts';
+import { openInstance } from '../../src/server/runtime.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 import { KEY, PRODUCT } from './scripted-service.ts';
 

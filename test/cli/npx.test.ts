@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { asTyped } from '../../src/cli/config/typed.ts';
 import { leaves } from '../../src/cli/tree.ts';
-import { asTyped } from '../../src/cli/typed.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 import { listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 

@@ -19,7 +19,7 @@ async function onDatabase() {
 /** A record as another service may have left it. */
 async function leaveInProgress(db: string, key: string, createdAt: string): Promise<void> {
   const store = await openStore(db, 0);
-  const account = await store.rows.accounts.oldest();
+  const account = await store.repositories.accounts.oldest();
   if (account === null) throw new Error('no account');
   await store.transaction((rows) =>
     rows.idempotency.insert({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InterruptedError } from '../../src/cli/errors.ts';
-import type { Prompter } from '../../src/cli/prompt.ts';
+import { InterruptedError } from '../../src/cli/failure/errors.ts';
+import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { lkm, type Surroundings } from './fake-io.ts';
 import { customer, KEY, listed, PRODUCT, remote, type Scripted, scriptedService } from './scripted-service.ts';
 

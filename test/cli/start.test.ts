@@ -61,7 +61,7 @@ describe('the sources of the command', () => {
   });
 
   it('load the server in two files, and late', () => {
-    expect(having(/import\('(\.\.\/)+server\//).sort()).toEqual(['commands/serve.ts', 'instance.ts']);
+    expect(having(/import\('(\.\.\/)+server\//).sort()).toEqual(['commands/serve.ts', 'request/server.ts']);
     expect(having(/^import (?!type).*from '(\.\.\/)+(server|service|store)\//m)).toEqual([]);
   });
 });

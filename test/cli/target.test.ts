@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { storeProfile } from '../../src/cli/config.ts';
+import { storeProfile } from '../../src/cli/config/config.ts';
 import { fakeIo, lkm, tempFolder } from './fake-io.ts';
 import { listed, refusal, scriptedService } from './scripted-service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { locate, withoutPassword, withoutPasswords } from '../../src/cli/location.ts';
+import { locate, withoutPassword, withoutPasswords } from '../../src/cli/config/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
 import { parseLimit } from '../../src/cli/values/count.ts';
 import { parseDuration } from '../../src/cli/values/duration.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { mutates } from '../../src/contract/endpoint.ts';
-import { refusals } from '../../src/contract/errors.ts';
+import { apiErrors } from '../../src/contract/errors.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
 import { toOpenApi } from '../../src/contract/openapi.ts';
 import { createWorld, type Parsed } from '../support/world.ts';
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
   it.each(listEndpoints())('lists the statuses that $name may answer, and no others', ({ name, endpoint }) => {
     const operation = operations.find((each) => each.operation.operationId === name)?.operation;
     const guarded = endpoint.scope === 'public' ? [] : [401, 403];
-    const own = endpoint.errors.map((reason) => refusals[reason].status);
+    const own = endpoint.errors.map((reason) => apiErrors[reason].status);
     const statuses = [
       endpoint.reply.status,
       400,

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountId, Instant, TokenId } from '../../src/contract/scalars.ts';
 import { type Scope, scopes, type TokenKind, tokenKinds } from '../../src/contract/scopes.ts';
-import { allows, anonymous, type Caller, mayMint, scopesOf, seesSecrets, touches } from '../../src/domain/access.ts';
+import {
+  allows,
+  anonymous,
+  type Caller,
+  canAccessProduct,
+  mayMint,
+  scopesOf,
+  seesSecrets,
+} from '../../src/domain/access.ts';
 
 describe('scopesOf', () => {
   it.each<[TokenKind, readonly Scope[]]>([
@@ -55,20 +63,20 @@ it('lets an admin see secrets by its kind alone', () => {
 });
 
 describe('anonymous', () => {
-  it('holds no scope, touches no product and sees no secret', () => {
+  it('holds no scope, canAccessProduct no product and sees no secret', () => {
     expect(scopes.filter((scope) => allows(anonymous, scope))).toEqual([]);
-    expect([touches(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
+    expect([canAccessProduct(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
   });
 });
 
-describe('touches', () => {
+describe('canAccessProduct', () => {
   it.each([
     [null, true],
     [['prod_a', 'prod_b'], true],
     [['prod_b'], false],
     [[], false],
   ])('answers for prod_a and a caller of the products %j: %s', (productIds, answer) => {
-    expect(touches(caller('admin', [], productIds), 'prod_a')).toBe(answer);
+    expect(canAccessProduct(caller('admin', [], productIds), 'prod_a')).toBe(answer);
   });
 });
 
@@ -120,7 +128,7 @@ describe('mayMint', () => {
         });
         const scopesKept = scopes.every((scope) => !allows(made, scope) || allows(maker, scope));
         const productsKept = ['prod_a', 'prod_b', 'prod_c', 'prod_d'].every(
-          (id) => !touches(made, id) || touches(maker, id),
+          (id) => !canAccessProduct(made, id) || canAccessProduct(maker, id),
         );
         expect(granted).toBe(scopesKept && productsKept);
       }),

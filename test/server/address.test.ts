@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trustProxies } from '../../src/server/address.ts';
+import { trustProxies } from '../../src/server/http/client-address.ts';
 
 const PROXY = '10.0.0.1';
 const CALLER = '203.0.113.7';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { cleanUp, createCleanupSchedule } from '../../src/server/cleanup.ts';
+import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
 import { createWorld } from '../support/world.ts';
 

@@ -87,7 +87,7 @@ describe('openInstance', () => {
     const db = join(folder.path, 'lkm.db');
     const first = await openInstance({ db });
     await expect(openInstance({ db, waitMs: 0 })).rejects.toMatchObject({
-      name: 'LocalError',
+      name: 'StartupError',
       message: `${db} is in use by process ${process.pid}`,
     });
     await first.close();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { refuse } from '../../src/contract/errors.ts';
-import { refusal, retirementHeaders, toRefusal } from '../../src/server/respond.ts';
+import { apiError } from '../../src/contract/errors.ts';
+import { refusal, retirementHeaders, toApiError } from '../../src/server/http/respond.ts';
 import { findEndpoint } from '../support/scenario.ts';
 
 describe('a refusal', () => {
   it('is its message and its code and nothing else', () => {
-    const answer = refusal(refuse('rateLimited', {}, { cause: new Error('secret') }), { 'Retry-After': '1' });
+    const answer = refusal(apiError('rateLimited', {}, { cause: new Error('secret') }), { 'Retry-After': '1' });
     expect(answer).toEqual({
       status: 429,
       headers: {
@@ -21,18 +21,18 @@ describe('a refusal', () => {
 
 describe('what a failed request answers', () => {
   it.each([
-    ['a refusal that the endpoint lists', refuse('emailTaken', { email: 'a@b.example' }), 'emailTaken'],
-    ['a refusal that every endpoint may answer', refuse('invalidParams'), 'invalidParams'],
-    ['a server error for a refusal that it does not list', refuse('sessionLimit'), 'serverError'],
+    ['a refusal that the endpoint lists', apiError('emailTaken', { email: 'a@b.example' }), 'emailTaken'],
+    ['a refusal that every endpoint may answer', apiError('invalidParams'), 'invalidParams'],
+    ['a server error for a refusal that it does not list', apiError('sessionLimit'), 'serverError'],
     ['a server error for any other error', new TypeError('no'), 'serverError'],
     ['a server error for what is not even an error', 'no', 'serverError'],
   ])('is %s', (_, thrown, reason) => {
-    expect(toRefusal(findEndpoint('customers.create'), thrown).reason).toBe(reason);
+    expect(toApiError(findEndpoint('customers.create'), thrown).reason).toBe(reason);
   });
 
   it('keeps the cause of a server error for the log', () => {
     const cause = new TypeError('no');
-    expect(toRefusal(findEndpoint('customers.create'), cause)).toMatchObject({ message: 'Server error', cause });
+    expect(toApiError(findEndpoint('customers.create'), cause)).toMatchObject({ message: 'Server error', cause });
   });
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { apiVersion } from '../../src/contract/index.ts';
-import { LocalError, startServer } from '../../src/server/index.ts';
+import { StartupError, startServer } from '../../src/server/index.ts';
 import { createFolder } from '../support/engines.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -70,7 +70,7 @@ describe('a server that cannot start', () => {
     const { port } = other.server;
 
     await expect(startServer({ ...quiet, db, port })).rejects.toMatchObject({
-      name: 'LocalError',
+      name: 'StartupError',
       message: `port ${port} on 127.0.0.1 is in use`,
       hint: 'give another with --port, or 0 for a free one',
     });
@@ -81,7 +81,7 @@ describe('a server that cannot start', () => {
     await using folder = await createFolder();
     const started = startServer({ ...quiet, db: join(folder.path, 'lkm.db'), host: '203.0.113.7' });
     await expect(started).rejects.toMatchObject({
-      name: 'LocalError',
+      name: 'StartupError',
       message: expect.stringContaining('cannot listen on 203.0.113.7'),
     });
   });
@@ -90,7 +90,7 @@ describe('a server that cannot start', () => {
     await using other = await startTestServer();
     const { db, url } = other.server;
     await expect(startServer({ ...quiet, db })).rejects.toEqual(
-      new LocalError(
+      new StartupError(
         `${db} is served by process ${process.pid} at ${url}`,
         `use that server (--base-url ${url}), or stop it first`,
       ),

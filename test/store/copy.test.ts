@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { copyInstance, databaseStatus, migrateDatabase } from '../../src/server/operator.ts';
-import { LocalError } from '../../src/store/local-error.ts';
+import { copyInstance, databaseStatus, migrateDatabase } from '../../src/operator/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import { StartupError } from '../../src/store/startup-error.ts';
 import { createFolder, engines } from '../support/engines.ts';
 import { databaseUrl, query } from '../support/postgres.ts';
 import { createWorld } from '../support/world.ts';
@@ -46,7 +46,7 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
     );
     expect(steps).toContain('devices 2/2');
     const store = await openStore(place.location, 0);
-    expect((await store.rows.customers.list(world.accounts.acme)).map(({ email }) => email)).toEqual([
+    expect((await store.repositories.customers.list(world.accounts.acme)).map(({ email }) => email)).toEqual([
       'zoe@example.com',
     ]);
     await store.close();
@@ -57,7 +57,7 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
     await world.store.close();
     await using place = await newPlace(to);
     await copyInstance(world.location, place.location, () => {});
-    await expect(copyInstance(world.location, place.location, () => {})).rejects.toThrow(LocalError);
+    await expect(copyInstance(world.location, place.location, () => {})).rejects.toThrow(StartupError);
   });
 });
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LocalError } from '../../src/store/local-error.ts';
+import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { openSqlite } from '../../src/store/sqlite/driver.ts';
+import { StartupError } from '../../src/store/startup-error.ts';
 import { createFolder } from '../support/engines.ts';
 import { accountId, stock } from '../support/shelf.ts';
 
@@ -32,7 +32,7 @@ describe('a database file', () => {
     const license = await stock(first);
     await first.close();
     const second = await openStore(db, 0);
-    const found = await second.rows.keys.find(accountId, license.productId, license.key);
+    const found = await second.repositories.keys.find(accountId, license.productId, license.key);
     await second.close();
     expect(found).toEqual(license);
   });
@@ -73,7 +73,7 @@ describe('a database file', () => {
 
   it('is refused when it is a folder', async () => {
     const opened = openStore('.', 0);
-    await expect(opened).rejects.toBeInstanceOf(LocalError);
+    await expect(opened).rejects.toBeInstanceOf(StartupError);
     await expect(opened).rejects.toThrow('cannot be opened');
   });
 
@@ -81,7 +81,7 @@ describe('a database file', () => {
     await using folder = await createFolder();
     const file = join(folder.path, 'file');
     writeFileSync(file, '');
-    await expect(openStore(join(file, 'lkm.db'), 0)).rejects.toBeInstanceOf(LocalError);
+    await expect(openStore(join(file, 'lkm.db'), 0)).rejects.toBeInstanceOf(StartupError);
   });
 
   it('is refused, and left as it is, when it is no database', async () => {
@@ -91,7 +91,7 @@ describe('a database file', () => {
     writeFileSync(db, notes);
     for (let i = 0; i < 2; i += 1) {
       await expect(openStore(db, 0)).rejects.toMatchObject({
-        name: 'LocalError',
+        name: 'StartupError',
         message: `${db} is not a database`,
         hint: 'give another file with --db',
       });
@@ -108,7 +108,7 @@ describe('a database file', () => {
     raw.close();
     for (let i = 0; i < 2; i += 1) {
       await expect(openStore(db, 0)).rejects.toEqual(
-        new LocalError(
+        new StartupError(
           'the database was changed by a newer lkm (migration 9999-later)',
           'use that version or a later one',
         ),
@@ -123,7 +123,7 @@ describe('the owner of a database file', () => {
     const db = join(folder.path, 'lkm.db');
     const store = await openStore(db, 0);
     await expect(openStore(db, 0)).rejects.toEqual(
-      new LocalError(`${db} is in use by process ${process.pid}`, 'wait until it has finished'),
+      new StartupError(`${db} is in use by process ${process.pid}`, 'wait until it has finished'),
     );
     await store.close();
     await (await openStore(db, 0)).close();
@@ -133,7 +133,7 @@ describe('the owner of a database file', () => {
     await using folder = await createFolder();
     mkdirSync(join(folder.path, 'sub'));
     const store = await openStore(join(folder.path, 'lkm.db'), 0);
-    await expect(openStore(`${folder.path}/sub/../lkm.db`, 0)).rejects.toBeInstanceOf(LocalError);
+    await expect(openStore(`${folder.path}/sub/../lkm.db`, 0)).rejects.toBeInstanceOf(StartupError);
     await store.close();
   });
 
@@ -143,7 +143,7 @@ describe('the owner of a database file', () => {
     const store = await openStore(db, 0);
     store.announce('http://127.0.0.1:8080');
     await expect(openStore(db, 600_000)).rejects.toEqual(
-      new LocalError(
+      new StartupError(
         `${db} is served by process ${process.pid} at http://127.0.0.1:8080`,
         'use that server (--base-url http://127.0.0.1:8080), or stop it first',
       ),
@@ -166,7 +166,7 @@ describe('the owner of a database file', () => {
     const owner = spawnOwner(db);
     await once(owner.stdout, 'data');
     await expect(openStore(db, 0)).rejects.toMatchObject({
-      name: 'LocalError',
+      name: 'StartupError',
       message: `${db} is served by process ${owner.pid} at http://127.0.0.1:1`,
     });
 
@@ -175,7 +175,7 @@ describe('the owner of a database file', () => {
 
     expect(existsSync(`${db}-owner`)).toBe(true);
     const store = await openStore(db, 0);
-    expect(await store.rows.accounts.oldest()).toEqual({
+    expect(await store.repositories.accounts.oldest()).toEqual({
       id: 'acc_1',
       name: 'acme',
       createdAt: '2026-11-21T10:00:00.000Z',

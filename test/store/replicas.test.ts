@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { openInstance } from '../../src/server/instance.ts';
+import { openInstance } from '../../src/server/runtime.ts';
 import { openStore } from '../../src/store/open.ts';
 import { databaseUrl, query } from '../support/postgres.ts';
 
@@ -49,6 +49,6 @@ it.each([
 ])('PostgreSQL behind %s is refused in one line, without the password', async (_, change, message) => {
   const url = change(new URL(inject('postgres')));
   const failed = await openStore(url.href, 0).catch((error: Error) => error);
-  expect(failed).toMatchObject({ name: 'LocalError', message: expect.stringContaining(message) });
+  expect(failed).toMatchObject({ name: 'StartupError', message: expect.stringContaining(message) });
   expect(String(failed)).not.toContain(url.password);
 });

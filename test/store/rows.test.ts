@@ -33,8 +33,8 @@ describe.each(engines)('rows on $name', (engine) => {
       updatedAt: later,
     });
     await store.transaction((rows) => rows.keys.insert(full));
-    expect(await store.rows.keys.find(accountId, bare.productId, bare.key)).toEqual(bare);
-    expect(await store.rows.keys.find(accountId, full.productId, full.key)).toEqual(full);
+    expect(await store.repositories.keys.find(accountId, bare.productId, bare.key)).toEqual(bare);
+    expect(await store.repositories.keys.find(accountId, full.productId, full.key)).toEqual(full);
   });
 
   it('keep a token as it was', async () => {
@@ -52,9 +52,9 @@ describe.each(engines)('rows on $name', (engine) => {
     };
     await store.transaction((rows) => rows.tokens.insert({ ...token, accountId, hash: 'h', now }));
     const shown = { ...token, issued: 0, revokedAt: null, createdAt: now };
-    expect(await store.rows.tokens.find(accountId, 'tok_1')).toEqual(shown);
-    expect(await store.rows.tokens.findByHash('h')).toEqual({ ...shown, accountId });
-    expect(await store.rows.tokens.findByHash('H')).toBeNull();
+    expect(await store.repositories.tokens.find(accountId, 'tok_1')).toEqual(shown);
+    expect(await store.repositories.tokens.findByHash('h')).toEqual({ ...shown, accountId });
+    expect(await store.repositories.tokens.findByHash('H')).toBeNull();
   });
 
   it('count issued keys up to the limit of the token, however many ask at once', async () => {
@@ -69,7 +69,7 @@ describe.each(engines)('rows on $name', (engine) => {
       ),
     );
     expect(counted.filter(Boolean)).toHaveLength(5);
-    expect((await store.rows.tokens.find(accountId, 'tok_1'))?.issued).toBe(5);
+    expect((await store.repositories.tokens.find(accountId, 'tok_1'))?.issued).toBe(5);
   });
 
   it('give one host one device of a licence, however many ask at once', async () => {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { kyselyOn } from '../../src/store/sqlite/kysely.ts';
-import { statement } from '../../src/store/statement.ts';
+import { kyselyOn } from '../../src/store/engine/sqlite/kysely.ts';
+import { statement } from '../../src/store/engine/statement.ts';
 
 const compiler = kyselyOn(new DatabaseSync(':memory:'));
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Rows, Store } from '../../src/store/store.ts';
+import type { Repositories, Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { accountId, device, stock } from '../support/shelf.ts';
 
-const addCustomer = (rows: Rows, name: string) =>
+const addCustomer = (rows: Repositories, name: string) =>
   rows.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
 
-const namesOf = async (store: Store) => (await store.rows.customers.list(accountId)).map(({ name }) => name);
+const namesOf = async (store: Store) => (await store.repositories.customers.list(accountId)).map(({ name }) => name);
 
 describe.each(engines)('a transaction on $name', (engine) => {
   it('answers what its work answers, once that is written', async () => {
@@ -220,6 +220,6 @@ describe.each(engines)('a slot on $name', (engine) => {
         }),
       ),
     );
-    expect((await store.rows.keys.find(accountId, license.productId, license.key))?.activations).toBe(0);
+    expect((await store.repositories.keys.find(accountId, license.productId, license.key))?.activations).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyEndpoint } from '../../src/contract/endpoint.ts';
-import { commonReasons, type Reason, refusals } from '../../src/contract/errors.ts';
+import { apiErrors, commonReasons, type Reason } from '../../src/contract/errors.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { engines } from './engines.ts';
 import { type Answer, type As, createWorld, type World } from './world.ts';
@@ -131,7 +131,7 @@ const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [...commonReason
 
 /** Whether the expected refusal is this one; a message that the row computes fits by its shape. */
 function isAbout<It>(reason: Reason, { status, code, message }: Refused<It>): boolean {
-  const known = refusals[reason];
+  const known = apiErrors[reason];
   if (known.status !== status || known.code !== code) return false;
   return typeof known.message === 'string' ? known.message === message : typeof message === 'function';
 }

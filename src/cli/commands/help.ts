@@ -1,5 +1,5 @@
 import { argument, command } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../failure/errors.ts';
 import { topics } from '../help/topics.ts';
 
 const names = Object.keys(topics).join(', ');

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { command } from '../command.ts';
-import { locate } from '../location.ts';
+import { locate } from '../config/location.ts';
 
 export const quickstart = command({
   path: 'quickstart',

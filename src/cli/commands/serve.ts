@@ -1,13 +1,13 @@
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
-import { readConfig, storeProfile } from '../config.ts';
-import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { readConfig, storeProfile } from '../config/config.ts';
+import { isPostgres, locate, withoutPassword } from '../config/location.ts';
+import { defaultDatabase } from '../config/paths.ts';
+import type { CommandContext } from '../context.ts';
+import { UsageError } from '../failure/errors.ts';
 import { boundYoungGeneration } from '../heap.ts';
 import type { Io } from '../io.ts';
-import { isPostgres, locate, withoutPassword } from '../location.ts';
-import type { Note } from '../output/outcome.ts';
-import { defaultDatabase } from '../paths.ts';
+import type { Note } from '../output/result.ts';
 import { parseClock, parseLogFormat, parsePort, parseRateLimit } from '../values/serve.ts';
 import { readSource } from '../values/text-source.ts';
 
@@ -92,7 +92,7 @@ interface Served extends RunningServer {
 }
 
 /** A new database gives its token to the profile `local`; a known file may have moved to another port. */
-async function storeAsLocal({ url, db, created, isShared }: Served, { io }: Context): Promise<TokenNews> {
+async function storeAsLocal({ url, db, created, isShared }: Served, { io }: CommandContext): Promise<TokenNews> {
   const { local } = readConfig(io).profiles;
   if (created) {
     await storeProfile(io, 'local', { baseUrl: url, token: created.adminToken, db });

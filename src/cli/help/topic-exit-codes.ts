@@ -1,4 +1,4 @@
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../failure/exit-codes.ts';
 import { rows } from './section.ts';
 
 const meanings: Record<keyof typeof exitCodes, string> = {

@@ -1,4 +1,4 @@
-import type { Field } from './outcome.ts';
+import type { Field } from './result.ts';
 import { sanitise } from './sanitise.ts';
 import { nothing } from './words.ts';
 

@@ -1,5 +1,5 @@
 import { cellValue, rawCell } from './cells.ts';
-import type { Field } from './outcome.ts';
+import type { Field } from './result.ts';
 
 type Row = Record<string, unknown>;
 

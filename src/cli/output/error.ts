@@ -1,5 +1,5 @@
-import type { Hint } from '../errors.ts';
-import type { Report } from '../report.ts';
+import type { Hint } from '../failure/errors.ts';
+import type { Report } from '../failure/report.ts';
 import { createPaint } from './paint.ts';
 import { sanitise, sanitiseJson } from './sanitise.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { LocalError } from '../errors.ts';
+import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
 // Not by way of node:fs/promises: loading it takes longer than the writing.

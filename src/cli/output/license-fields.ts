@@ -1,6 +1,6 @@
 import type { Customer } from '../../contract/customers.ts';
 import type { Device, License } from '../../contract/keys.ts';
-import type { Field } from './outcome.ts';
+import type { Field } from './result.ts';
 import { expiry, nothing, relative, usage } from './words.ts';
 
 /** What the lookup of a key answers: two things in one. */

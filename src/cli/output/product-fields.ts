@@ -1,4 +1,4 @@
-import type { Field } from './outcome.ts';
+import type { Field } from './result.ts';
 import { relative, yesNo } from './words.ts';
 
 export const productFields: readonly Field[] = [

@@ -1,5 +1,5 @@
+import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import type { Settings } from '../settings.ts';
 import { talk } from './talk.ts';
 import { padTo } from './width.ts';
 import { count } from './words.ts';
@@ -11,7 +11,7 @@ export interface Progress {
 }
 
 const BAR = 24;
-const LONGEST_PART = 14;
+const PART_WIDTH = 14;
 
 /** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */
 export function showProgress(settings: Settings, io: Io): Progress {
@@ -29,5 +29,5 @@ export function showProgress(settings: Settings, io: Io): Progress {
 
 function drawBar(part: string, done: number, total: number): string {
   const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
-  return `${padTo(part, LONGEST_PART)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
+  return `${padTo(part, PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
 }

@@ -1,5 +1,5 @@
 import { labelOf, shownCell } from './cells.ts';
-import type { Field } from './outcome.ts';
+import type { Field } from './result.ts';
 import type { View } from './view.ts';
 import { displayWidth, padTo } from './width.ts';
 

@@ -1,8 +1,8 @@
-import type { Format } from '../settings.ts';
+import type { Format } from '../config/settings.ts';
 import { cellValue } from './cells.ts';
 import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
-import type { Field, Outcome } from './outcome.ts';
 import { renderRecord } from './record.ts';
+import type { CommandResult, Field } from './result.ts';
 import { sanitise, sanitiseJson } from './sanitise.ts';
 import { renderTable } from './table.ts';
 import type { View } from './view.ts';
@@ -21,7 +21,7 @@ export interface Rendering {
 }
 
 /** The text of an answer, for stdout or a file. */
-export async function render(outcome: Outcome, rendering: Rendering): Promise<string> {
+export async function render(outcome: CommandResult, rendering: Rendering): Promise<string> {
   const { format, quiet } = rendering;
   if (format === 'json' || format === 'jsonl') return renderJson(outcome, rendering);
   if (quiet) return outcome.quiet.map((line) => `${sanitise(line)}\n`).join('');
@@ -35,7 +35,7 @@ export async function render(outcome: Outcome, rendering: Rendering): Promise<st
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-type Fielded = Extract<Outcome, { kind: 'value' | 'record' | 'rows' }>;
+type Fielded = Extract<CommandResult, { kind: 'value' | 'record' | 'rows' }>;
 
 async function renderFields(outcome: Fielded, { format, fields, chosen, view }: Rendering): Promise<string> {
   const medium = format === 'table' ? 'table' : 'data';
@@ -58,14 +58,14 @@ function rowsOf(outcome: Fielded): readonly Record<string, unknown>[] {
   return [outcome.kind === 'record' ? outcome.row : (outcome.data as Record<string, unknown>)];
 }
 
-function renderJson(outcome: Outcome, { format, chosen, indented }: Rendering): string {
+function renderJson(outcome: CommandResult, { format, chosen, indented }: Rendering): string {
   const data = chosen ? pick(outcome, chosen) : outcome.data;
   const lines = format === 'jsonl' && Array.isArray(data) ? data : [data];
   const indent = format === 'json' && indented ? 2 : undefined;
   return lines.map((line) => `${sanitiseJson(JSON.stringify(line ?? {}, null, indent))}\n`).join('');
 }
 
-function pick(outcome: Outcome, chosen: readonly Field[]): unknown {
+function pick(outcome: CommandResult, chosen: readonly Field[]): unknown {
   const picked = (row: Record<string, unknown>) =>
     Object.fromEntries(chosen.map((field) => [field.name, cellValue(field, row)]));
   if (outcome.kind === 'rows') return outcome.rows.map(picked);

@@ -1,13 +1,13 @@
 import { labelOf, shownCell } from './cells.ts';
-import type { Field } from './outcome.ts';
 import { renderRecord } from './record.ts';
+import type { Field } from './result.ts';
 import type { View } from './view.ts';
 import { displayWidth } from './width.ts';
 
 type Row = Record<string, unknown>;
 
 const GAP = 2;
-const SHORTEST_CUT = 10;
+const MIN_COLUMN_WIDTH = 10;
 
 /** Rows below an upper-case header. Where identifiers do not fit, each row becomes a record. */
 export async function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): Promise<string> {
@@ -36,8 +36,8 @@ function fitWidths(natural: readonly number[], fields: readonly Field[], columns
   let excess = widths.reduce((sum, width) => sum + width + GAP, -GAP) - columns;
   for (const [at, field] of fields.entries()) {
     const width = widths[at] ?? 0;
-    if (excess <= 0 || !field.cuts || width <= SHORTEST_CUT) continue;
-    const cut = Math.min(excess, width - SHORTEST_CUT);
+    if (excess <= 0 || !field.cuts || width <= MIN_COLUMN_WIDTH) continue;
+    const cut = Math.min(excess, width - MIN_COLUMN_WIDTH);
     widths[at] = width - cut;
     excess -= cut;
   }

@@ -1,8 +1,8 @@
+import type { Settings } from '../config/settings.ts';
+import { asTyped } from '../config/typed.ts';
 import type { Io } from '../io.ts';
-import type { Settings } from '../settings.ts';
-import { asTyped } from '../typed.ts';
-import type { Note } from './outcome.ts';
 import { createPaint } from './paint.ts';
+import type { Note } from './result.ts';
 import { sanitise } from './sanitise.ts';
 
 /** Says something on stderr: never with `-q`, and in a JSON format warnings only. */

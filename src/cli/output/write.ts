@@ -1,10 +1,10 @@
-import { type Hint, LocalError } from '../errors.ts';
+import type { Settings } from '../config/settings.ts';
+import { type Hint, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import type { Settings } from '../settings.ts';
 import { writeAtomically } from './file.ts';
-import type { Field, Outcome } from './outcome.ts';
 import { createPaint } from './paint.ts';
 import { render } from './render.ts';
+import type { CommandResult, Field } from './result.ts';
 import { talk } from './talk.ts';
 
 /** What the writer has to know beyond the outcome. */
@@ -18,7 +18,7 @@ export interface WriteContext {
 }
 
 /** Prints an outcome: the answer first, what there is to say after it. */
-export async function writeOutcome(outcome: Outcome, context: WriteContext): Promise<void> {
+export async function writeResult(outcome: CommandResult, context: WriteContext): Promise<void> {
   const { settings, io } = context;
   const { output } = settings;
   if (output !== null && outcome.kind === 'file') {
@@ -32,17 +32,22 @@ export async function writeOutcome(outcome: Outcome, context: WriteContext): Pro
   await talk([...emptyNote(outcome), ...(outcome.notes ?? [])], settings, io);
 }
 
-async function renderFor(outcome: Outcome, context: WriteContext, indented: boolean): Promise<string> {
+async function renderFor(outcome: CommandResult, context: WriteContext, indented: boolean): Promise<string> {
   const { settings, io, fields, chosen } = context;
   const paint = await createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };
   return render(outcome, { format: settings.format, fields, chosen, quiet: settings.quiet, indented, view });
 }
 
-const emptyNote = (outcome: Outcome) =>
+const emptyNote = (outcome: CommandResult) =>
   outcome.kind === 'rows' && outcome.rows.length === 0 ? [{ tone: 'hint', text: outcome.empty } as const] : [];
 
-async function writeFile(path: string, text: string, outcome: Outcome, { io, rerun }: WriteContext): Promise<void> {
+async function writeFile(
+  path: string,
+  text: string,
+  outcome: CommandResult,
+  { io, rerun }: WriteContext,
+): Promise<void> {
   try {
     writeAtomically(path, text, outcome.secret ? 0o600 : 0o644, io);
   } catch (error) {

@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
+import { isPostgres } from '../config/location.ts';
+import { asTyped } from '../config/typed.ts';
 import type { Io } from '../io.ts';
-import { isPostgres } from '../location.ts';
 import { deviceFields, type Lookup, licenseFields } from '../output/license-fields.ts';
-import type { Field } from '../output/outcome.ts';
 import { renderRecord } from '../output/record.ts';
+import type { Field } from '../output/result.ts';
 import { renderTable } from '../output/table.ts';
 import type { View } from '../output/view.ts';
-import { asTyped } from '../typed.ts';
 import { HOST, OTHER_HOST, SLOTS, type Tour } from './tour.ts';
 
 /** A step of the tour: what it is about, and command lines with what they print. */

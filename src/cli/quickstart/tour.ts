@@ -4,12 +4,12 @@ import type { Customer } from '../../contract/customers.ts';
 import type { Product } from '../../contract/products.ts';
 import { toInstant } from '../../domain/time.ts';
 import { type Verdict, verifyLicenseFile } from '../../domain/verify-license-file.ts';
-import { inProcessUrl } from '../connection.ts';
-import { openInstance } from '../instance.ts';
+import { withoutPassword } from '../config/location.ts';
 import type { Io } from '../io.ts';
-import { withoutPassword } from '../location.ts';
 import { writeAtomically } from '../output/file.ts';
 import type { Lookup } from '../output/license-fields.ts';
+import { inProcessUrl } from '../request/connection.ts';
+import { openInstance } from '../request/server.ts';
 import { parseEnd } from '../values/expiry.ts';
 import { version } from '../version.ts';
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../failure/errors.ts';
 
 /** A whole number, `0` to `999999999`. */
 export function parseCount(text: string): number {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../contract/scalars.ts';
 import { toInstant } from '../../domain/time.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { isDuration, parseDuration } from './duration.ts';
 

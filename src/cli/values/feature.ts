@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../failure/errors.ts';
 
 export type Feature = readonly [name: string, value: boolean | number | string];
 

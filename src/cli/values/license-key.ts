@@ -1,6 +1,6 @@
 import { isTypo, normaliseKey } from '../../domain/license-key.ts';
 import { type ArgumentSpec, argument, negation } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { readReference } from './text-source.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { LocalError, UsageError } from '../errors.ts';
+import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
 /** The text that `-` (stdin) or `@FILE` stands for, trimmed; any other text stands for itself. */

@@ -1,0 +1,37 @@
+import { command, option } from '../../command.ts';
+import { customerFields } from '../../output/customer-fields.ts';
+import { parseCount } from '../../values/count.ts';
+
+export const customersList = command({
+  path: 'customers list',
+  about: 'Lists the customers of the account, oldest first.',
+  operation: 'customers.list',
+  arguments: {},
+  options: {
+    email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
+    limit: option('--limit <N>', 'at most so many', { parse: parseCount }),
+  },
+  fields: customerFields,
+  examples: [
+    ['lkm customers list', 'all of them'],
+    ['ID=$(lkm customers list --email it@ada.example -q)', 'the id behind an address'],
+    ['lkm customers list --fields id,email --format csv -o customers.csv', 'for a spreadsheet'],
+  ],
+
+  async run({ email, limit }, context) {
+    const client = await context.client();
+    const all = await client.customers.list();
+    const customers = all.filter((customer) => matches(customer.email, email)).slice(0, limit);
+    return {
+      kind: 'rows',
+      rows: customers,
+      data: customers,
+      quiet: customers.map(({ id }) => id),
+      empty:
+        email === undefined ? 'no customers yet; lkm customers create makes one' : 'no customer has such an address',
+    };
+  },
+});
+
+const matches = (email: string | null, part: string | undefined): boolean =>
+  part === undefined || (email ?? '').toLowerCase().includes(part.toLowerCase());

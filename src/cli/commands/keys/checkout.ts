@@ -1,0 +1,46 @@
+import { command, option } from '../../command.ts';
+import type { Field } from '../../output/result.ts';
+import { duration, momentAndWhen, usage } from '../../output/words.ts';
+import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { change, product } from '../options.ts';
+
+const sessionFields: readonly Field[] = [
+  { name: 'sessionId', label: 'session' },
+  { name: 'sessionSecret', label: 'secret' },
+  { name: 'nextNonce', label: 'next nonce' },
+  { name: 'expiresAt', label: 'expires', show: momentAndWhen },
+  { name: 'heartbeatInterval', label: 'heartbeat', show: (seconds) => `every ${duration(Number(seconds))}` },
+  {
+    name: 'currentSessions',
+    label: 'sessions',
+    show: (used, _, { maxSessions }) => usage(used, maxSessions),
+  },
+  { name: 'maxSessions', shown: 'data' },
+  { name: 'message', shown: 'chosen' },
+  { name: 'idempotencyKey', shown: 'chosen' },
+];
+
+export const keysCheckout = command({
+  path: 'keys checkout',
+  about: 'Leases one session of a floating key. Its secret is shown this once.',
+  operation: 'keys.checkout',
+  arguments: { key: licenseKeyArgument },
+  options: {
+    product,
+    hostId: option('--host-id <ID>', 'the device that uses it', { field: 'hostId' }),
+    tag: option('--tag <TEXT>', 'a name for the device', { field: 'deviceTag' }),
+    user: option('--user <TEXT>', 'the person who uses it', { field: 'userIdentifier' }),
+    keyCheck,
+    ...change,
+  },
+  fields: sessionFields,
+  examples: [['lkm keys checkout "$KEY" -P "$ID" --host-id desk-7 --user ada', 'take a seat']],
+
+  async run({ key, product, hostId, tag, user }, context) {
+    const { answer, idempotencyKey } = await context.change((client, call) =>
+      client.keys.checkout({ productId: product, licenseKey: key, hostId, deviceTag: tag, userIdentifier: user }, call),
+    );
+    const session = { ...answer, idempotencyKey };
+    return { kind: 'record', row: session, data: session, quiet: [answer.sessionId], secret: true, idempotencyKey };
+  },
+});

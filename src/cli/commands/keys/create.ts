@@ -1,0 +1,119 @@
+import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
+import { command, flag, many, option } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Note } from '../../output/result.ts';
+import { count, moment } from '../../output/words.ts';
+import { parseCount, parseLimit } from '../../values/count.ts';
+import { parseExpiry } from '../../values/expiry.ts';
+import { parseFeature } from '../../values/feature.ts';
+import { change, product } from '../options.ts';
+
+const expires = option(
+  '--expires <WHEN>',
+  'a day, or days or years from now such as 1y (to the end of that day, UTC); an instant; 12h; or never',
+  {
+    parse: parseExpiry,
+    field: 'expiryDate',
+  },
+);
+
+export const keysCreate = command({
+  path: 'keys create',
+  about: 'Issues a licence key for a product and prints it.',
+  operation: 'keys.create',
+  arguments: {},
+  options: {
+    product,
+    maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
+      parse: parseLimit,
+      field: 'usesPerKey',
+    }),
+    expires,
+    customer: option('--customer <ID>', 'the customer it is for', { field: 'customerId' }),
+    newCustomerName: option('--new-customer-name <NAME>', 'create its customer along with it', {
+      field: 'newCustomer.name',
+    }),
+    newCustomerEmail: option('--new-customer-email <EMAIL>', 'the e-mail address of the new customer', {
+      field: 'newCustomer.email',
+    }),
+    type: option('--type <TYPE>', 'node-locked (default) or floating', { field: 'licenseType' }),
+    maxSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', {
+      parse: parseCount,
+      field: 'maxConcurrentSessions',
+    }),
+    feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', { parse: parseFeature }),
+    trial: flag('--trial', 'mark it as a trial'),
+    allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
+    ...change,
+  },
+  fields: [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }],
+  examples: [
+    ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
+    ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
+    ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten seats, whoever comes first'],
+  ],
+
+  async run(values, context) {
+    const { product, customer, newCustomerName, newCustomerEmail, allowHost } = values;
+    if (customer !== undefined && newCustomerName !== undefined) {
+      throw new UsageError('--customer and --new-customer-name name two customers; give one of them');
+    }
+    if (newCustomerEmail !== undefined && newCustomerName === undefined) {
+      throw new UsageError('--new-customer-email needs --new-customer-name');
+    }
+    const newCustomer = newCustomerName === undefined ? undefined : { name: newCustomerName, email: newCustomerEmail };
+    const { answer, idempotencyKey } = await context.change((client, call) =>
+      client.keys.create(
+        {
+          productId: product,
+          usesPerKey: values.maxActivations ?? undefined,
+          expiryDate: values.expires,
+          customerId: customer,
+          newCustomer,
+          licenseType: values.type as 'floating' | undefined,
+          maxConcurrentSessions: values.maxSessions,
+          allowedHosts: allowHost,
+          metadata: metadataOf(values),
+        },
+        call,
+      ),
+    );
+    return {
+      kind: 'value',
+      value: answer.key,
+      data: { key: answer.key, productId: product, idempotencyKey },
+      quiet: [answer.key],
+      secret: true,
+      idempotencyKey,
+      notes: describe(values, context.io.now()),
+    };
+  },
+});
+
+function metadataOf({
+  feature,
+  trial,
+}: {
+  feature?: readonly (readonly [string, unknown])[] | undefined;
+  trial: boolean;
+}) {
+  if (feature === undefined && !trial) return undefined;
+  const features = feature && (Object.fromEntries(feature) as Record<string, boolean | number | string>);
+  return { features, is_trial: trial || undefined };
+}
+
+function describe(
+  { maxActivations, expires }: { maxActivations?: number | null | undefined; expires?: string | null | undefined },
+  now: number,
+): Note[] {
+  const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
+  if (expires !== undefined) {
+    const end = expires === null ? 'never expires' : `expires ${moment(expires)}`;
+    return [{ tone: 'done', text: `created · ${seats} · ${end}` }];
+  }
+  const end = moment(addCalendarMonth(toInstant(now)));
+  return [
+    { tone: 'done', text: `created · ${seats}` },
+    { tone: 'hint', text: `no --expires given: the service sets one month, to ${end}` },
+  ];
+}

@@ -1,0 +1,57 @@
+import { command, flag, option } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { count, firstLower } from '../../output/words.ts';
+import { confirm } from '../../prompts/confirm.ts';
+import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { change, product, yes } from '../options.ts';
+
+export const keysDeactivate = command({
+  path: 'keys deactivate',
+  about: 'Frees the slot of one device of a key, or of all its devices.',
+  operation: 'keys.deactivate',
+  arguments: { key: licenseKeyArgument },
+  options: {
+    product,
+    hostId: option('--host-id <ID>', 'the device to free', { field: 'hostId' }),
+    allDevices: flag('--all-devices', 'free every device; asks first'),
+    yes,
+    keyCheck,
+    ...change,
+  },
+  fields: [{ name: 'message' }, { name: 'hostId' }, { name: 'idempotencyKey' }],
+  examples: [
+    ['lkm keys deactivate "$KEY" -P "$ID" --host-id build-01', 'free one device'],
+    ['lkm keys deactivate "$KEY" -P "$ID" --all-devices --yes', 'free them all, in a script'],
+  ],
+
+  async run({ key, product, hostId, allDevices, yes }, context) {
+    if ((hostId === undefined) !== allDevices) {
+      throw new UsageError('choose what to free: --host-id ID for one device, or --all-devices');
+    }
+    const address = { productId: product, licenseKey: key };
+    if (allDevices && !yes && !context.dryRun) await confirmAll(context, address);
+    const { answer, idempotencyKey } = await context.change((client, call) =>
+      client.keys.deactivate({ ...address, hostId }, call),
+    );
+    return {
+      kind: 'done',
+      data: { message: answer.message, hostId: hostId ?? null, idempotencyKey },
+      quiet: hostId === undefined ? [] : [hostId],
+      notes: [{ tone: 'done', text: hostId === undefined ? firstLower(answer.message) : `freed ${hostId}` }],
+      idempotencyKey,
+    };
+  },
+});
+
+async function confirmAll(context: CommandContext, address: { productId: string; licenseKey: string }): Promise<void> {
+  const asked = { action: 'freeing all devices', flag: '--yes' };
+  if (!context.settings.interactive) return confirm(context, { ...asked, about: [], question: '' });
+  const client = await context.client();
+  const { devices } = (await client.keys.get(address)).license;
+  await confirm(context, {
+    ...asked,
+    about: devices.map(({ hostId, deviceTag }) => `  ${hostId}  ${deviceTag}`),
+    question: `free ${count(devices.length, 'device')}?`,
+  });
+}

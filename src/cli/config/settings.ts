@@ -1,0 +1,105 @@
+import { UsageError } from '../failure/errors.ts';
+import type { GlobalFlags } from '../global-options.ts';
+import type { Io, Output } from '../io.ts';
+import { parseCount } from '../values/count.ts';
+import { parseDuration } from '../values/duration.ts';
+
+export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
+
+export type Format = (typeof formats)[number];
+
+/** How a command talks, whatever it does: flag > environment > default. */
+export interface Settings {
+  readonly format: Format;
+  /** Null: all of them. */
+  readonly fields: readonly string[] | null;
+  /** Null: stdout. */
+  readonly output: string | null;
+  readonly force: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly debug: boolean;
+  readonly color: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Whether a question can be answered. */
+  readonly interactive: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly maxRetries: number | undefined;
+  readonly maxWaitMs: number | undefined;
+}
+
+export function readSettings(flags: GlobalFlags, io: Io): Settings {
+  const { env } = io;
+  const chosen = chooseFormat(flags, env);
+  const output = flags.output === undefined || flags.output === '-' ? null : flags.output;
+  const canAsk = !readSwitch(env, 'LKM_NO_INPUT') && flags.input !== false && !isCi(env);
+  return {
+    format: chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv'),
+    fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
+    output,
+    force: flags.force ?? false,
+    quiet: flags.quiet ?? readSwitch(env, 'LKM_QUIET'),
+    verbose: flags.verbose ?? readSwitch(env, 'LKM_VERBOSE'),
+    debug: flags.debug ?? readSwitch(env, 'LKM_DEBUG'),
+    color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
+    interactive: canAsk && io.stdin.isTTY && io.stderr.isTTY && (chosen ?? 'table') === 'table',
+    timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseDuration),
+    maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
+    maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),
+  };
+}
+
+function chooseFormat(flags: GlobalFlags, env: Io['env']): Format | undefined {
+  if (flags.json) {
+    if (flags.format && flags.format !== 'json') throw new UsageError('--json and --format disagree; give one of them');
+    return 'json';
+  }
+  const from = flags.format === undefined ? 'LKM_FORMAT' : '--format';
+  const written = flags.format ?? env.LKM_FORMAT;
+  if (!written) return undefined;
+  const format = formats.find((one) => one === written);
+  if (!format) throw new UsageError(`${from} is one of ${formats.join(', ')}, not '${written}'`);
+  return format;
+}
+
+const on = ['1', 'true', 'yes', 'on'];
+const off = ['0', 'false', 'no', 'off', ''];
+
+/** A switch in the environment; a value that is neither on nor off is refused, so that a typo is not silence. */
+export function readSwitch(env: Io['env'], name: string): boolean {
+  const value = (env[name] ?? '').toLowerCase();
+  if (on.includes(value)) return true;
+  if (off.includes(value)) return false;
+  throw new UsageError(`${name} is a switch: ${on.join(', ')} or ${off.slice(0, -1).join(', ')}, not '${value}'`);
+}
+
+/** `CI` holds anything but an off word on a build machine: some set it to their name. */
+const isCi = (env: Io['env']): boolean => !off.includes((env.CI ?? '').toLowerCase());
+
+function usesColor(flags: GlobalFlags, env: Io['env'], output: Output): boolean {
+  const { color } = flags;
+  if (color === false || color === 'never') return false;
+  if (color === 'always') return true;
+  if (typeof color === 'string' && color !== 'auto') {
+    throw new UsageError(`--color is one of auto, always, never, not '${color}'`);
+  }
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true;
+  return output.isTTY && env.TERM !== 'dumb';
+}
+
+function parsed(
+  flag: string,
+  variable: string,
+  given: string | undefined,
+  env: Io['env'],
+  parse: (text: string) => number,
+): number | undefined {
+  const text = given ?? env[variable];
+  if (text === undefined || text === '') return undefined;
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${given === undefined ? variable : flag}: ${error.message}`, error.hints, { cause: error });
+  }
+}

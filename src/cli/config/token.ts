@@ -1,0 +1,51 @@
+import { NoTokenError, UsageError } from '../failure/errors.ts';
+import type { GlobalFlags } from '../global-options.ts';
+import type { Io } from '../io.ts';
+import { readSource } from '../values/text-source.ts';
+import type { Target } from './target.ts';
+
+/** A token, and where it came from in words for an error. */
+export interface FoundToken {
+  readonly token: string;
+  readonly from: string;
+}
+
+/**
+ * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,
+ * `LKM_TOKEN_FILE`, the current profile. A stored token goes to its own origin only.
+ */
+export async function findToken(
+  flags: GlobalFlags,
+  target: Extract<Target, { kind: 'remote' }>,
+  io: Io,
+): Promise<FoundToken> {
+  const { env } = io;
+  if (flags.tokenFile) return { token: await readSource(flags.tokenFile, io), from: '--token-file' };
+  if (target.profile?.explicit) return storedToken(target, target.profile);
+  if (env.LKM_TOKEN && env.LKM_TOKEN_FILE) {
+    throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
+  }
+  if (env.LKM_TOKEN) return { token: env.LKM_TOKEN, from: 'LKM_TOKEN' };
+  if (env.LKM_TOKEN_FILE) return { token: await readSource(env.LKM_TOKEN_FILE, io), from: 'LKM_TOKEN_FILE' };
+  if (target.profile) return storedToken(target, target.profile);
+  throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
+}
+
+type Remote = Extract<Target, { kind: 'remote' }>;
+
+function storedToken({ baseUrl }: Remote, profile: NonNullable<Remote['profile']>): FoundToken {
+  if (originOf(baseUrl) === originOf(profile.baseUrl)) {
+    return { token: profile.token, from: `profile ${profile.name}` };
+  }
+  throw new NoTokenError(
+    `the token of profile ${profile.name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
+    waysToGiveOne,
+  );
+}
+
+const waysToGiveOne = [
+  ['In scripts:', 'export LKM_TOKEN=…'],
+  ['From a file:', '--token-file PATH, or - for stdin'],
+] as const;
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);

@@ -1,0 +1,59 @@
+import type { Command } from '../command.ts';
+import { hasPassword, withoutPassword } from '../config/location.ts';
+import type { Written } from '../program.ts';
+
+/** The command line that repeats a change under its idempotency key, ready to paste into a shell. */
+export function rerunLine(
+  argv: readonly string[],
+  idempotencyKey: string,
+  { command, written, showsSecrets }: About,
+): string {
+  const hidden = new Set(showsSecrets ? [] : secretTexts(command, written));
+  const { words, db } = withoutSecretDatabase(withoutOption(argv, '--idempotency-key').words);
+  const shown = words.map((word) => (hidden.has(word) ? 'KEY' : quote(word)));
+  return [
+    ...(db === undefined ? [] : [`LKM_DB='${withoutPassword(db).replace('@', ':***@')}'`]),
+    'lkm',
+    ...shown,
+    // One key stands for one request: a command that makes several finds the key of each in its intents.
+    ...(makesSeveral(written) ? [] : ['--idempotency-key', quote(idempotencyKey)]),
+  ].join(' ');
+}
+
+interface About {
+  readonly command: Command;
+  readonly written: Written;
+  readonly showsSecrets: boolean;
+}
+
+/** Texts of secret arguments; `-` and `@FILE` only say where the secret is. */
+function secretTexts(command: Command, written: Written): string[] {
+  return Object.entries(command.arguments)
+    .filter(([, spec]) => spec.secret)
+    .flatMap(([name]) => written.arguments[name] ?? [])
+    .filter((text) => text !== '-' && !text.startsWith('@'));
+}
+
+const makesSeveral = (written: Written): boolean =>
+  Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);
+
+/** An address with a password belongs into the environment, which others on the machine cannot read. */
+function withoutSecretDatabase(argv: readonly string[]): { words: readonly string[]; db?: string } {
+  const { words, value } = withoutOption(argv, '--db');
+  return value !== undefined && hasPassword(value) ? { words, db: value } : { words: argv };
+}
+
+/** The words without an option, and its last value. */
+function withoutOption(argv: readonly string[], name: string): { words: string[]; value?: string | undefined } {
+  const words: string[] = [];
+  let value: string | undefined;
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? '';
+    if (word === name) value = argv[++at];
+    else if (word.startsWith(`${name}=`)) value = word.slice(name.length + 1);
+    else words.push(word);
+  }
+  return { words, value };
+}
+
+const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,61 @@
+import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import { readSwitch } from '../config/settings.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import type { Written } from '../program.ts';
+
+/** Turns what was written into the values the command receives. Throws `UsageError` and names the option. */
+export async function readValues(command: Command, written: Written, io: Io): Promise<Record<string, unknown>> {
+  const values: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries(command.options)) {
+    values[name] = await readOption(spec, written.options[name], io);
+  }
+  for (const [name, spec] of Object.entries(command.arguments)) {
+    values[name] = await readArgument(spec, written.arguments[name], io, values);
+  }
+  return values;
+}
+
+async function readArgument(
+  spec: ArgumentSpec,
+  text: string | readonly string[] | undefined,
+  io: Io,
+  options: Readonly<Record<string, unknown>>,
+) {
+  if (text === undefined) return undefined;
+  return typeof text === 'string'
+    ? spec.parse(text, io, options)
+    : Promise.all(text.map((one) => spec.parse(one, io, options)));
+}
+
+async function readOption(spec: OptionSpec, given: string | boolean | readonly string[] | undefined, io: Io) {
+  if (spec.kind === 'switch') return given === true;
+  if (spec.kind === 'negation')
+    return given !== false && (!io.env[spec.env ?? ''] || readSwitch(io.env, spec.env ?? ''));
+  const fromEnv = spec.env === undefined ? undefined : io.env[spec.env] || undefined;
+  const text = given ?? fromEnv;
+  const name = longFlag(spec.flags);
+  if (text === undefined) {
+    if (spec.kind !== 'required') return undefined;
+    throw missing(spec, name);
+  }
+  const source = given === undefined ? spec.env : name;
+  try {
+    if (typeof text === 'object') return await Promise.all(text.map((one) => spec.parse(one, io, {})));
+    return await spec.parse(String(text), io, {});
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${source}: ${error.message}`, error.hints, { cause: error });
+  }
+}
+
+function missing({ flags, env }: OptionSpec, name: string): UsageError {
+  const written = flags.replaceAll(/[<>]/g, '');
+  return new UsageError(`${name} is required`, [
+    ['Give it:', written],
+    ...(env ? [['Or set:', `export ${env}=…`] as const] : []),
+  ]);
+}
+
+/** `-P, --product <ID>` → `--product`. */
+export const longFlag = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;

@@ -1,0 +1,47 @@
+import { type CopiedTable, type CopyProgress, copyDatabase } from '../store/copy.ts';
+import { openDatabase } from '../store/engine/database.ts';
+import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
+
+/** How long an operator's command waits for another short-lived one on the same file, in milliseconds. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** Shows how far the schema of a database has come, and changes nothing. */
+export async function databaseStatus(location: string): Promise<{ engine: string } & SchemaStatus> {
+  const database = await openDatabase(location, LOCK_TIMEOUT_MS);
+  try {
+    return { engine: database.engine, ...(await schemaStatus(database.kysely)) };
+  } finally {
+    await database.close();
+  }
+}
+
+/** Brings the schema of a database up to date; answers the migrations that it ran. */
+export async function migrateDatabase(location: string): Promise<readonly string[]> {
+  const database = await openDatabase(location, LOCK_TIMEOUT_MS);
+  try {
+    return await migrate(database.kysely);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Moves an instance to another, empty database, on whatever engine. */
+export async function copyInstance(
+  from: string,
+  to: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopiedTable[]> {
+  const source = await openDatabase(from, LOCK_TIMEOUT_MS);
+  try {
+    const target = await openDatabase(to, LOCK_TIMEOUT_MS);
+    try {
+      await migrate(source.kysely);
+      await migrate(target.kysely);
+      return await copyDatabase(source.kysely, target.kysely, onProgress);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

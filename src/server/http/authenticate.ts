@@ -1,0 +1,49 @@
+import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import type { Caller } from '../../domain/access.ts';
+import { scopesOf } from '../../domain/access.ts';
+import { hashToken, isWellFormedToken } from '../../domain/token.ts';
+import type { Repositories } from '../../store/store.ts';
+
+/** Made once: most requests are an admin's. */
+const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
+
+/**
+ * Whom the `Authorization` header speaks for, or null: missing, malformed, unknown, expired and revoked tokens are
+ * all the same to a caller. Asked anew for each request, so that a revocation counts at once.
+ */
+export async function authenticate(
+  repositories: Repositories,
+  authorization: string | null,
+  now: Instant,
+): Promise<Caller | null> {
+  const token = bearerOf(authorization);
+  if (token === null || !isWellFormedToken(token)) return null;
+  const found = await repositories.tokens.findByHash(hashToken(token));
+  if (found === null || found.revokedAt !== null) return null;
+  if (found.expiresAt !== null && found.expiresAt <= now) return null;
+  return {
+    accountId: found.accountId,
+    tokenId: found.id as TokenId,
+    kind: found.kind,
+    scopes: found.kind === 'admin' ? everyScope : new Set(scopesOf(found.kind, found.scopes)),
+    productIds: found.productIds && new Set(found.productIds),
+    maxIssues: found.maxIssues,
+    expiresAt: found.expiresAt,
+  };
+}
+
+/** Who owns a database that is opened in process: may do all, and has no token. */
+export const ownerOf = (accountId: AccountId): Caller => ({
+  accountId,
+  tokenId: null,
+  kind: 'admin',
+  scopes: everyScope,
+  productIds: null,
+  maxIssues: null,
+  expiresAt: null,
+});
+
+function bearerOf(authorization: string | null): string | null {
+  return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+}

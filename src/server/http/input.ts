@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer';
+import parseJson from 'secure-json-parse';
+import type { AnyEndpoint } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import { type HttpRequest, splitTarget } from './messages.ts';
+
+/** Deeper JSON than any request has a use for. */
+const MAX_JSON_DEPTH = 32;
+
+/**
+ * Parses what an endpoint receives: its query, its JSON body, or both.
+ *
+ * @throws ApiError `invalidParams` for everything that does not fit, whatever it is
+ */
+export function readInput(
+  endpoint: AnyEndpoint,
+  { target, headers }: HttpRequest,
+  bytes: Uint8Array,
+): Record<string, unknown> {
+  const query = endpoint.query && parse(endpoint.query, readQuery(splitTarget(target).query));
+  const body = endpoint.body && parse(endpoint.body, readJson(headers.get('content-type') ?? '', bytes));
+  return { ...query, ...body };
+}
+
+function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
+  const result = schema.safeParse(input);
+  if (!result.success) throw apiError('invalidParams', {}, { cause: result.error });
+  return result.data;
+}
+
+function readQuery(text: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in query) throw apiError('invalidParams', {}, { cause: new Error(`query parameter ${name} is repeated`) });
+    query[name] = value;
+  }
+  return query;
+}
+
+function readJson(contentType: string, bytes: Uint8Array): unknown {
+  if (!/^application\/json\s*(;|$)/i.test(contentType)) {
+    throw apiError('invalidParams', {}, { cause: new Error('the content type is not application/json') });
+  }
+  try {
+    if (!isUtf8(bytes)) throw new Error('the body is not UTF-8');
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    if (isNestedDeeper(text, MAX_JSON_DEPTH)) throw new Error(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    return parseJson(text);
+  } catch (error) {
+    throw apiError('invalidParams', {}, { cause: error });
+  }
+}
+
+/** Looks at brackets outside strings only, so that nothing deep is ever built. */
+function isNestedDeeper(json: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < json.length; i += 1) {
+    const character = json[i];
+    if (inString) {
+      if (character === '\\') i += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth > levels) return true;
+    } else if (character === '}' || character === ']') depth -= 1;
+  }
+  return false;
+}

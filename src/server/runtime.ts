@@ -1,0 +1,109 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import type { Fetch } from '../contract/endpoint.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import { instantsOf } from '../domain/time.ts';
+import { type KeyPair, openAccount } from '../service/accounts.ts';
+import { createRandom } from '../service/random.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { createApp } from './http/app.ts';
+import { ownerOf } from './http/authenticate.ts';
+import { trustProxies } from './http/client-address.ts';
+import { fetchOf } from './http/in-process.ts';
+import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
+import type { Clocks } from './jobs/cleanup.ts';
+import { createLog } from './log.ts';
+import { createSigners, type SignerOf } from './signers.ts';
+
+/** The service inside this process. */
+export interface Instance {
+  readonly fetch: Fetch;
+  /** Speaks for the owner of the database, to this instance only, until it is closed. */
+  readonly ownerToken: string;
+  readonly accountId: AccountId;
+  /** Whether the database was new. */
+  readonly created: boolean;
+  close(): Promise<void>;
+}
+
+/** How long a command waits for another command that uses the same file, in milliseconds. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/**
+ * Opens the service on a database without a socket: same requests, same answers. A new database gets its account and
+ * its signing key.
+ *
+ * @throws StartupError when the database cannot be used
+ */
+export async function openInstance(options: {
+  readonly db: string;
+  readonly clock?: () => number;
+  readonly waitMs?: number;
+}): Promise<Instance> {
+  const base = await openBase(options.db, options.waitMs ?? LOCK_TIMEOUT_MS, options.clock);
+  const ownerToken = randomBytes(32).toString('base64url');
+  const app = createApp({
+    ...base.parts,
+    log: await createLog('none', { write: () => {} }),
+    limiter: null,
+    addressOf: trustProxies([]),
+    owner: { token: ownerToken, caller: ownerOf(base.accountId) },
+  });
+  return {
+    fetch: fetchOf(app),
+    ownerToken,
+    accountId: base.accountId,
+    created: base.created,
+    close: () => base.store.close(),
+  };
+}
+
+/** What every instance stands on: an open database with its account, and real time and randomness. */
+export async function openBase(db: string, waitMs: number, clock: () => number = Date.now): Promise<Base> {
+  const store = await openStore(db, waitMs);
+  try {
+    const now = instantsOf(clock);
+    const random = createRandom();
+    const account = await openAccount(store, { now: now(), random, newKeyPair });
+    return {
+      ...account,
+      store,
+      clocks: { wall: clock, steady: () => performance.now() },
+      parts: {
+        store,
+        now,
+        random,
+        newRequestId: randomUUID,
+        signerOf: createSigners(),
+        exactlyOnce: createExactlyOnce(store),
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** See {@link openBase}. */
+export interface Base {
+  readonly accountId: AccountId;
+  readonly created: boolean;
+  readonly store: Store;
+  readonly clocks: Clocks;
+  readonly parts: {
+    readonly store: Store;
+    readonly signerOf: SignerOf;
+    readonly exactlyOnce: ExactlyOnce;
+    now(): Instant;
+    random(length: number): Uint8Array;
+    newRequestId(): string;
+  };
+}
+
+function newKeyPair(): KeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  return { privatePem: privateKey, publicPem: publicKey };
+}

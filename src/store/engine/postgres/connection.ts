@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { ClientBase, Pool, QueryResult } from 'pg';
+import type { Tables } from '../../schema.ts';
+import type { Connection } from '../driver.ts';
+import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
+import { StorageError } from '../storage-error.ts';
+
+/** A statement in the form that PostgreSQL parses once per connection. */
+interface Prepared {
+  readonly name: string;
+  readonly text: string;
+  readonly bind: CompiledStatement['bind'];
+}
+
+/** Compiles each statement once, and gives it the name it is prepared under. */
+export function createPreparer(compiler: Kysely<Tables>): (statement: Statement<never, unknown>) => Prepared {
+  const prepared = new Map<Statement<never, unknown>, Prepared>();
+  return (statement) => {
+    const known = prepared.get(statement);
+    if (known !== undefined) return known;
+    const { sql, bind } = statement.compile(compiler);
+    const fresh = { name: `lkm_${prepared.size}`, text: sql, bind };
+    prepared.set(statement, fresh);
+    return fresh;
+  };
+}
+
+/** Runs statements on one client, inside its transaction, or on whatever client of the pool is free. */
+export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof createPreparer>): Connection {
+  async function execute(statement: unknown, parameters: unknown): Promise<QueryResult> {
+    const { name, text, bind } = prepare(statement as Statement<never, unknown>);
+    const values = bind(parameters as Readonly<Record<string, SqlValue>>);
+    return attempt(() => client.query({ name, text, values }));
+  }
+
+  return {
+    async all<P, R>(statement: Statement<P, R>, parameters: P) {
+      return (await execute(statement, parameters)).rows as R[];
+    },
+    async first<P, R>(statement: Statement<P, R>, parameters: P) {
+      return (await execute(statement, parameters)).rows[0] as R | undefined;
+    },
+    async run<P, R>(statement: Statement<P, R>, parameters: P) {
+      return (await execute(statement, parameters)).rowCount ?? 0;
+    },
+    async nested(work) {
+      await attempt(() => client.query('SAVEPOINT nested'));
+      try {
+        const value = await work();
+        await attempt(() => client.query('RELEASE nested'));
+        return value;
+      } catch (error) {
+        // After a lost connection there is nothing to go back to; the error itself says so.
+        await client.query('ROLLBACK TO nested').catch(() => {});
+        throw error;
+      }
+    },
+    async tryLock(name) {
+      const { rows } = await attempt(() =>
+        client.query({
+          name: 'lkm_lock',
+          text: 'select pg_try_advisory_xact_lock($1) as taken',
+          values: [toLockId(name)],
+        }),
+      );
+      return rows[0]?.taken === true;
+    },
+  };
+}
+
+/** Runs one query; what the database or the way to it throws becomes a StorageError. */
+export async function attempt<T>(query: () => Promise<T>): Promise<T> {
+  try {
+    return await query();
+  } catch (error) {
+    throw new StorageError(error);
+  }
+}
+
+/** Advisory locks are named by 64 bits. Two names that share them would wait for each other, and do no harm. */
+function toLockId(name: string): string {
+  return hash('sha256', name, 'buffer').readBigInt64BE().toString();
+}

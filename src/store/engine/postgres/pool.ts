@@ -1,0 +1,46 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Tables } from '../../schema.ts';
+import { checkServer, explain } from './open-errors.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Bounds on what a request may wait for, in milliseconds. */
+export const REQUEST_TIMEOUTS = {
+  statement_timeout: 10_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 15_000,
+  /** Of this side: a connection that has gone silent would otherwise keep its request, and its key, for hours. */
+  query_timeout: 12_000,
+};
+
+/**
+ * Connects to a PostgreSQL database; its schema may be of any age.
+ *
+ * @param timeouts none for an operator's work, which takes as long as it takes
+ * @throws StartupError when the server cannot be reached, refuses the user, or cannot be written to
+ */
+export async function openPool(
+  url: string,
+  timeouts: Partial<typeof REQUEST_TIMEOUTS>,
+): Promise<{ pool: pg.Pool; kysely: Kysely<Tables> }> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'lkm',
+    keepAlive: true,
+    max: 10,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...timeouts,
+  });
+  // A client that fails while it is idle is dropped by the pool; the next query opens another.
+  pool.on('error', () => {});
+  // One that fails while it is in use tells so through its query; without a listener it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  try {
+    await checkServer(pool, url);
+    return { pool, kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
+  } catch (error) {
+    await pool.end();
+    throw explain(error, url);
+  }
+}

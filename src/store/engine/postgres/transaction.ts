@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool, PoolClient } from 'pg';
+import type { Connection } from '../driver.ts';
+import { OutcomeUnknown, StorageError } from '../storage-error.ts';
+import { attempt, connect, type createPreparer } from './connection.ts';
+
+/** Attempts at a transaction that others keep getting in the way of. */
+const MAX_ATTEMPTS = 5;
+
+const RETRY_AFTER_MS = 10;
+
+/** `serialization_failure` and `deadlock_detected`: PostgreSQL asks for the transaction to be run again. */
+const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
+
+/** Runs transactions on a pool. */
+export function createTransactions(pool: Pool, prepare: ReturnType<typeof createPreparer>) {
+  return async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    for (let round = 1; ; round += 1) {
+      try {
+        return await runOnce(pool, prepare, work);
+      } catch (error) {
+        if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(error))) throw error;
+        await sleep(RETRY_AFTER_MS * round);
+      }
+    }
+  };
+}
+
+async function runOnce<T>(
+  pool: Pool,
+  prepare: ReturnType<typeof createPreparer>,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const client = await attempt(() => pool.connect());
+  let usable = false;
+  try {
+    await attempt(() => client.query('BEGIN'));
+    const value = await work(connect(client, prepare));
+    await commit(client);
+    usable = true;
+    return value;
+  } catch (error) {
+    // After a commit without an answer there is nothing to take back, and nobody may be listening.
+    if (!(error instanceof OutcomeUnknown)) {
+      usable = await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+    }
+    throw error;
+  } finally {
+    client.release(!usable);
+  }
+}
+
+/** Commits, and looks at what the answer says: a transaction that has failed is committed to by rolling it back. */
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query('COMMIT').catch((error: unknown) => {
+    throw isRefusal(error) ? new StorageError(error) : new OutcomeUnknown(error);
+  });
+  if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));
+}
+
+/** Whether PostgreSQL itself says no. A lost connection says nothing, nor does a server that is shutting down. */
+function isRefusal(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code);
+}
+
+const codeOf = (error: unknown): unknown => ((error as Error).cause as { code?: unknown } | undefined)?.code;

@@ -1,0 +1,137 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OutcomeUnknown, StorageError } from '../storage-error.ts';
+
+interface Job {
+  run(): Promise<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Durable transactions on one SQLite connection. */
+export interface GroupCommit {
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves once no commit is left whose outcome is unknown. */
+  settled(): Promise<void>;
+}
+
+/** So that a batch never keeps reads waiting for long. */
+const MAX_BATCH_SIZE = 256;
+
+const SETTLE_RETRY_MS = 100;
+
+/** `SQLITE_BUSY`, `SQLITE_FULL`, `SQLITE_CONSTRAINT`: a commit refused for these has not happened (sqlite.org/rescode.html). */
+const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
+
+/**
+ * Gives all transactions that wait in one turn of the event loop one durable commit.
+ *
+ * Each runs in its own savepoint: one that fails is undone alone. Nobody is answered before the commit.
+ *
+ * A commit whose sync to disk fails is in the log but not durable: a crash may still bring it to life. The next
+ * commit that succeeds writes over it, so until then nothing else is run.
+ *
+ * @param beforeCommit called in front of each commit
+ */
+export function groupCommit(database: DatabaseSync, beforeCommit: () => void): GroupCommit {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const savepoint = database.prepare('SAVEPOINT job');
+  const release = database.prepare('RELEASE job');
+  const undo = database.prepare('ROLLBACK TO job');
+  const commit = database.prepare('COMMIT');
+  let waiting: Job[] = [];
+  let busy = false;
+  let unsettled = false;
+
+  return {
+    transaction: <T>(work: () => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ run: work, resolve: resolve as Job['resolve'], reject });
+        if (!busy) {
+          busy = true;
+          setImmediate(drain);
+        }
+      }),
+    async settled() {
+      while (unsettled) {
+        await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
+        if (!busy) trySettle();
+      }
+    },
+  };
+
+  async function drain(): Promise<void> {
+    const batch = waiting.slice(0, MAX_BATCH_SIZE);
+    waiting = waiting.slice(MAX_BATCH_SIZE);
+    await commitTogether(batch);
+    busy = waiting.length > 0;
+    if (busy) setImmediate(drain);
+  }
+
+  async function commitTogether(batch: readonly Job[]): Promise<void> {
+    let committing = false;
+    try {
+      if (unsettled) settle();
+      begin.run();
+      const answers: (() => void)[] = [];
+      for (const job of batch) answers.push(await attempt(job));
+      beforeCommit();
+      committing = true;
+      commit.run();
+      for (const answer of answers) answer();
+    } catch (error) {
+      unsettled ||= committing && isInDoubt(error);
+      const reason = committing && unsettled ? new OutcomeUnknown(error) : certain(error);
+      for (const job of batch) job.reject(reason);
+      tryRollBack();
+    }
+  }
+
+  /** Runs one job; what it has to say waits for the commit. Throws only when the whole batch is lost. */
+  async function attempt(job: Job): Promise<() => void> {
+    savepoint.run();
+    try {
+      const value = await job.run();
+      release.run();
+      return () => job.resolve(value);
+    } catch (error) {
+      // A full disk or a failing one ends the transaction by itself, and with it every job of the batch.
+      if (!database.isTransaction) throw error;
+      undo.run();
+      release.run();
+      return () => job.reject(error);
+    }
+  }
+
+  function trySettle(): void {
+    try {
+      settle();
+    } catch {
+      tryRollBack(); // still failing; asked again later
+    }
+  }
+
+  /** Writes something durable over the commit in doubt. A value that does not change would write nothing. */
+  function settle(): void {
+    const row = database.prepare('PRAGMA user_version').get() as { user_version: number };
+    database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row.user_version + 1) % 1_000_000}; COMMIT`);
+    unsettled = false;
+  }
+
+  function tryRollBack(): void {
+    try {
+      // The failure may have ended the transaction by itself; and a closed database has none.
+      if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+    } catch {
+      // Still open: the next batch cannot begin, fails for certain, and tries again.
+    }
+  }
+}
+
+const certain = (error: unknown): unknown => (error instanceof StorageError ? error : new StorageError(error));
+
+/** Whether a failed commit may be in the log all the same. An error that is not SQLite's own never reached it. */
+function isInDoubt(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  return errcode !== undefined && !CERTAIN_REFUSALS.includes(errcode & 0xff);
+}

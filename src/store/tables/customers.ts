@@ -1,0 +1,93 @@
+import type { Customer } from '../../contract/customers.ts';
+import type { AccountId, Instant } from '../../contract/scalars.ts';
+import type { Connection } from '../engine/driver.ts';
+import { statement } from '../engine/statement.ts';
+import type { CustomerRow } from '../schema.ts';
+
+const insert = statement<{
+  accountId: string;
+  id: string;
+  name: string;
+  email: string | null;
+  emailKey: string | null;
+  now: string;
+}>()((db, $) =>
+  db
+    .insertInto('customers')
+    .values({
+      account_id: $.accountId,
+      id: $.id,
+      name: $.name,
+      email: $.email,
+      email_key: $.emailKey,
+      active: 1,
+      created_at: $.now,
+      updated_at: $.now,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'email_key']).doNothing()),
+);
+
+const find = statement<{ accountId: string; id: string }>()((db, $) =>
+  db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+/** A bound on what one answer carries; beyond it a list needs pages. */
+const MAX_LIST_ROWS = 1_000_000;
+
+const list = statement<{ accountId: string }>()((db, $) =>
+  db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).orderBy('id').limit(MAX_LIST_ROWS),
+);
+
+const releaseLicenses = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
+  db
+    .updateTable('licenses')
+    .set({ customer_id: null, updated_at: $.now })
+    .where('account_id', '=', $.accountId)
+    .where('customer_id', '=', $.id),
+);
+
+const remove = statement<{ accountId: string; id: string }>()((db, $) =>
+  db.deleteFrom('customers').where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+/** The customers of accounts. */
+export const customerRepository = (db: Connection) => ({
+  /** Adds an active customer; false when its e-mail address is taken, which is decided without case. */
+  async insert(customer: {
+    accountId: AccountId;
+    id: string;
+    name: string;
+    email: string | null;
+    now: Instant;
+  }): Promise<boolean> {
+    const emailKey = customer.email?.toLowerCase() ?? null;
+    return (await db.run(insert, { ...customer, emailKey })) === 1;
+  },
+
+  async find(accountId: AccountId, id: string): Promise<Customer | null> {
+    const row = await db.first(find, { accountId, id });
+    return row === undefined ? null : toCustomer(row);
+  },
+
+  /** All customers, oldest first. */
+  async list(accountId: AccountId): Promise<Customer[]> {
+    const rows = await db.all(list, { accountId });
+    return rows.map(toCustomer);
+  },
+
+  /** Removes a customer and leaves its licences without one; false when there is no such customer. */
+  async remove(accountId: AccountId, id: string, now: Instant): Promise<boolean> {
+    await db.run(releaseLicenses, { accountId, id, now });
+    return (await db.run(remove, { accountId, id })) === 1;
+  },
+});
+
+const toCustomer = (row: CustomerRow): Customer => ({
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  active: row.active === 1,
+  createdAt: row.created_at as Instant,
+  updatedAt: row.updated_at as Instant,
+  createdBy: row.account_id,
+});

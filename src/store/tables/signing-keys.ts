@@ -1,0 +1,70 @@
+import type { AccountId, Instant } from '../../contract/scalars.ts';
+import type { Connection } from '../engine/driver.ts';
+import { statement } from '../engine/statement.ts';
+
+/** A key pair that signs licence files; both halves are PEM text. */
+export interface SigningKey {
+  readonly accountId: AccountId;
+  readonly kid: string;
+  readonly privatePem: string;
+  readonly publicPem: string;
+  readonly createdAt: Instant;
+}
+
+const insert = statement<{
+  accountId: string;
+  kid: string;
+  privatePem: string;
+  publicPem: string;
+  createdAt: string;
+}>()((db, $) =>
+  db.insertInto('signing_keys').values({
+    account_id: $.accountId,
+    kid: $.kid,
+    private_pem: $.privatePem,
+    public_pem: $.publicPem,
+    created_at: $.createdAt,
+  }),
+);
+
+const newest = statement<{ accountId: string }>()((db, $) =>
+  db
+    .selectFrom('signing_keys')
+    .select(['kid', 'private_pem'])
+    .where('account_id', '=', $.accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('kid')
+    .limit(1),
+);
+
+/** More keys than any account rotates through. */
+const MAX_LIST_ROWS = 1_000;
+
+const list = statement<{ accountId: string }>()((db, $) =>
+  db
+    .selectFrom('signing_keys')
+    .select('public_pem')
+    .where('account_id', '=', $.accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('kid')
+    .limit(MAX_LIST_ROWS),
+);
+
+/** The signing keys of accounts. */
+export const signingKeyRepository = (db: Connection) => ({
+  async insert(key: SigningKey): Promise<void> {
+    await db.run(insert, { ...key });
+  },
+
+  /** The key that signs now: its id and its private half. */
+  async current(accountId: AccountId): Promise<Pick<SigningKey, 'kid' | 'privatePem'> | null> {
+    const row = await db.first(newest, { accountId });
+    return row === undefined ? null : { kid: row.kid, privatePem: row.private_pem };
+  },
+
+  /** The public halves, newest first. */
+  async listPublic(accountId: AccountId): Promise<string[]> {
+    const rows = await db.all(list, { accountId });
+    return rows.map((row) => row.public_pem);
+  },
+});
