@@ -1,119 +1,244 @@
-import { hash } from 'node:crypto';
+import { createHash, createPrivateKey, hash, type KeyObject, randomBytes, sign as signBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../src/contract/scalars.ts';
-import { newId } from '../src/domain/ids.ts';
-import { signLicenseFile } from '../src/domain/license-file.ts';
-import type { IpAddress } from '../src/domain/mask.ts';
-import { hashToken } from '../src/domain/token.ts';
-import { createSigners } from '../src/server/signers.ts';
-import { createRandom } from '../src/service/random.ts';
-import { openStore } from '../src/store/open.ts';
-import type { Repositories } from '../src/store/store.ts';
-import { freshLicense } from './license.ts';
+import { DatabaseSync } from 'node:sqlite';
 
-// The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
-// JSON.parse, no checks, no limits, no log, no headers.
+// The yardstick: node:http and node:sqlite with the least code that does the same work on the same tables with the same
+// durable commits. It shares no code with lkm. Statements are prepared once and bound by position; the mutations that
+// wait in one turn of the event loop share a commit. It checks no input, has no limits and writes no log.
 
-const store = await openStore(process.argv[2] ?? '', 0);
-const signerOf = createSigners();
-const random = createRandom();
+const database = new DatabaseSync(process.argv[2] ?? '');
+database.exec(`
+  PRAGMA journal_mode=WAL;
+  PRAGMA synchronous=FULL;
+  PRAGMA wal_autocheckpoint=16000;
+  PRAGMA temp_store=MEMORY;
+  PRAGMA cache_size=-16384;
+  CREATE TABLE IF NOT EXISTS bare_responses (
+    account_id TEXT, key TEXT, fingerprint TEXT, status INTEGER, body TEXT, created_at TEXT, PRIMARY KEY (account_id, key)
+  );
+`);
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+const findToken = database.prepare('SELECT account_id, id, kind, scopes FROM tokens WHERE hash = ?');
+const findProduct = database.prepare('SELECT active FROM products WHERE account_id = ? AND id = ?');
+const findLicense = database.prepare(
+  'SELECT * FROM licenses WHERE account_id = ? AND license_key = ? AND product_id = ?',
+);
+const listDevices = database.prepare('SELECT * FROM devices WHERE account_id = ? AND license_id = ?');
+const findDevice = database.prepare('SELECT id FROM devices WHERE account_id = ? AND license_id = ? AND host_id = ?');
+const takeSlot = database.prepare(
+  'UPDATE licenses SET activations = activations + 1, updated_at = ? WHERE account_id = ? AND id = ? ' +
+    'AND (max_activations IS NULL OR activations < max_activations)',
+);
+const insertDevice = database.prepare(
+  'INSERT INTO devices (account_id, license_id, host_id, id, tag, ip_address, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+);
+const insertLicense = database.prepare(
+  'INSERT INTO licenses (account_id, id, product_id, license_key, customer_id, max_activations, activations, expires_at, ' +
+    'features, is_trial, allowed_hosts, license_type, max_sessions, heartbeat_seconds, lease_seconds, ' +
+    'customer_can_self_reset, vendor_disabled, version_id, created_at, updated_at) ' +
+    "VALUES (?, ?, ?, ?, NULL, NULL, 0, ?, '{}', 0, NULL, 'node-locked', NULL, 300, 900, 0, 0, NULL, ?, ?)",
+);
+const findResponse = database.prepare('SELECT * FROM bare_responses WHERE account_id = ? AND key = ?');
+const insertResponse = database.prepare('INSERT INTO bare_responses VALUES (?, ?, ?, 200, ?, ?)');
+const begin = database.prepare('BEGIN IMMEDIATE');
+const commit = database.prepare('COMMIT');
+
+let waiting: { work(): object; done(value: object): void }[] = [];
+
+/** Runs `work` in the commit that all mutations of this turn share; resolves once that is durable. */
+function inCommit(work: () => object): Promise<object> {
+  return new Promise((done) => {
+    if (waiting.push({ work, done }) === 1) setImmediate(commitAll);
+  });
+}
+
+function commitAll(): void {
+  const batch = waiting;
+  waiting = [];
+  begin.run();
+  const values = batch.map(({ work }) => work());
+  commit.run();
+  batch.forEach(({ done }, index) => {
+    done(values[index] as object);
+  });
+}
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+let pool = randomBytes(4_096);
+let used = 0;
+
+function random(length: number): Uint8Array {
+  if (used + length > pool.length) {
+    pool = randomBytes(4_096);
+    used = 0;
+  }
+  used += length;
+  return pool.subarray(used - length, used);
+}
+
+/** Five sections of five. */
+function newKey(): string {
+  let text = '';
+  random(25).forEach((byte, index) => {
+    text += (index > 0 && index % 5 === 0 ? '-' : '') + ALPHABET.charAt(byte & 31);
+  });
+  return text;
+}
+
+/** Ordered by time, as long as those of lkm. */
+function newId(prefix: string): string {
+  let text = Date.now().toString(32).padStart(10, '0');
+  for (const byte of random(16)) text += ALPHABET.charAt(byte & 31).toLowerCase();
+  return `${prefix}_${text}`;
+}
 
 interface Input {
-  productId: ProductId;
-  licenseKey: LicenseKey;
-  hostId: HostId;
-  ttl: number;
+  readonly productId: string;
+  readonly licenseKey: string;
+  readonly hostId: string;
+  readonly ttl: number;
 }
 
-async function create({ productId }: Input, token: string, key: string | undefined, body: string): Promise<unknown> {
-  const caller = await store.repositories.tokens.findByHash(hashToken(token));
-  if (caller === null) return null;
-  const { accountId } = caller;
-  const now = new Date().toISOString() as Instant;
-  return store.transaction(async (rows) => {
-    if (key === undefined) return insert(rows, accountId, productId, now);
-    await rows.idempotency.claim(accountId, key);
-    if ((await rows.idempotency.find(accountId, key)) !== null) return null;
-    const answer = await rows.nested(() => insert(rows, accountId, productId, now));
-    await rows.idempotency.insert({
-      accountId,
-      key,
-      fingerprintVersion: 1,
-      fingerprint: hash('sha256', body),
-      state: 'completed',
-      method: 'POST',
-      path: '/create-key',
-      answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
-      createdAt: now,
-    });
-    return answer;
-  });
+function create(accountId: string, { productId }: Input): object {
+  if (findProduct.get(accountId, productId)?.active !== 1) return { message: 'Product not found or inactive', code: 1 };
+  const now = new Date();
+  const expires = new Date(now);
+  expires.setUTCMonth(expires.getUTCMonth() + 1);
+  const key = newKey();
+  const at = now.toISOString();
+  insertLicense.run(accountId, newId('lic'), productId, key, expires.toISOString(), at, at);
+  return { code: 0, key };
 }
 
-async function insert(rows: Repositories, accountId: AccountId, productId: ProductId, now: Instant): Promise<unknown> {
-  const product = await rows.products.find(accountId, productId);
-  const license = freshLicense(accountId, (product?.id ?? '') as ProductId, now);
-  await rows.keys.insert(license);
-  return { code: 0, key: license.key };
+function createOnce(accountId: string, input: Input, key: string, body: string): object {
+  const stored = findResponse.get(accountId, key) as Row | undefined;
+  if (stored !== undefined) return JSON.parse(String(stored.body));
+  const response = create(accountId, input);
+  const fingerprint = hash('sha256', `POST /create-key ${body}`);
+  insertResponse.run(accountId, key, fingerprint, JSON.stringify(response), new Date().toISOString());
+  return response;
 }
 
-async function get({ productId, licenseKey }: Input, token: string): Promise<unknown> {
-  const caller = await store.repositories.tokens.findByHash(hashToken(token));
-  if (caller === null) return null;
-  const license = await store.repositories.keys.find(caller.accountId, productId, licenseKey);
-  if (license === null) return null;
-  const devices = await store.repositories.devices.list(license);
-  return { data: { license: { ...license, devices }, customer: null }, code: 0 };
+function get(accountId: string, { productId, licenseKey }: Input): object {
+  const row = findLicense.get(accountId, licenseKey, productId) as Row | undefined;
+  if (row === undefined) return { message: 'License not found', code: 1 };
+  const devices = listDevices.all(accountId, row.id ?? '') as Row[];
+  const license = {
+    id: row.id,
+    key: row.license_key,
+    productId: row.product_id,
+    maxActivations: row.max_activations,
+    activations: devices.length,
+    activated: devices.length > 0 && row.vendor_disabled === 0,
+    expirationDate: row.expires_at,
+    metadata: { features: JSON.parse(String(row.features)), is_trial: row.is_trial === 1 },
+    allowedHosts: row.allowed_hosts === null ? null : JSON.parse(String(row.allowed_hosts)),
+    licenseType: row.license_type,
+    maxConcurrentSessions: row.max_sessions,
+    heartbeatInterval: row.heartbeat_seconds,
+    sessionLeaseDuration: row.lease_seconds,
+    customerCanSelfReset: row.customer_can_self_reset === 1,
+    vendorDisabled: row.vendor_disabled === 1,
+    devices: devices.map((device) => ({
+      id: device.id,
+      hostId: device.host_id,
+      deviceTag: device.tag ?? 'No tag',
+      ipAddress: device.ip_address,
+      activationTime: device.created_at,
+    })),
+    versionId: row.version_id,
+    version: null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+  return { data: { license, customer: null }, code: 0 };
 }
 
-async function sign({ productId, licenseKey, hostId, ttl }: Input, token: string): Promise<unknown> {
-  const caller = await store.repositories.tokens.findByHash(hashToken(token));
-  if (caller === null) return null;
-  const now = new Date().toISOString() as Instant;
-  const expiresAt = new Date(Date.now() + ttl * 1_000).toISOString() as Instant;
-  return store.transaction(async (rows) => {
-    const license = await rows.keys.find(caller.accountId, productId, licenseKey);
-    if (license === null) return null;
-    if (!(await rows.devices.exists(license, hostId)) && (await rows.keys.takeSlot(license, now))) {
-      const ipAddress = '127.0.0.1' as IpAddress;
-      await rows.devices.insert(license, { id: newId('dev', now, random(10)), hostId, tag: null, ipAddress, now });
-    }
-    const file = signLicenseFile(await signerOf(rows, caller.accountId), {
-      id: newId('fil', now, random(10)),
-      issuer: caller.accountId,
-      license,
-      customer: null,
-      hostId,
-      now,
-      expiresAt,
-    });
-    return { file };
-  });
+const signers = new Map<string, { readonly kid: string; readonly key: KeyObject }>();
+
+function signerOf(accountId: string): { readonly kid: string; readonly key: KeyObject } {
+  const known = signers.get(accountId);
+  if (known !== undefined) return known;
+  const row = database
+    .prepare('SELECT kid, private_pem FROM signing_keys WHERE account_id = ? ORDER BY created_at DESC LIMIT 1')
+    .get(accountId) as Row;
+  const signer = { kid: String(row.kid), key: createPrivateKey(String(row.private_pem)) };
+  signers.set(accountId, signer);
+  return signer;
 }
 
-type Handler = (input: Input, token: string, key: string | undefined, body: string) => Promise<unknown>;
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-const handlers: Record<string, Handler> = {
-  '/create-key': create,
-  '/key': get,
-  '/key/sign': sign,
-};
+function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input): object {
+  const row = findLicense.get(accountId, licenseKey, productId) as Row | undefined;
+  if (row === undefined) return { message: 'License not found', code: 1 };
+  const now = new Date();
+  const at = now.toISOString();
+  const licenseId = String(row.id);
+  if (findDevice.get(accountId, licenseId, hostId) === undefined) {
+    if (takeSlot.run(at, accountId, licenseId).changes === 0) return { message: 'Activation limit reached', code: 3 };
+    insertDevice.run(accountId, licenseId, hostId, newId('dev'), null, '127.0.0.1', at);
+  }
+  const { kid, key } = signerOf(accountId);
+  const seconds = Math.floor(now.getTime() / 1_000);
+  const claims = {
+    iss: accountId,
+    jti: newId('fil'),
+    sub: licenseId,
+    key: licenseKey,
+    productId,
+    machine: hostId,
+    type: 'offline',
+    iat: seconds,
+    nbf: seconds,
+    exp: seconds + ttl,
+    licenseExp: null,
+    features: {},
+    is_trial: false,
+    licenseType: row.license_type,
+    customer: null,
+    v: 1,
+  };
+  const signed = `${part({ alg: 'EdDSA', typ: 'lic+jwt', kid })}.${part(claims)}`;
+  const token = `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
+  return { file: JSON.stringify({ format: 'lkm-lic/1', licenseToken: token, signedKey: licenseKey, signedDate: at }) };
+}
+
+function respond(path: string, accountId: string, input: Input, key: string | undefined, body: string) {
+  if (path === '/key') return get(accountId, input);
+  if (path === '/key/sign') return inCommit(() => sign(accountId, input));
+  return inCommit(() => (key === undefined ? create(accountId, input) : createOnce(accountId, input, key, body)));
+}
 
 const server = createServer(async (request, response) => {
   const [path = '', query] = (request.url ?? '').split('?');
   const body = query === undefined ? await read(request) : '';
   const input = query === undefined ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(query));
-  const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
+  const secret = request.headers.authorization?.slice('Bearer '.length) ?? '';
+  const token = findToken.get(createHash('sha256').update(secret).digest('hex')) as Row | undefined;
   const key = request.headers['idempotency-key'] as string | undefined;
-  const answer = await handlers[path]?.(input, token, key, body);
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+  const value =
+    token === undefined
+      ? { message: 'Invalid access token', code: 1 }
+      : await respond(path, String(token.account_id), input, key, body);
+  response
+    .writeHead('code' in value && value.code !== 0 ? 400 : 200, { 'Content-Type': 'application/json' })
+    .end(JSON.stringify(value));
 });
 
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
+function read(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    request.on('end', () => resolve(text));
+  });
 }
 
 server.listen(0, '127.0.0.1', () => {

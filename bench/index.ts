@@ -1,5 +1,8 @@
+import { dirname } from 'node:path';
 import { openCluster } from '../faults/cluster.ts';
+import { timeCommands } from './commands.ts';
 import { makeDatabase } from './database.ts';
+import { buildEarlier, seed } from './earlier.ts';
 import { type Operation, type Running, type Side, start } from './measure.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
@@ -8,6 +11,7 @@ import { type Operation, type Running, type Side, start } from './measure.ts';
 //
 //   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory
+//   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
 
 const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
 const TURN_SECONDS = 0.5;
@@ -15,7 +19,9 @@ const TURN_SECONDS = 0.5;
 /** Until then the compiler of a fresh process is still at work. */
 const WARM_UP_SECONDS = 5;
 
-if (process.argv[2] === 'million') await atSizes(1_000_000, '1 000 000 keys');
+const [mode, revision = 'HEAD~1'] = process.argv.slice(2);
+if (mode === 'million') await atSizes(1_000_000, '1 000 000 keys');
+else if (mode === 'since') await since(revision);
 else {
   await besideBareHttp();
   await withSlowCommits();
@@ -27,10 +33,10 @@ async function besideBareHttp(): Promise<void> {
   const fixture = () => makeDatabase(1_000);
   print('', 'bare node:http', 'lkm serve', 'ratio', 'goal');
   for (const [operation, goal] of [
-    ['create-key', 0.7],
-    ['create-key once', 0.8],
+    ['create-key', 0.85],
+    ['create-key once', 0.85],
     ['get', 0.7],
-    ['sign', 0.7],
+    ['sign', 0.75],
   ] as const) {
     const { one, other, ratio } = await inTurns(
       operation,
@@ -68,6 +74,30 @@ async function atSizes(count: number, name: string): Promise<void> {
     }
   } finally {
     await large.remove();
+  }
+}
+
+async function since(revision: string): Promise<void> {
+  const earlier = buildEarlier(revision);
+  const root = dirname(import.meta.dirname);
+  try {
+    print('', revision.slice(0, 14), 'this version', 'ratio');
+    for (const operation of ['create-key', 'create-key once', 'get', 'sign'] as const) {
+      const { one, other, ratio } = await inTurns(
+        operation,
+        { server: 'lkm serve', root: earlier.root, fixture: () => seed(earlier.root, 1_000) },
+        { server: 'lkm serve', root, fixture: () => seed(root, 1_000) },
+      );
+      print(operation, one.rate, other.rate, ratio);
+      print('  ready, ms', one.readyMs, other.readyMs);
+      print('  memory, MiB', one.memoryMib, other.memoryMib);
+    }
+    print('\ncommands, ms', revision.slice(0, 14), 'this version', 'ratio', 'of node -e 0');
+    for (const { name, one, other, bare } of await timeCommands(earlier.root, root)) {
+      print(name, one, other, other / one, other / bare);
+    }
+  } finally {
+    earlier.remove();
   }
 }
 

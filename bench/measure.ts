@@ -16,6 +16,8 @@ export interface Side {
   readonly server: Server;
   /** A function makes one for this side alone. */
   readonly fixture: Fixture | (() => Promise<Fixture>);
+  /** The folder of the checkout whose command is measured; this one unless given. */
+  readonly root?: string;
   /** Whether each sync to the disk takes 2 ms longer. */
   readonly slowDisk?: boolean;
   /** How many servers share the database; they share the connections too. */
@@ -26,6 +28,8 @@ export interface Side {
 export interface Running {
   /** From the start of the slowest process to its first line: it listens. */
   readonly readyMs: number;
+  /** The address of the first of them. */
+  readonly url: string;
   /** Loads them for so long over 32 connections in all, and answers requests per second. */
   load(operation: Operation, seconds: number): Promise<number>;
   /** The largest resident memory that a server has had, in MiB. */
@@ -44,6 +48,7 @@ export async function start(side: Side): Promise<Running> {
   const servers = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => startServer(side, fixture)));
   return {
     readyMs: Math.max(...servers.map(({ readyMs }) => readyMs)),
+    url: servers[0]?.url ?? '',
     load: (operation, seconds) =>
       load(
         servers.map(({ url }) => url),
@@ -67,11 +72,11 @@ interface ServerProcess {
   readonly readyMs: number;
 }
 
-async function startServer({ server, slowDisk = false }: Side, fixture: Fixture): Promise<ServerProcess> {
+async function startServer({ server, root, slowDisk = false }: Side, fixture: Fixture): Promise<ServerProcess> {
   const [program = '', ...args] = [
     ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
     process.execPath,
-    ...argumentsOf(server, fixture.db),
+    ...argumentsOf(server, fixture.db, root),
   ];
   const started = performance.now();
   // The log goes nowhere, and the settings of whoever measures are left alone.
@@ -88,12 +93,12 @@ async function startServer({ server, slowDisk = false }: Side, fixture: Fixture)
 const SLOW_DISK = ['strace', '-f', '-qq', '-o', '/dev/null', '--seccomp-bpf', '-e', 'trace=fdatasync,fsync'];
 const DELAY = ['-e', 'inject=fdatasync,fsync:delay_exit=2000'];
 
-function argumentsOf(server: Server, db: string): string[] {
+function argumentsOf(server: Server, db: string, root = dirname(import.meta.dirname)): string[] {
   const here = import.meta.dirname;
   if (server !== 'lkm serve') return [`${here}/${server}-server.ts`, db];
   // The built command with its checks and its log; its limits are on, but out of reach.
   const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
-  return [`${dirname(here)}/bin/lkm.js`, 'serve', '--db', db, ...options];
+  return [`${root}/bin/lkm.js`, 'serve', '--db', db, ...options];
 }
 
 async function exited(child: ChildProcess): Promise<undefined> {
