@@ -1,4 +1,5 @@
 import { openCluster } from '../faults/cluster.ts';
+import { endUnavailable } from '../test/support/postgres-server.ts';
 import { makeDatabase } from './database.ts';
 import { type Operation, type Running, type Side, start } from './measure.ts';
 
@@ -73,7 +74,7 @@ async function atSizes(count: number, name: string): Promise<void> {
 
 /** On this one machine the replicas share the cores with each other, the database and the load. */
 async function asReplicas(): Promise<void> {
-  const cluster = await openCluster();
+  const cluster = await openCluster().catch(endUnavailable);
   try {
     const fixture = await makeDatabase(1_000, cluster);
     print('\nPostgreSQL', 'one replica', 'two replicas', 'ratio');
