@@ -1,12 +1,37 @@
 import { defineConfig } from 'vitest/config';
 
+const postgres = 'test/support/postgres.ts';
+const built = 'test/support/build.ts';
+
+/** Test files by what they need. One that is in no list needs nothing, and is of the project `unit`. */
+const needs = {
+  /** A PostgreSQL server. */
+  engines: ['test/{api,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
+  /** The built command. */
+  built: ['test/built/**/*.test.ts', 'test/examples.test.ts', 'test/readme.test.ts'],
+  /** Time, and processes to kill. */
+  faults: ['test/faults/**/*.test.ts', 'test/cli/killed.test.ts'],
+};
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/postgres.ts',
+    globalSetup: 'test/support/temporary-folder.ts',
     // By default one core is left alone; with two that would be half of the machine.
     maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    unstubEnvs: true,
+    restoreMocks: true,
+    projects: [
+      // In one context for all files: loading the same modules again for each takes as long as the tests.
+      project('unit', ['test/**/*.test.ts'], { exclude: Object.values(needs).flat(), isolate: false }),
+      project('engines', needs.engines, { globalSetup: postgres }),
+      project('built', needs.built, { globalSetup: built }),
+      project('faults', needs.faults, { globalSetup: postgres }),
+    ],
   },
 });
+
+function project(name: string, include: string[], more: { globalSetup?: string; exclude?: string[]; isolate?: false }) {
+  return { extends: true as const, test: { name, include, ...more } };
+}

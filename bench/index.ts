@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { openCluster } from '../faults/cluster.ts';
+import { endUnavailable } from '../test/support/postgres-server.ts';
 import { timeCommands } from './commands.ts';
 import { makeDatabase } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
@@ -103,7 +104,7 @@ async function since(revision: string): Promise<void> {
 
 /** On this one machine the replicas share the cores with each other, the database and the load. */
 async function asReplicas(): Promise<void> {
-  const cluster = await openCluster();
+  const cluster = await openCluster().catch(endUnavailable);
   try {
     const fixture = await makeDatabase(1_000, cluster);
     print('\nPostgreSQL', 'one replica', 'two replicas', 'ratio');

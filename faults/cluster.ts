@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { startPostgres } from '../test/support/postgres-server.ts';
+import { openPostgres } from '../test/support/postgres-server.ts';
 
 /** A PostgreSQL server for the run. */
 export interface Cluster {
@@ -15,15 +15,8 @@ export interface Cluster {
 
 /** The server that `LKM_TEST_POSTGRES` names, or one of our own in a temporary folder. */
 export async function openCluster(): Promise<Cluster> {
-  const given = process.env.LKM_TEST_POSTGRES;
-  return given === undefined
-    ? ownCluster()
-    : { ...databasesOn(given), restart: null, crash: null, close: async () => {} };
-}
-
-async function ownCluster(): Promise<Cluster> {
-  const server = await startPostgres({ max_connections: 100 });
-  return { ...databasesOn(server.url), restart: server.restart, crash: server.crash, close: server.stop };
+  const { url, restart, crash, stop } = await openPostgres({ max_connections: 100 });
+  return { ...databasesOn(url), restart, crash, close: stop };
 }
 
 function databasesOn(url: string): Pick<Cluster, 'createDatabase' | 'dropDatabase'> {

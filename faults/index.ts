@@ -1,3 +1,4 @@
+import { endUnavailable } from '../test/support/postgres-server.ts';
 import { openCluster } from './cluster.ts';
 import { bound95, hasFailed, type Report } from './report.ts';
 import { sabotages } from './sabotage.ts';
@@ -19,7 +20,7 @@ const parts = plan
   .filter(({ scenario }) => only === undefined || scenario.name === only)
   .flatMap(({ scenario, share }) => scenario.engines.map((engine) => ({ scenario, engine, share })));
 const shares = parts.reduce((sum, { share }) => sum + share, 0);
-const cluster = await openCluster();
+const cluster = await openCluster().catch(endUnavailable);
 let failed = false;
 
 try {

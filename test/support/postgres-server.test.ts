@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { connect, query } from './postgres.ts';
-import { PostgresUnavailable, startPostgres } from './postgres-server.ts';
+import { openPostgres, PostgresUnavailable, startPostgres } from './postgres-server.ts';
 
 const starter = `
   const { startPostgres } = await import(${JSON.stringify(join(import.meta.dirname, 'postgres-server.ts'))});
@@ -49,4 +49,12 @@ it('a PostgreSQL server that cannot start says why in one line, and how to name 
   expect((failed as Error).message).toMatch(
     /^PostgreSQL cannot start: .*no_such_setting.*; .* LKM_TEST_POSTGRES=postgres:\/\/\S+$/,
   );
+});
+
+it('a PostgreSQL server of LKM_TEST_POSTGRES that cannot be used is told in one line, without its password', async () => {
+  vi.stubEnv('LKM_TEST_POSTGRES', 'postgres://ada:s3cret@127.0.0.1:1/postgres');
+  const failed = await openPostgres({}).catch((error: Error) => error);
+  expect(failed).toBeInstanceOf(PostgresUnavailable);
+  expect((failed as Error).message).toMatch(/^the server of LKM_TEST_POSTGRES cannot be used: .*ECONNREFUSED.*$/);
+  expect((failed as Error).message).not.toContain('s3cret');
 });

@@ -1,17 +1,21 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import pg from 'pg';
 
-/** A PostgreSQL server in a temporary folder. It ends, and the folder with it, when this process does, however it ends. */
+/** A PostgreSQL server for tests. */
 export interface PostgresServer {
   /** The database `postgres`, as a superuser. */
   readonly url: string;
-  /** Stops it in order and starts it again. */
-  restart(): Promise<void>;
-  /** Kills its first process and starts it again. */
-  crash(): Promise<void>;
+  /** Stops it in order and starts it again; null where it is not ours to stop. */
+  readonly restart: (() => Promise<void>) | null;
+  /** Kills its first process and starts it again; null where it is not ours to kill. */
+  readonly crash: (() => Promise<void>) | null;
   stop(): Promise<void>;
 }
+
+/** Settings of postgresql.conf. */
+type Settings = Readonly<Record<string, string | number>>;
 
 /** Why there is no PostgreSQL server, in one line that says how to name another. */
 export class PostgresUnavailable extends Error {
@@ -19,14 +23,45 @@ export class PostgresUnavailable extends Error {
 
   constructor(reason: string) {
     super(
-      `PostgreSQL cannot start: ${reason.trim().replace(/\s*\n\s*/g, ' ')}; ` +
-        'to use another server, set LKM_TEST_POSTGRES=postgres://user:password@host/postgres',
+      `${reason.trim().replace(/\s*\n\s*/g, ' ')}; ` +
+        'to use a PostgreSQL server of your own, set LKM_TEST_POSTGRES=postgres://user:password@host/postgres',
     );
   }
 }
 
-/** Starts a server from the binaries that npm brought. `settings` are those of postgresql.conf. */
-export async function startPostgres(settings: Readonly<Record<string, string | number>>): Promise<PostgresServer> {
+/** The server that `LKM_TEST_POSTGRES` names, else one that is started. Throws {@link PostgresUnavailable}. */
+export async function openPostgres(settings: Settings): Promise<PostgresServer> {
+  const given = process.env.LKM_TEST_POSTGRES;
+  if (given === undefined || given === '') return startPostgres(settings);
+  try {
+    const client = new pg.Client({ connectionString: given });
+    await client.connect();
+    await client.end();
+  } catch (error) {
+    const reason = error instanceof AggregateError ? error.errors[0] : error;
+    throw new PostgresUnavailable(`the server of LKM_TEST_POSTGRES cannot be used: ${messageOf(reason)}`);
+  }
+  return { url: given, restart: null, crash: null, stop: async () => {} };
+}
+
+/** A server that is ours. */
+interface Restartable {
+  restart(): Promise<void>;
+  crash(): Promise<void>;
+}
+
+/** Ends this process with the reason on stderr, where there is no server. */
+export function endUnavailable(error: unknown): never {
+  if (!(error instanceof PostgresUnavailable)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+
+/**
+ * Starts a server from the programs that npm brought, in a temporary folder. The server ends, and the folder with it,
+ * when this process does, however it ends. Throws {@link PostgresUnavailable}.
+ */
+export async function startPostgres(settings: Settings): Promise<PostgresServer & Restartable> {
   const guard = spawn(
     process.execPath,
     [join(import.meta.dirname, 'postgres-guard.ts'), JSON.stringify(Object.entries(settings))],
@@ -43,9 +78,9 @@ export async function startPostgres(settings: Readonly<Record<string, string | n
     for (const pipe of pipes) pipe.ref();
     const { value: line } = await replies.next();
     for (const pipe of pipes) pipe.unref();
-    if (line === undefined) throw new PostgresUnavailable('its guard has ended');
+    if (line === undefined) throw new PostgresUnavailable('PostgreSQL cannot start: its guard has ended');
     const { url, error } = JSON.parse(line) as { url: string; error?: string };
-    if (error !== undefined) throw new PostgresUnavailable(error);
+    if (error !== undefined) throw new PostgresUnavailable(`PostgreSQL cannot start: ${error}`);
     return url;
   };
   const command = async (name: 'restart' | 'crash') => {
@@ -63,3 +98,5 @@ export async function startPostgres(settings: Readonly<Record<string, string | n
     },
   };
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

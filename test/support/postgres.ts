@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/store/open.ts';
-import { startPostgres } from './postgres-server.ts';
+import { endUnavailable, openPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,17 +13,16 @@ declare module 'vitest' {
 /** The database that every test's own is a copy of: empty, its schema up to date. */
 export const TEMPLATE = 'lkm_test_template';
 
-/** The server of a test run keeps nothing, and so need not wait for the disk. */
-const SETTINGS = { fsync: 'off', max_connections: 400 };
-
-/** Gives the run a PostgreSQL server: the one of `LKM_TEST_POSTGRES`, else one that npm brought, stopped at the end. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env.LKM_TEST_POSTGRES;
-  const server = given ? { url: given, stop: async () => {} } : await startPostgres(SETTINGS);
+/** Gives the run a PostgreSQL server, which is stopped at the end. */
+export default async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
+  // Projects that run together share it.
+  if (vitest.getRootProject().getProvidedContext().postgres !== undefined) return async () => {};
+  // What it holds is not needed after the run, so it need not wait for the disk.
+  const server = await openPostgres({ fsync: 'off', max_connections: 400 }).catch(endUnavailable);
   await query(server.url, `drop database if exists ${TEMPLATE}`);
   await query(server.url, `create database ${TEMPLATE}`);
   await (await openStore(databaseUrl(server.url, TEMPLATE), 0)).close();
-  project.provide('postgres', server.url);
+  vitest.provide('postgres', server.url);
   return server.stop;
 }
 

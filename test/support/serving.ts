@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createFolder } from './engines.ts';
 
-/** `lkm serve`, the built command, in a process of its own. */
+/** `lkm serve` from the sources, in a process of its own. */
 export interface Serving extends AsyncDisposable {
   readonly url: string;
   /** `kill -9`, and waits for the end. */
@@ -14,7 +14,7 @@ export interface Serving extends AsyncDisposable {
 /** Serves a database on a free port; resolves once it is ready. */
 export async function startServing(db: string): Promise<Serving> {
   const home = await createFolder();
-  const lkm = join(import.meta.dirname, '../../bin/lkm.js');
+  const lkm = join(import.meta.dirname, '../../src/cli/main.ts');
   const child = spawn(
     process.execPath,
     [lkm, 'serve', '--db', db, '--port', '0', '--json', '--log-format', 'none', '--rate-limit', 'off'],

@@ -1,0 +1,74 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+/** A copy of the working tree in a temporary folder, with its dependencies installed. */
+export interface Checkout extends Disposable {
+  readonly path: string;
+  /** Writes files, runs `work`, and puts everything back as it was. */
+  withFiles<T>(files: Files, work: () => T): T;
+}
+
+/** The new content of files by path; a function gets the old one. */
+export type Files = Readonly<Record<string, string | ((old: string) => string)>>;
+
+/** How a command ended. */
+export interface Ended {
+  readonly status: number | null;
+  /** Both streams. */
+  readonly output: string;
+}
+
+/** Copies every file that git knows or would add; what npm installed is linked, which takes no space. */
+export function copyCheckout(): Checkout {
+  const path = mkdtempSync(join(tmpdir(), 'lkm-gate-'));
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
+  for (const file of listed.split('\0').filter(Boolean)) {
+    cpSync(join(root, file), join(path, file), { recursive: true });
+  }
+  const link = spawnSync('cp', ['-al', join(root, 'node_modules'), path], { stdio: 'ignore' });
+  if (link.status !== 0) cpSync(join(root, 'node_modules'), join(path, 'node_modules'), { recursive: true });
+  execFileSync('git', ['init', '--quiet'], { cwd: path });
+  return {
+    path,
+    withFiles(files, work) {
+      const before = Object.keys(files).map((file) => [join(path, file), readIfThere(join(path, file))] as const);
+      try {
+        for (const [file, content] of Object.entries(files)) write(join(path, file), content);
+        return work();
+      } finally {
+        for (const [file, text] of before) text === null ? rmSync(file) : writeFileSync(file, text);
+      }
+    },
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** Runs a command to its end. */
+export function run(cwd: string, command: readonly string[], env: Readonly<Record<string, string>> = {}): Ended {
+  const [program = '', ...args] = command;
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd,
+    env: { ...process.env, NO_COLOR: '1', ...env },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 120_000,
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+function write(file: string, content: Files[string]): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : content(readFileSync(file, 'utf8')));
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,40 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type Checkout, type Ended, run } from './checkout.ts';
+
+/** Every call of npm that `.ci/run` makes, in order, and how it ends when each or one of them fails. */
+export interface CiRun extends Ended {
+  readonly calls: readonly string[];
+}
+
+/** Runs `.ci/run` with an npm that only notes how it was called, and fails at the step that is named. */
+export function runCi(checkout: Checkout, failing: string | null): CiRun {
+  const folder = mkdtempSync(join(tmpdir(), 'lkm-gate-npm-'));
+  const calls = join(folder, 'calls');
+  const npm = join(folder, 'npm');
+  writeFileSync(calls, '');
+  writeFileSync(npm, STAND_IN);
+  chmodSync(npm, 0o755);
+  const ended = run(checkout.path, ['bash', '.ci/run'], {
+    PATH: [folder, process.env.PATH].join(delimiter),
+    GATE_CALLS: calls,
+    GATE_FAILING: failing ?? 'none',
+  });
+  const noted = readFileSync(calls, 'utf8').trim().split('\n');
+  rmSync(folder, { recursive: true });
+  return { ...ended, calls: noted };
+}
+
+const STAND_IN = `#!/usr/bin/env bash
+step=$1; [ "$step" = run ] && step=$2
+echo "$step" >> "$GATE_CALLS"
+status=0; [ "$step" = "$GATE_FAILING" ] && status=1
+for word in "$@"; do
+  case $word in
+    --outputFile.json=*)
+      echo "{\\"numPassedTests\\":3,\\"numFailedTests\\":$status,\\"numFailedTestSuites\\":$status}" > "\${word#*=}" ;;
+  esac
+done
+exit $status
+`;

@@ -1,0 +1,103 @@
+import type { Files } from './checkout.ts';
+
+/** A defect, and the part of the gate that must find it. */
+export interface Plant {
+  readonly title: string;
+  readonly files: Files;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+  /** What the output says then, so that no other failure is taken for it. */
+  readonly says: RegExp;
+}
+
+/** A part of the gate, which must pass where nothing is planted. */
+export interface Control {
+  readonly title: string;
+  readonly files?: Files;
+  readonly command: readonly string[];
+}
+
+const script = (name: string, ...args: string[]): readonly string[] => ['npm', 'run', '--silent', name, '--', ...args];
+
+const test = (body: string): string => `import { beforeAll, expect, it } from 'vitest';\n${body}\n`;
+
+const unit = 'test/domain/planted.test.ts';
+const engines = 'test/store/planted.test.ts';
+
+export const controls: readonly Control[] = [
+  { title: 'lint', command: script('lint') },
+  { title: 'types', command: script('types') },
+  { title: 'unused', command: script('unused') },
+  {
+    title: 'tests with and without PostgreSQL',
+    files: { [unit]: test(`it('passes', () => expect(1).toBe(1));`), [engines]: test(`it('passes', () => {});`) },
+    command: script('test', unit, engines),
+  },
+  { title: 'the README', command: script('test', 'test/readme.test.ts') },
+];
+
+export const plants: readonly Plant[] = [
+  {
+    title: 'a failing test',
+    files: { [unit]: test(`it('fails', () => expect(1).toBe(2));`) },
+    command: script('test', unit),
+    says: /1 failed/,
+  },
+  {
+    title: 'a failing test beside a PostgreSQL server',
+    files: { [engines]: test(`it('fails', () => expect(1).toBe(2));`) },
+    command: script('test', engines),
+    says: /1 failed/,
+  },
+  {
+    title: 'a hook that fails before a test',
+    files: {
+      [unit]: test(`beforeAll(() => { throw new Error('planted'); });\nit('passes', () => expect(1).toBe(1));`),
+    },
+    command: script('test', unit),
+    says: /planted/,
+  },
+  {
+    title: 'a setup of the run that fails',
+    files: { 'test/support/temporary-folder.ts': `export default () => { throw new Error('planted'); };\n` },
+    command: script('test', 'test/domain'),
+    says: /planted/,
+  },
+  {
+    title: 'a PostgreSQL server that cannot be used',
+    files: {},
+    env: { LKM_TEST_POSTGRES: 'postgres://nobody@127.0.0.1:1/postgres' },
+    command: script('test', 'test/store'),
+    says: /^the server of LKM_TEST_POSTGRES cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/m,
+  },
+  {
+    title: 'a rejection that no test handles',
+    files: { [unit]: test(`it('passes', () => { void Promise.reject(new Error('planted')); });`) },
+    command: script('test', unit),
+    says: /planted/,
+  },
+  {
+    title: 'a type error',
+    files: { 'test/planted.ts': `export const planted: number = 'one';\n` },
+    command: script('types'),
+    says: /planted\.ts\(1,14\): error TS2322/,
+  },
+  {
+    title: 'a lint error',
+    files: { 'test/planted.ts': `export const planted: any = 1;\n` },
+    command: script('lint'),
+    says: /noExplicitAny/,
+  },
+  {
+    title: 'an unused export',
+    files: { 'test/support/world.ts': (old) => `${old}\nexport const planted = 1;\n` },
+    command: script('unused'),
+    says: /planted/,
+  },
+  {
+    title: 'a README block that shows what is not printed',
+    files: { 'README.md': (old) => old.replace('\nfreed build-01\n', '\nplanted\n') },
+    command: script('test', 'test/readme.test.ts'),
+    says: /planted/,
+  },
+];

@@ -1,0 +1,19 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import config from '../vitest.config.ts';
+
+const cwd = join(import.meta.dirname, '..');
+const projects = (config.test?.projects ?? []) as { test: { name: string; include: string[]; exclude?: string[] } }[];
+const filesOf = ({ test }: (typeof projects)[number]): string[] =>
+  globSync(test.include, { cwd, exclude: test.exclude ?? [] });
+
+it('every test file belongs to exactly one project', () => {
+  const files = projects.flatMap(filesOf);
+  expect(files.toSorted()).toEqual(globSync('test/**/*.test.ts', { cwd }).toSorted());
+});
+
+it('every pattern of a project names a test file', () => {
+  const patterns = projects.flatMap(({ test }) => [...test.include, ...(test.exclude ?? [])]);
+  expect(patterns.filter((pattern) => globSync(pattern, { cwd }).length === 0)).toEqual([]);
+});
