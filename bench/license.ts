@@ -1,6 +1,7 @@
+import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../src/contract/licenses.ts';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
-import { HEARTBEAT_INTERVAL_SECONDS, type License, SESSION_LEASE_SECONDS } from '../src/domain/license.ts';
+import type { License } from '../src/domain/license.ts';
 import { mintKey } from '../src/domain/license-key.ts';
 import { createRandom } from '../src/service/random.ts';
 
@@ -18,12 +19,13 @@ export function freshLicense(accountId: AccountId, productId: ProductId, now: In
     activations: 0,
     expirationDate: null,
     features: {},
+    metadata: {},
     isTrial: false,
     allowedHosts: null,
     licenseType: 'node-locked',
     maxConcurrentSessions: null,
-    heartbeatInterval: HEARTBEAT_INTERVAL_SECONDS,
-    sessionLeaseDuration: SESSION_LEASE_SECONDS,
+    heartbeatInterval: DEFAULT_HEARTBEAT_SECONDS,
+    sessionLeaseDuration: DEFAULT_LEASE_SECONDS,
     customerCanSelfReset: false,
     vendorDisabled: false,
     versionId: null,

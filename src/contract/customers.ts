@@ -1,55 +1,74 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { acted, done } from './reply.ts';
+import { examples } from './examples.ts';
+import { flagField, pageFields, SearchText } from './query.ts';
+import { acted, actedList, done } from './reply.ts';
 import { CustomerId, Email, InstantText, Name } from './scalars.ts';
 
 /** A customer to be created: with a key or on its own. */
 export const NewCustomer = z
-  .object({
-    name: Name,
-    email: Email.optional().describe('Unique in the account, compared without case'),
-  })
-  .meta({ id: 'NewCustomer' });
+  .object({ name: Name, email: Email.optional() })
+  .meta({ id: 'NewCustomer', description: 'A customer to be created' });
 
 /** A customer as the list shows it. Source: API description, "Customer". */
 export const Customer = z
   .looseObject({
-    id: z.string(),
-    name: z.string(),
-    email: z.string().nullable(),
-    active: z.boolean(),
+    id: z.string().meta({ description: 'Identifier of the customer', examples: [examples.customer.id] }),
+    name: z.string().meta({ examples: [examples.customer.name] }),
+    email: z
+      .string()
+      .nullable()
+      .meta({ description: 'Unique in the account', examples: [examples.customer.email] }),
+    active: z.boolean().describe('Whether its keys may be used'),
     createdAt: InstantText,
     updatedAt: InstantText,
-    createdBy: z.string().describe('The account that created the customer'),
+    createdBy: z
+      .string()
+      .meta({ description: 'The account that created the customer', examples: [examples.accountId] }),
   })
-  .meta({ id: 'Customer' });
+  .meta({ id: 'Customer', description: 'A buyer or lessee of licences' });
 export type Customer = z.output<typeof Customer>;
 
 /** The customer inside a licence lookup. Source: API description, "Customer". */
 export const CustomerSummary = Customer.pick({ id: true, name: true, email: true, active: true }).meta({
   id: 'CustomerSummary',
+  description: 'The customer of a licence',
 });
 
 export const customers = {
-  /** Lists all customers of the account, oldest first. */
+  /** Lists the customers of the account, oldest first; all of them unless a page is asked for. */
   list: endpoint({
-    summary: 'List all customers',
+    summary: 'List customers',
+    description:
+      'Lists the customers of the account, oldest first. Without `page` and `limit` the list is complete; with one ' +
+      'of them it is one page, and `meta` says where that stands. The filters narrow both down.',
     method: 'GET',
     path: '/customer',
     scope: 'customer:read',
-    reply: acted('customers.list', z.array(Customer)),
+    query: z.object({
+      ...pageFields,
+      email: Email.optional().describe('Only the customer with this e-mail address, compared without case'),
+      text: SearchText.optional().describe(
+        'Only customers whose name or e-mail address contains this text, compared without case',
+      ),
+      active: flagField().optional().describe('Only customers that are active, or only those that are not'),
+    }),
+    reply: actedList('ListCustomersResponse', 'customers.list', Customer),
+    example: { query: { page: '1', active: 'true' }, reply: { items: [examples.customer], meta: examples.page } },
     errors: [],
-    source: 'API description, GET /customer',
+    source: 'API description, GET /customer; pages and filters: decision 0029',
   }),
 
   /** Creates a customer. */
   create: endpoint({
     summary: 'Create a customer',
+    description: 'Creates an active customer. E-mail addresses are unique in the account.',
     method: 'POST',
     path: '/customer',
     scope: 'customer:write',
     body: NewCustomer,
-    reply: acted('customers.create', Customer, 201),
+    reply: acted('CreateCustomerResponse', 'customers.create', Customer, 201),
+    example: { body: { name: 'Ada Ltd', email: 'it@ada.example' }, reply: examples.customer },
     errors: ['emailTaken'],
     source: 'decision 0005',
   }),
@@ -57,11 +76,13 @@ export const customers = {
   /** Removes a customer for ever; its keys stay, without a customer. */
   delete: endpoint({
     summary: 'Delete a customer for ever',
+    description: 'Deletes a customer. Its licence keys stay valid, without a customer. This cannot be undone.',
     method: 'DELETE',
     path: '/customer/by-id',
     scope: 'customer:delete',
     query: z.object({ customerId: CustomerId }),
-    reply: done('customers.delete'),
+    reply: done('DeleteCustomerResponse', 'customers.delete'),
+    example: { query: { customerId: examples.customer.id }, reply: undefined },
     errors: ['customerNotFound'],
     source: 'API description, DELETE /customer/by-id',
   }),

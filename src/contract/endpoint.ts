@@ -11,60 +11,80 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** An object schema, refined or not. */
 type ObjectSchema = z.ZodType<Record<string, unknown>>;
 
+/** A request and its reply, as a reader of the documentation sees them. */
+export interface EndpointExample {
+  /** Query parameters as they are written. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** The JSON body. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** What the reply carries, without its envelope. */
+  readonly reply: unknown;
+}
+
 /** What an endpoint says of itself. An input field lives in the query or in the JSON body, never in both. */
-export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R extends Reply> {
-  /** One sentence, shown in the OpenAPI document and in the command's help. */
+export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R extends Reply<unknown, never>> {
+  /** A few words, shown in the OpenAPI document and in the command's help. */
   readonly summary: string;
+  /** What a user of the API should know, in a few sentences. */
+  readonly description: string;
   readonly method: Method;
   readonly path: `/${string}`;
   /** What a token must hold; `none` needs a valid token only, `public` not even that. */
   readonly scope: Scope | 'none' | 'public';
+  /** Whether a token of kind `client` may call it. Such a token is shipped inside applications, so few are open to it. */
+  readonly openToClients?: boolean;
   readonly query?: Q;
   readonly body?: B;
   readonly reply: R;
-  /** The refusals this endpoint may answer, besides `commonReasons`. */
+  /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
+  readonly headers?: readonly ('ETag' | 'Cache-Control')[];
+  readonly example: EndpointExample;
+  /** The errors this endpoint may return, besides `commonReasons`. */
   readonly errors: readonly Reason[];
-  /** Where this comes from. */
+  /** Where this comes from; for maintainers, not in the document. */
   readonly source: string;
   /** Set when the endpoint is being retired: both go out as the headers of RFC 9745 and RFC 8594. */
   readonly retirement?: { readonly deprecated: string; readonly sunset: string };
 }
 
-/** One operation of the API as data. `Input` is what a use case receives, `Output` what it answers. */
-export interface Endpoint<Input = never, Output = unknown>
-  extends EndpointSpec<ObjectSchema, ObjectSchema, Reply<Output>> {
+/** One operation of the API as data. `Input` is what a use case receives, `Result` what it returns, `Output` what a client gets. */
+export interface Endpoint<Input = never, Output = unknown, Result = Output>
+  extends EndpointSpec<ObjectSchema, ObjectSchema, Reply<Output, Result>> {
   /** Never set: carries the input type. */
   readonly input?: (input: Input) => void;
 }
 
 /** An endpoint of which only the shape is known. */
-export type AnyEndpoint = Endpoint<never, never>;
+export type AnyEndpoint = Endpoint<never, unknown, never>;
 
 /** The schema of an endpoint without a query, or without a body. */
 type NoFields = z.ZodType<Record<never, never>>;
 
 /** Declares an endpoint; its types follow from its schemas. */
-export function endpoint<O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>(
-  spec: EndpointSpec<Q, B, Reply<O>>,
-): Endpoint<z.output<Q> & z.output<B>, O> {
-  return spec as Endpoint<z.output<Q> & z.output<B>, O>;
+export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>(
+  spec: EndpointSpec<Q, B, Reply<O, T>>,
+): Endpoint<z.output<Q> & z.output<B>, O, T> {
+  return spec as Endpoint<z.output<Q> & z.output<B>, O, T>;
 }
 
 /** What the use case of endpoint `E` receives: parsed, branded, wire codecs decoded. */
-export type InputOf<E> = E extends Endpoint<infer Input, infer _> ? Input : never;
+export type InputOf<E> = E extends Endpoint<infer Input, infer _, infer _T> ? Input : never;
 
-/** What the use case of endpoint `E` answers, without its envelope. */
-export type PayloadOf<E> = E extends Endpoint<infer _, infer Output> ? Output : never;
+/** What a client gets from endpoint `E`, without its envelope. */
+export type PayloadOf<E> = E extends Endpoint<infer _, infer Output, infer _T> ? Output : never;
+
+/** What the use case of endpoint `E` returns. A list may be read piece by piece; everything else is the payload. */
+export type ResultOf<E> = E extends Endpoint<infer _, infer _O, infer Result> ? Result : never;
 
 /** Whether the operation changes something: it then runs in a transaction and takes an idempotency key. */
 export const mutates = (endpoint: { readonly method: Method }): boolean => endpoint.method !== 'GET';
 
-/** Every refusal the endpoint may answer. */
+/** Every error the endpoint may return. */
 export const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [
   ...(endpoint.scope === 'public' ? commonReasons.filter((reason) => !needToken.includes(reason)) : commonReasons),
   ...(mutates(endpoint) ? mutationReasons : []),
   ...endpoint.errors,
 ];
 
-/** What only an endpoint that asks for a token refuses with. */
+/** Errors of endpoints that need a token. */
 const needToken: readonly Reason[] = ['invalidToken', 'scopeMissing'];

@@ -1,17 +1,17 @@
-/** What a refusal may say beyond its reason; each message uses only what it needs. */
+/** What an error may say beyond its reason; each message uses only what it needs. */
 export interface ApiErrorDetail {
   readonly customerId?: string;
   readonly email?: string;
 }
 
-interface Refusal {
+interface KnownError {
   readonly status: number;
   readonly code: number;
   readonly message: string | ((detail: ApiErrorDetail) => string);
 }
 
 /**
- * Every refusal of the service: our stable name → HTTP status, `code` and `message` on the wire.
+ * Every error of the service: our stable name → HTTP status, `code` and `message` on the wire.
  *
  * Source: API description, the error tables and "Errors"; codes it does not show are decision 0003.
  */
@@ -51,16 +51,17 @@ export const apiErrors = {
   },
   requestInProgress: { status: 409, code: 3, message: 'A request with this idempotency key is in progress' },
   storedResponseMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
+  lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   rateLimited: { status: 429, code: 3, message: 'Rate limit exceeded' },
   serverError: { status: 500, code: 1, message: 'Server error' },
   unavailable: { status: 503, code: 1, message: 'Service unavailable' },
-} as const satisfies Record<string, Refusal>;
+} as const satisfies Record<string, KnownError>;
 
-/** Our stable name for a refusal. */
+/** Our stable name for an error. */
 export type Reason = keyof typeof apiErrors;
 
-/** The refusals that any authenticated endpoint may answer besides those it lists. */
+/** The errors that any authenticated endpoint may return besides those it lists. */
 export const commonReasons = [
   'invalidParams',
   'invalidToken',
@@ -70,14 +71,14 @@ export const commonReasons = [
   'unavailable',
 ] as const satisfies readonly Reason[];
 
-/** A refusal as it stands on the wire. */
-interface Answer {
+/** An error as it is on the wire. */
+interface WireError {
   readonly status: number;
   readonly code: number;
   readonly message: string;
 }
 
-/** The refusals that any mutation may answer besides. Source: API description, "Common behavior: idempotency". */
+/** The errors that any mutation may return besides. Source: API description, "Common behavior: idempotency". */
 export const mutationReasons = [
   'bodyTooLarge',
   'idempotencyKeyMalformed',
@@ -87,7 +88,7 @@ export const mutationReasons = [
   'storedResponseMissing',
 ] as const satisfies readonly Reason[];
 
-/** The client's call that met an error; null on the server's side. */
+/** The client's call that failed; null on the server's side. */
 export interface CallTrace {
   /** Method and path: `POST /create-key`. */
   readonly operation: string;
@@ -96,9 +97,10 @@ export interface CallTrace {
 }
 
 /**
- * The service refused. Thrown by services, rendered by the server as `{message, code}`, rebuilt by the client.
+ * An error that the service returns. Thrown by use cases, rendered by the server as `{message, code}`, rebuilt by the
+ * client.
  *
- * `reason` is null when the answer carries a status and code that this contract does not know.
+ * `reason` is null when the response carries a status and code that this contract does not know.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -107,18 +109,18 @@ export class ApiError extends Error {
   readonly code: number;
   readonly call: CallTrace | null;
 
-  constructor(answer: Answer & { reason: Reason | null; call?: CallTrace }, options?: ErrorOptions) {
-    super(answer.message, options);
-    this.reason = answer.reason;
-    this.status = answer.status;
-    this.code = answer.code;
-    this.call = answer.call ?? null;
+  constructor(error: WireError & { reason: Reason | null; call?: CallTrace }, options?: ErrorOptions) {
+    super(error.message, options);
+    this.reason = error.reason;
+    this.status = error.status;
+    this.code = error.code;
+    this.call = error.call ?? null;
   }
 }
 
-/** Makes the refusal that `reason` names: `throw apiError('emailTaken', { email })`. */
+/** Makes the error that `reason` names: `throw apiError('emailTaken', { email })`. */
 export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: ErrorOptions): ApiError {
-  const { status, code, message }: Refusal = apiErrors[reason];
+  const { status, code, message }: KnownError = apiErrors[reason];
   return new ApiError(
     { reason, status, code, message: typeof message === 'string' ? message : message(detail) },
     options,
@@ -126,13 +128,13 @@ export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: 
 }
 
 /**
- * Rebuilds a refusal from an answer. Codes repeat on the wire (404/1 has several meanings), so the reason is
- * looked up among those the endpoint may give, by message first.
+ * Rebuilds an error from a response. Codes repeat on the wire (404/1 has several meanings), so the reason is looked up
+ * among those that the endpoint may return, by message first.
  */
-export function readApiError(answer: Answer, possible: readonly Reason[], call: CallTrace): ApiError {
+export function readApiError(error: WireError, possible: readonly Reason[], call: CallTrace): ApiError {
   const matches = possible
-    .map((reason) => ({ reason, refusal: apiErrors[reason] }))
-    .filter(({ refusal }) => refusal.status === answer.status && refusal.code === answer.code);
-  const match = matches.find(({ refusal }) => refusal.message === answer.message) ?? matches[0];
-  return new ApiError({ ...answer, reason: match?.reason ?? null, call });
+    .map((reason) => ({ reason, known: apiErrors[reason] }))
+    .filter(({ known }) => known.status === error.status && known.code === error.code);
+  const match = matches.find(({ known }) => known.message === error.message) ?? matches[0];
+  return new ApiError({ ...error, reason: match?.reason ?? null, call });
 }

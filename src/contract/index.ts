@@ -8,10 +8,19 @@ import { tokens } from './tokens.ts';
 /** The version of the contract, a date. Source: API description, "Versioning", 1. */
 export const apiVersion = '2026-11-21';
 
-/** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command follow from it. */
+/** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
 export const contract = { keys, customers, products, tokens, signingKeys };
 
 export type Contract = typeof contract;
+
+/** What each resource is, for readers of the documentation. */
+export const resources: Readonly<Record<keyof Contract, string>> = {
+  keys: 'Licence keys, their devices and their sessions.',
+  customers: 'The customers that licence keys belong to.',
+  products: 'The software titles that keys are issued for.',
+  tokens: 'The credentials of this API.',
+  signingKeys: 'The public keys that verify signed licence files. They are open to everybody.',
+};
 
 /** One endpoint with the name it has everywhere: `keys.create`. */
 export interface NamedEndpoint {

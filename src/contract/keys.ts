@@ -1,132 +1,154 @@
 import { z } from 'zod';
-import { CustomerSummary, NewCustomer } from './customers.ts';
+import { list } from './collections.ts';
+import { NewCustomer } from './customers.ts';
 import { endpoint } from './endpoint.ts';
+import { examples } from './examples.ts';
+import {
+  DEFAULT_HEARTBEAT_SECONDS,
+  DEFAULT_LEASE_SECONDS,
+  LicenseDetails,
+  licenseTypes,
+  NewMetadata,
+} from './licenses.ts';
 import { bare, data, plain } from './reply.ts';
 import {
+  Count,
   CustomerId,
   HostId,
   Instant,
   InstantText,
   LicenseKey,
+  Limit,
   NumericString,
   ProductId,
-  ShownIp,
   ShownKey,
   text,
 } from './scalars.ts';
 
-/** A device: the link between a key and one host. Source: API description, "Device". */
-export const Device = z
-  .looseObject({
-    id: z.string(),
-    hostId: z.string(),
-    deviceTag: z.string().describe('"No tag" when there is none'),
-    ipAddress: ShownIp.describe('Masked for read-only callers'),
-    activationTime: InstantText,
-  })
-  .meta({ id: 'Device' });
-export type Device = z.output<typeof Device>;
-
-export const licenseTypes = ['node-locked', 'floating'] as const;
-
-/** What a licence switches on in the product. */
-const Features = z.record(text(1, 64), z.union([z.boolean(), z.number(), text(0, 256)]));
-
-/** So that a licence file stays well under the 64 KiB that its verifier reads. */
-const MAX_FEATURES = 40;
-
-const NewFeatures = Features.refine((features) => Object.keys(features).length <= MAX_FEATURES, {
-  message: `at most ${MAX_FEATURES} features`,
-});
-
-/** A licence in its shorter form. Source: API description, "License". */
-const ShortLicense = z.looseObject({
-  id: z.string(),
-  key: ShownKey.describe('Masked for read-only callers'),
-  productId: z.string(),
-  maxActivations: z.int().nullable().describe('null means unlimited'),
-  activations: z.int(),
-  devices: z.array(Device),
-  activated: z.boolean().describe('Has a device, and the vendor has not disabled it'),
-  expirationDate: InstantText.nullable().describe('null means no expiration'),
-});
-
-/** The fields that only the full form carries. */
-const licenseExtras = {
-  metadata: z.looseObject({ features: Features, is_trial: z.boolean() }),
-  allowedHosts: z.array(z.string()).nullable().describe('The only hosts that may activate; null means any'),
-  licenseType: z.string().describe(licenseTypes.join(', ')),
-  maxConcurrentSessions: z.int().nullable().describe('null means unlimited'),
-  heartbeatInterval: z.int().describe('Seconds'),
-  sessionLeaseDuration: z.int().describe('Seconds'),
-  customerCanSelfReset: z.boolean(),
-  vendorDisabled: z.boolean(),
-  versionId: z.string().nullable(),
-  version: z.unknown().nullable(),
-  createdAt: InstantText,
-  updatedAt: InstantText,
-};
-
-/** A licence as `GET /key` shows it; everything beyond the shorter form may be absent. */
-export const License = z
-  .looseObject({ ...ShortLicense.shape, ...z.object(licenseExtras).partial().shape })
-  .meta({ id: 'License' });
-export type License = z.output<typeof License>;
-
 /** The fields that name one licence. */
 const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
+
+const { productId, licenseKey, hostId } = examples.device;
 
 export const keys = {
   /** Issues a licence key for an active product. */
   create: endpoint({
     summary: 'Issue a licence key',
+    description:
+      'Issues a licence key for an active product, for a customer who exists, for a new one, or for none. Keep the ' +
+      'key: it is shown in full here, and later only to tokens that may reveal keys.',
     method: 'POST',
     path: '/create-key',
     scope: 'license:write',
     body: z
       .object({
         productId: ProductId,
-        usesPerKey: NumericString.nullish().describe('Maximum number of activations; absent or null: unlimited'),
-        expiryDate: Instant.nullish().describe('Absent: one month after creation; null: never'),
-        customerId: CustomerId.nullish(),
-        newCustomer: NewCustomer.nullish(),
-        licenseType: z.enum(licenseTypes).optional(),
-        maxConcurrentSessions: z.int().positive().max(999_999_999).nullish(),
-        heartbeatInterval: z.int().min(60).max(86_400).optional().describe('Seconds; default 300'),
-        sessionLeaseDuration: z.int().min(300).max(2_592_000).optional().describe('Seconds; default 900'),
-        allowedHosts: z.array(HostId).min(1).max(1_000).nullish(),
-        metadata: z.object({ features: NewFeatures.optional(), is_trial: z.boolean().optional() }).optional(),
-        customerCanSelfReset: z.boolean().optional(),
+        usesPerKey: NumericString.nullish().meta({
+          description: 'How many devices may use the key, as text; absent or null means unlimited',
+          examples: ['5'],
+        }),
+        expiryDate: Instant.nullish().describe('When it expires; absent: a month after creation; null: never'),
+        customerId: CustomerId.nullish().describe('The customer it is for; not together with `newCustomer`'),
+        newCustomer: NewCustomer.nullish().describe('Creates its customer; not together with `customerId`'),
+        licenseType: z.enum(licenseTypes).optional().describe('Default node-locked'),
+        maxConcurrentSessions: Limit.nullish().describe(
+          'How many sessions a floating licence has; absent or null means unlimited. Only with licenseType floating',
+        ),
+        heartbeatInterval: z
+          .int()
+          .min(60)
+          .max(86_400)
+          .optional()
+          .describe(
+            `Seconds between two reports of a session, at most sessionLeaseDuration; default ${DEFAULT_HEARTBEAT_SECONDS}`,
+          ),
+        sessionLeaseDuration: z
+          .int()
+          .min(300)
+          .max(2_592_000)
+          .optional()
+          .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`),
+        allowedHosts: list(HostId, 1, 1_000)
+          .nullish()
+          .describe('The only hosts that may use it; absent or null means any'),
+        metadata: NewMetadata.optional(),
+        customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
       })
       .refine((body) => body.customerId == null || body.newCustomer == null, {
         message: 'customerId and newCustomer cannot be combined',
         path: ['customerId'],
+      })
+      .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null, {
+        message: 'maxConcurrentSessions goes with licenseType floating',
+        path: ['maxConcurrentSessions'],
+      })
+      .refine(heartbeatsWithinLease, {
+        message: 'heartbeatInterval is longer than sessionLeaseDuration',
+        path: ['heartbeatInterval'],
+      })
+      .meta({
+        id: 'CreateKeyRequest',
+        not: {
+          properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
+          required: ['customerId', 'newCustomer'],
+        },
+        if: { properties: { maxConcurrentSessions: { type: 'integer' } }, required: ['maxConcurrentSessions'] },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in a value that nothing awaits
+        then: { properties: { licenseType: { const: 'floating' } }, required: ['licenseType'] },
       }),
-    reply: bare({ key: ShownKey }),
+    reply: bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
+    example: {
+      body: {
+        productId,
+        usesPerKey: '5',
+        expiryDate: '2027-11-21T10:00:00Z',
+        newCustomer: { name: 'Ada Ltd', email: 'it@ada.example' },
+        metadata: { features: { sso: true }, orderNumber: 'A-1042' },
+      },
+      reply: { key: licenseKey },
+    },
     errors: ['productUnavailable', 'customerNotFound', 'emailTaken', 'issueLimit'],
-    source: 'API description, POST /create-key; fields it does not show: decision 0004',
+    source: 'API description, POST /create-key; fields it does not show: decisions 0004 and 0030',
   }),
 
   /** Shows one licence with its devices and its customer. */
   get: endpoint({
     summary: 'Show a licence key',
+    description:
+      'Shows limits, state and devices of a licence key, and its customer. Keys and addresses are masked unless the ' +
+      'token is an admin or holds `license:reveal`. A token of kind `client` learns nothing about other devices: it ' +
+      'gets no devices, no allowed hosts, no free metadata and no e-mail address.',
     method: 'GET',
     path: '/key',
     scope: 'license:read',
+    openToClients: true,
     query: z.object(licenseAddress),
-    reply: data(z.looseObject({ license: License, customer: CustomerSummary.nullable() })),
+    reply: data('GetKeyResponse', LicenseDetails),
+    example: {
+      query: { productId, licenseKey },
+      reply: { license: examples.license, customer: examples.customerSummary },
+    },
     errors: ['licenseNotFound'],
-    source: 'API description, GET /key',
+    source: 'API description, GET /key; tokens of kind client: decision 0008',
   }),
 
   /** Frees the slot of one device, or without `hostId` of every device. */
   deactivate: endpoint({
     summary: 'Free one device of a licence key, or all',
+    description:
+      'Removes a device from a licence key, which frees its activation slot. Without `hostId` all devices are ' +
+      'removed; a token of kind `client` has to name one.',
     method: 'POST',
     path: '/deactivate-key',
     scope: 'license:activate',
-    body: z.object({ ...licenseAddress, hostId: HostId.optional() }),
-    reply: bare({ message: z.string() }),
+    openToClients: true,
+    body: z
+      .object({ ...licenseAddress, hostId: HostId.optional().describe('The device to free; absent: all of them') })
+      .meta({ id: 'DeactivateKeyRequest' }),
+    reply: bare('DeactivateKeyResponse', {
+      message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
+    }),
+    example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
     errors: ['notActivated', 'deviceNotFound'],
     source: 'API description, POST /deactivate-key',
   }),
@@ -134,15 +156,30 @@ export const keys = {
   /** Signs an offline licence file for one device; takes a slot unless the device holds one. */
   sign: endpoint({
     summary: 'Sign an offline licence file for a device',
+    description:
+      'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
+      'the device already holds one. The file ends with the licence, or after `ttl` if that is sooner.',
     method: 'POST',
     path: '/key/sign',
     scope: 'license:sign',
-    body: z.object({
-      ...licenseAddress,
-      hostId: HostId,
-      ttl: z.int().min(60).max(3_155_760_000).optional().describe('Seconds; required when the licence never expires'),
-    }),
-    reply: plain({ file: z.string().describe('The licence file: JSON text') }),
+    openToClients: true,
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId,
+        ttl: z
+          .int()
+          .min(60)
+          .max(3_155_760_000)
+          .optional()
+          .meta({
+            description: 'Seconds the file is good for; required when the licence never expires',
+            examples: [86_400],
+          }),
+      })
+      .meta({ id: 'SignKeyRequest' }),
+    reply: plain('SignKeyResponse', { file: z.string().describe('The licence file: JSON text') }),
+    example: { body: { productId, licenseKey, hostId, ttl: 86_400 }, reply: { file: examples.licenseFile } },
     errors: [
       'licenseNotFound',
       'licenseExpired',
@@ -157,25 +194,32 @@ export const keys = {
   /** Leases one concurrent use of a floating licence. */
   checkout: endpoint({
     summary: 'Lease a session of a floating licence',
+    description:
+      'Takes one of the seats of a floating licence for `sessionLeaseDuration` seconds. The seat is free again when ' +
+      'the lease ends.',
     method: 'POST',
     path: '/key/checkout',
     scope: 'license:activate',
-    body: z.object({
-      ...licenseAddress,
-      hostId: HostId.optional(),
-      deviceTag: text(1, 64).optional(),
-      userIdentifier: text(1, 256).optional(),
-    }),
-    reply: bare({
+    openToClients: true,
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId.optional().describe('The device; required when the licence has allowed hosts'),
+        deviceTag: text(1, 64).optional().describe('What people call the device'),
+        userIdentifier: text(1, 256).optional().describe('Who uses it'),
+      })
+      .meta({ id: 'CheckoutKeyRequest' }),
+    reply: bare('CheckoutKeyResponse', {
       message: z.string(),
-      sessionId: z.string(),
+      sessionId: z.string().describe('Identifier of the session'),
       sessionSecret: z.string().describe('The key of the HMAC that signs heartbeats; shown this once'),
-      nextNonce: z.string(),
+      nextNonce: z.string().describe('The value that the next heartbeat signs'),
       expiresAt: InstantText,
-      heartbeatInterval: z.int().describe('Seconds'),
-      currentSessions: z.int(),
-      maxSessions: z.int().nullable(),
+      heartbeatInterval: Count.describe('Seconds between two reports of the session'),
+      currentSessions: Count.describe('How many seats are taken, this one included'),
+      maxSessions: Count.nullable().describe('How many seats there are; null means unlimited'),
     }),
+    example: { body: { productId, licenseKey, hostId }, reply: examples.session },
     errors: [
       'licenseNotFound',
       'wrongLicenseType',
@@ -188,3 +232,12 @@ export const keys = {
     source: 'API description, POST /key/checkout; its fields: decision 0010',
   }),
 };
+
+/** A session that reports itself more rarely than its lease lasts would lose its seat between two reports. */
+function heartbeatsWithinLease(timing: {
+  readonly heartbeatInterval?: number | undefined;
+  readonly sessionLeaseDuration?: number | undefined;
+}): boolean {
+  const { heartbeatInterval = DEFAULT_HEARTBEAT_SECONDS, sessionLeaseDuration = DEFAULT_LEASE_SECONDS } = timing;
+  return heartbeatInterval <= sessionLeaseDuration;
+}

@@ -1,9 +1,15 @@
-import { z } from 'zod';
 import { type AnyEndpoint, mutates, reasonsOf } from './endpoint.ts';
 import { apiErrors, type Reason } from './errors.ts';
-import { apiVersion, listEndpoints } from './index.ts';
-
-type Json = Record<string, unknown>;
+import {
+  headersOfError,
+  headersOfSuccess,
+  IDEMPOTENCY_KEY_PATTERN,
+  idempotencyHeaders,
+  type ResponseHeaderName,
+  responseHeaders,
+} from './headers.ts';
+import { apiVersion, listEndpoints, resources } from './index.ts';
+import { type Json, jsonSchemaOf } from './json-schema.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
 export function toOpenApi(): Json {
@@ -18,120 +24,160 @@ export function toOpenApi(): Json {
     info: {
       title: 'lkm licence key service',
       version: apiVersion,
-      description: 'Issues, inspects, signs and frees software licence keys, and keeps the customers they belong to.',
+      description: ABOUT,
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'The service that serves this document' }],
     security: [{ bearer: [] }],
-    tags: [...new Set(listEndpoints().map(({ name }) => tagOf(name)))].map((name) => ({ name })),
+    tags: Object.entries(resources).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'A token made for this service' } },
-      schemas: {
-        ...schemas,
-        Error: {
-          type: 'object',
-          properties: { message: { type: 'string' }, code: { type: 'integer' } },
-          required: ['message', 'code'],
-          additionalProperties: false,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of this service, as `Authorization: Bearer …`',
         },
       },
+      parameters: Object.fromEntries(idempotencyHeaders.map((name) => [name, idempotencyParameter(name)])),
+      headers: responseHeaders,
+      examples: errorExamples(),
+      schemas: { ...schemas, Error: errorSchema },
     },
   };
 }
 
-const tagOf = (name: string): string => name.split('.')[0] ?? name;
+const ABOUT = `Issues, inspects, signs and frees software licence keys, and keeps the customers they belong to.
 
-function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
-  return {
-    operationId: name,
-    summary: endpoint.summary,
-    description: `${scopeText(endpoint.scope)} Source: ${endpoint.source}.`,
-    tags: [tagOf(name)],
-    ...(endpoint.scope === 'public' ? { security: [] } : {}),
-    ...(endpoint.retirement === undefined ? {} : { deprecated: true }),
-    parameters: [
-      ...(endpoint.query ? parametersOf(endpoint.query, schemas) : []),
-      ...(mutates(endpoint) ? idempotencyHeaders : []),
-    ],
-    ...(endpoint.body
-      ? {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: schemaOf(endpoint.body, schemas) } },
-          },
-        }
-      : {}),
-    responses: {
-      [endpoint.reply.status]: {
-        description: 'Success',
-        content: { 'application/json': { schema: schemaOf(endpoint.reply.schema, schemas) } },
-      },
-      ...refusalsOf(endpoint),
+**Retries.** Every operation that changes something accepts an idempotency key of your choice in the header
+\`Idempotency-Key\` (or \`X-Idempotency-Key\`). A retry with the same key and the same request gets the first response
+again and changes nothing more. A key is remembered for 24 hours. It is compared as it is written: a value with
+quotation marks and the same value without them are two keys.
+
+**Errors** are \`{message, code}\`; \`code\` refines the HTTP status.
+
+**Unknown fields** in a request are ignored, and replies may gain fields: a client must accept fields it does not know.`;
+
+/** Every `code` there is. Its meaning depends on the HTTP status. */
+const errorSchema = {
+  type: 'object',
+  description: 'Why a request failed',
+  properties: {
+    message: { type: 'string', description: 'For people', examples: [apiErrors.invalidToken.message] },
+    code: {
+      type: 'integer',
+      description: 'Refines the HTTP status',
+      enum: [...new Set(Object.values(apiErrors).map(({ code }) => code))].sort((a, b) => a - b),
     },
-  };
-}
+  },
+  required: ['message', 'code'],
+  additionalProperties: false,
+};
 
-const idempotencyHeaders: readonly Json[] = ['Idempotency-Key', 'X-Idempotency-Key'].map((name) => ({
+const idempotencyParameter = (name: string) => ({
   name,
   in: 'header',
   required: false,
-  description: 'Any unique text of 1 to 255 visible ASCII characters; a retry with it gets the first answer again',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-}));
+  description:
+    'Names this change: 1 to 255 visible ASCII characters, such as a UUID. A retry with the same key and the same ' +
+    'request gets the first response again, for 24 hours; another request with the same key is refused.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY_PATTERN },
+  example: '5f0c1f2e-7a43-4a52-9d0e-2d7b1f9c6a10',
+});
 
-function scopeText(scope: AnyEndpoint['scope']): string {
-  if (scope === 'public') return 'Needs no token.';
-  return scope === 'none' ? 'Needs a valid token.' : `Needs the scope \`${scope}\`.`;
+function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
+  const { reply, example } = endpoint;
+  const content = (schema: Json, value: unknown) => ({ 'application/json': { schema, example: value } });
+  return {
+    operationId: name,
+    summary: endpoint.summary,
+    description: `${endpoint.description}\n\n${rightsText(endpoint)}`,
+    tags: [name.split('.')[0]],
+    ...(endpoint.scope === 'public' ? { security: [] } : {}),
+    ...(endpoint.retirement === undefined ? {} : { deprecated: true }),
+    parameters: [
+      ...(endpoint.query ? parametersOf(endpoint, schemas) : []),
+      ...(mutates(endpoint) ? idempotencyHeaders.map((header) => ({ $ref: `#/components/parameters/${header}` })) : []),
+    ],
+    ...(endpoint.body
+      ? { requestBody: { required: true, content: content(jsonSchemaOf(endpoint.body, schemas), example.body) } }
+      : {}),
+    responses: {
+      [reply.status]: {
+        description: endpoint.summary,
+        headers: references(headersOfSuccess(endpoint)),
+        content: content(jsonSchemaOf(reply.schema, schemas), reply.wrap(example.reply as never)),
+      },
+      ...errorResponses(endpoint),
+    },
+  };
 }
 
-function parametersOf(query: z.ZodType, schemas: Json): Json[] {
-  const { properties = {}, required = [] } = schemaOf(query, schemas) as {
-    properties?: Json;
+function rightsText({ scope, openToClients }: AnyEndpoint): string {
+  if (scope === 'public') return 'Needs no token.';
+  const clients = openToClients ? '' : ' Not open to tokens of kind `client`.';
+  return `${scope === 'none' ? 'Needs a valid token.' : `Needs the scope \`${scope}\`.`}${clients}`;
+}
+
+function parametersOf({ query, example }: AnyEndpoint, schemas: Json): Json[] {
+  const { properties = {}, required = [] } = (query ? jsonSchemaOf(query, schemas) : {}) as {
+    properties?: Record<string, Json>;
     required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, schema]) => ({
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
     required: required.includes(name),
+    description,
     schema,
+    // A list is written with commas.
+    ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+    ...(example.query?.[name] === undefined ? {} : { example: typed(example.query[name], schema) }),
   }));
 }
 
-/** The JSON Schema of the wire side; schemas that have an id become components. */
-function schemaOf(schema: z.ZodType, schemas: Json): Json {
-  const text = JSON.stringify(z.toJSONSchema(schema, { io: 'input' })).replaceAll('#/$defs/', '#/components/schemas/');
-  const { $schema: _, $defs, ...own } = JSON.parse(text) as Json;
-  for (const [id, component] of Object.entries(($defs ?? {}) as Record<string, Json>)) {
-    const { id: _id, $id: __, ...rest } = component;
-    schemas[id] = rest;
-  }
-  return own;
+/** A query parameter as its schema names it, from the text that it is on the wire. */
+const typed = (written: string, { type }: Json): unknown =>
+  type === 'integer' || type === 'boolean' ? JSON.parse(written) : type === 'array' ? written.split(',') : written;
+
+/** One response per status, with an example for each of its errors. */
+function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
+  const byStatus = Map.groupBy(reasonsOf(endpoint), (reason) => String(apiErrors[reason].status));
+  return Object.fromEntries(
+    [...byStatus].map(([status, reasons]) => [
+      status,
+      {
+        description: reasons.map(describeError).join('; '),
+        headers: references(headersOfError(endpoint, reasons)),
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            examples: Object.fromEntries(
+              reasons.map((reason) => [reason, { $ref: `#/components/examples/${reason}` }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
 }
 
-/** One response per status, whose description lists each code with its message. */
-function refusalsOf(endpoint: AnyEndpoint): Record<string, Json> {
-  const responses: Record<string, Json> = {};
-  for (const [status, reasons] of byStatus(endpoint)) {
-    responses[status] = {
-      description: reasons.map(describe).join('; '),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    };
-  }
-  return responses;
+function errorExamples(): Json {
+  const reasons = new Set(listEndpoints().flatMap(({ endpoint }) => reasonsOf(endpoint)));
+  return Object.fromEntries([...reasons].map((reason) => [reason, { value: wireError(reason) }]));
 }
 
-function byStatus(endpoint: AnyEndpoint): Map<string, Reason[]> {
-  const statuses = new Map<string, Reason[]>();
-  for (const reason of reasonsOf(endpoint)) {
-    const status = String(apiErrors[reason].status);
-    statuses.set(status, [...(statuses.get(status) ?? []), reason]);
-  }
-  return statuses;
-}
+const references = (names: readonly ResponseHeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-function describe(reason: Reason): string {
+function wireError(reason: Reason): { readonly message: string; readonly code: number } {
   const { code, message } = apiErrors[reason];
-  const text = typeof message === 'string' ? message : message({ customerId: '{customerId}', email: '{email}' });
-  return `code ${code}: ${text}`;
+  const detail = { customerId: '{customerId}', email: '{email}' };
+  return { message: typeof message === 'string' ? message : message(detail), code };
+}
+
+function describeError(reason: Reason): string {
+  const { code, message } = wireError(reason);
+  return `code ${code}: ${message}`;
 }

@@ -1,42 +1,53 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { acted } from './reply.ts';
+import { examples } from './examples.ts';
+import { pageFields } from './query.ts';
+import { acted, actedList } from './reply.ts';
 import { InstantText, Name, ProductId } from './scalars.ts';
 
 /** A software title that is distributed. Only active products issue keys. */
 export const Product = z
   .looseObject({
-    id: z.string(),
-    name: z.string(),
-    active: z.boolean(),
+    id: z.string().meta({ description: 'Identifier of the product', examples: [examples.product.id] }),
+    name: z.string().meta({ examples: [examples.product.name] }),
+    active: z.boolean().describe('Whether keys may be issued for it'),
     createdAt: InstantText,
     updatedAt: InstantText,
   })
-  .meta({ id: 'Product' });
+  .meta({ id: 'Product', description: 'A software title that is distributed' });
 export type Product = z.output<typeof Product>;
 
 const byId = z.object({ productId: ProductId });
 
+const ProductName = Name.meta({ description: 'The name of the product', examples: [examples.product.name] });
+
 export const products = {
-  /** Lists all products of the account, oldest first. */
+  /** Lists the products that the token may use, oldest first; all of them unless a page is asked for. */
   list: endpoint({
-    summary: 'List all products',
+    summary: 'List products',
+    description:
+      'Lists the products that the token may use, oldest first. Without `page` and `limit` the list is complete; ' +
+      'with one of them it is one page, and `meta` says where that stands.',
     method: 'GET',
     path: '/product',
     scope: 'product:read',
-    reply: acted('products.list', z.array(Product)),
+    query: z.object(pageFields),
+    reply: actedList('ListProductsResponse', 'products.list', Product),
+    example: { query: { page: '1' }, reply: { items: [examples.product], meta: examples.page } },
     errors: [],
-    source: 'decision 0005',
+    source: 'decisions 0005 and 0029',
   }),
 
   /** Creates a product, active. */
   create: endpoint({
     summary: 'Create a product',
+    description: 'Creates an active product. A token that is held to some products cannot create another.',
     method: 'POST',
     path: '/product',
     scope: 'product:write',
-    body: z.object({ name: Name }),
-    reply: acted('products.create', Product, 201),
+    body: z.object({ name: ProductName }).meta({ id: 'CreateProductRequest' }),
+    reply: acted('CreateProductResponse', 'products.create', Product, 201),
+    example: { body: { name: 'Editor' }, reply: examples.product },
     errors: [],
     source: 'decision 0005',
   }),
@@ -44,11 +55,13 @@ export const products = {
   /** Shows one product. */
   get: endpoint({
     summary: 'Show a product',
+    description: 'Shows one product.',
     method: 'GET',
     path: '/product/by-id',
     scope: 'product:read',
     query: byId,
-    reply: acted('products.get', Product),
+    reply: acted('GetProductResponse', 'products.get', Product),
+    example: { query: { productId: examples.product.id }, reply: examples.product },
     errors: ['productNotFound'],
     source: 'decision 0005',
   }),
@@ -56,14 +69,27 @@ export const products = {
   /** Renames a product, or makes it active or inactive; what is not given stays as it is. */
   update: endpoint({
     summary: 'Update a product',
+    description:
+      'Renames a product, or makes it active or inactive. An inactive product issues no keys; the keys it has go on ' +
+      'working. What is not given stays as it is.',
     method: 'PUT',
     path: '/product/by-id',
     scope: 'product:write',
     query: byId,
     body: z
-      .object({ name: Name.optional(), active: z.boolean().optional() })
-      .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required'),
-    reply: acted('products.update', Product),
+      .object({ name: ProductName.optional(), active: z.boolean().optional().describe('Whether it may issue keys') })
+      .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
+      .meta({
+        id: 'UpdateProductRequest',
+        minProperties: 1,
+        anyOf: [{ required: ['name'] }, { required: ['active'] }],
+      }),
+    reply: acted('UpdateProductResponse', 'products.update', Product),
+    example: {
+      query: { productId: examples.product.id },
+      body: { active: false },
+      reply: { ...examples.product, active: false },
+    },
     errors: ['productNotFound'],
     source: 'decision 0005',
   }),

@@ -1,21 +1,25 @@
 import { z } from 'zod';
+import { Count } from './scalars.ts';
 
 /**
- * The envelope of an answer: `wrap` puts a payload in it, `unwrap` takes it out, `schema` is what is on the wire.
- * Schemas are loose: fields that a later service adds pass through.
+ * The envelope of a reply: `wrap` puts what a use case returns in it, `unwrap` takes the payload out, `schema` is what
+ * is on the wire. Schemas are loose: fields that a later service adds pass through.
  */
-export interface Reply<Payload = unknown> {
+export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;
   readonly schema: z.ZodType;
-  wrap(payload: Payload): unknown;
+  wrap(result: Result): unknown;
+  /** The same text as that of `wrap`, piece by piece; only where a reply can be too long to be built at once. */
+  stream?(result: Result): AsyncIterable<string>;
   unwrap(wire: unknown): Payload;
 }
 
 const code = z.literal(0).describe('0 on success');
+const status = z.literal(true).describe('true on success');
 
 /** `{code: 0, …}`: the endpoint's own fields beside the code. */
-export function bare<S extends z.ZodRawShape>(shape: S): Reply<z.output<z.ZodObject<S>>> {
-  const schema = z.looseObject({ code, ...shape });
+export function bare<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.output<z.ZodObject<S>>> {
+  const schema = z.looseObject({ code, ...shape }).meta({ id });
   return {
     status: 200,
     schema,
@@ -25,8 +29,8 @@ export function bare<S extends z.ZodRawShape>(shape: S): Reply<z.output<z.ZodObj
 }
 
 /** The endpoint's own fields and nothing else. */
-export function plain<S extends z.ZodRawShape>(shape: S): Reply<z.output<z.ZodObject<S>>> {
-  const schema = z.looseObject(shape);
+export function plain<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.output<z.ZodObject<S>>> {
+  const schema = z.looseObject(shape).meta({ id });
   return {
     status: 200,
     schema,
@@ -36,8 +40,8 @@ export function plain<S extends z.ZodRawShape>(shape: S): Reply<z.output<z.ZodOb
 }
 
 /** `{data, code: 0}`: a read outside the customer family. */
-export function data<S extends z.ZodType>(payload: S): Reply<z.output<S>> {
-  const schema = z.looseObject({ data: payload, code });
+export function data<S extends z.ZodType>(id: string, payload: S): Reply<z.output<S>> {
+  const schema = z.looseObject({ data: payload, code }).meta({ id });
   return {
     status: 200,
     schema,
@@ -46,26 +50,105 @@ export function data<S extends z.ZodType>(payload: S): Reply<z.output<S>> {
   };
 }
 
+const actionOf = (action: string) => z.string().meta({ description: 'The operation', examples: [action] });
+
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export function acted<S extends z.ZodType>(action: string, payload: S, status: 200 | 201 = 200): Reply<z.output<S>> {
-  const schema = z.looseObject({ action: z.string(), status: z.literal(true), data: payload, code });
+export function acted<S extends z.ZodType>(
+  id: string,
+  action: string,
+  payload: S,
+  httpStatus: 200 | 201 = 200,
+): Reply<z.output<S>> {
+  const schema = z.looseObject({ action: actionOf(action), status, data: payload, code }).meta({ id });
   return {
-    status,
+    status: httpStatus,
     schema,
     wrap: (value) => ({ action, status: true, data: value, code: 0 }),
     unwrap: (wire) => schema.parse(wire).data as z.output<S>,
   };
 }
 
-/** `{action, status: true, code: 0}`: an operation of the customer family that answers no data. */
-export function done(action: string): Reply<void> {
-  const schema = z.looseObject({ action: z.string(), status: z.literal(true), code });
+/** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
+export function done(id: string, action: string): Reply<void> {
+  const schema = z.looseObject({ action: actionOf(action), status, code }).meta({ id });
   return {
     status: 200,
     schema,
     wrap: () => ({ action, status: true, code: 0 }),
     unwrap: (wire) => void schema.parse(wire),
   };
+}
+
+/** Where a page stands in its list. */
+export const PageMeta = z
+  .looseObject({
+    total: Count.describe('How many items there are in all, on every page'),
+    page: Count.min(1).describe('This page, from 1'),
+    limit: Count.min(1).describe('How many items a page has at most'),
+    totalPages: Count.describe('How many pages there are'),
+  })
+  .meta({ id: 'PageMeta', description: 'Where this page stands; only when `page` or `limit` was given' });
+export type PageMeta = z.output<typeof PageMeta>;
+
+/** A list as the client has it; `meta` when it asked for a page. */
+export interface List<Item> {
+  readonly items: readonly Item[];
+  readonly meta?: PageMeta | undefined;
+}
+
+/** A list as a use case returns it: a page, or all items as they are read. */
+export interface ListResult<Item> {
+  readonly items: readonly Item[] | AsyncIterable<Item>;
+  readonly meta?: PageMeta | undefined;
+}
+
+/** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
+export function actedList<S extends z.ZodType>(
+  id: string,
+  action: string,
+  item: S,
+): Reply<List<z.output<S>>, ListResult<z.output<S>>> {
+  const schema = z
+    .looseObject({ action: actionOf(action), status, data: z.array(item), meta: PageMeta.optional(), code })
+    .meta({ id });
+  const envelope = (items: readonly z.output<S>[], meta: PageMeta | undefined) => ({
+    action,
+    status: true,
+    data: items,
+    ...(meta && { meta }),
+    code: 0,
+  });
+  return {
+    status: 200,
+    schema,
+    wrap: ({ items, meta }) => {
+      if (!Array.isArray(items)) throw new TypeError(`${action} is read piece by piece: stream it`);
+      return envelope(items, meta);
+    },
+    stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
+    unwrap: (wire) => {
+      const { data: items, meta } = schema.parse(wire);
+      return { items: items as z.output<S>[], ...(meta && { meta }) };
+    },
+  };
+}
+
+/** Text is handed on in pieces of about this many characters: one per item would cost more than the item. */
+const PIECE_LENGTH = 16_384;
+
+/** The text of an envelope with an empty `data`, filled with the items. At most one piece is held at a time. */
+async function* streamItems(envelope: string, items: readonly unknown[] | AsyncIterable<unknown>) {
+  const start = envelope.indexOf('"data":[') + '"data":['.length;
+  let piece = envelope.slice(0, start);
+  let separator = '';
+  for await (const item of items) {
+    piece += separator + JSON.stringify(item);
+    separator = ',';
+    if (piece.length < PIECE_LENGTH) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece + envelope.slice(start);
 }
 
 function without(names: readonly string[], object: Record<string, unknown>): Record<string, unknown> {

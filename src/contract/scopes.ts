@@ -20,14 +20,19 @@ export const scopes = [
   'audit:read',
 ] as const;
 
-export const Scope = z.enum(scopes);
+export const Scope = z.enum(scopes).meta({ id: 'Scope', description: 'A permission' });
 
 /** A permission such as `license:read`. */
 export type Scope = z.output<typeof Scope>;
 
 export const tokenKinds = ['admin', 'read-only', 'client', 'scoped'] as const;
 
-export const TokenKind = z.enum(tokenKinds);
+export const TokenKind = z.enum(tokenKinds).meta({
+  id: 'TokenKind',
+  description:
+    'What a token is for: admin may do everything, read-only may read and sees keys masked, client is shipped inside an ' +
+    'application and serves one device, scoped may do what its scopes say',
+});
 
 /** What a token is for; every kind but `scoped` implies its scopes. */
 export type TokenKind = z.output<typeof TokenKind>;

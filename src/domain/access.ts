@@ -1,14 +1,14 @@
 import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
 import { scopes as everyScope, type Scope, type TokenKind } from '../contract/scopes.ts';
 
-/** Whom a token speaks for, and what it may do. */
+/** The identity that a token authenticates, and what it may do. */
 export interface Caller {
   readonly accountId: AccountId;
   /** Null for the owner of the database, who calls in process and has no token. */
   readonly tokenId: TokenId | null;
   readonly kind: TokenKind;
   readonly scopes: ReadonlySet<Scope>;
-  /** The only products it may touch; null means all. */
+  /** The only products it may access; null means all. */
   readonly productIds: ReadonlySet<string> | null;
   /** How many keys it may create in all; null means any number. */
   readonly maxIssues: number | null;
@@ -16,7 +16,7 @@ export interface Caller {
   readonly expiresAt: Instant | null;
 }
 
-/** Who asks on a public endpoint: nobody in particular, and with no rights. */
+/** The caller of a public endpoint: without an identity and without rights. */
 export const anonymous: Caller = {
   accountId: '' as AccountId,
   tokenId: null,
@@ -37,7 +37,15 @@ export function scopesOf(kind: TokenKind, given: readonly Scope[]): readonly Sco
   return everyScope.filter((scope) => held.includes(scope));
 }
 
-/** Whether the caller holds the scope; `none` asks for a valid token only. */
+/** Whether the caller may use the endpoint: it holds the scope, and a `client` token finds the endpoint open to it. */
+export function mayCall(
+  caller: Caller,
+  endpoint: { readonly scope: Scope | 'none'; readonly openToClients?: boolean },
+): boolean {
+  return allows(caller, endpoint.scope) && (caller.kind !== 'client' || endpoint.openToClients === true);
+}
+
+/** Whether the caller holds the scope; `none` stands for any valid token. */
 export function allows(caller: Caller, scope: Scope | 'none'): boolean {
   return scope === 'none' || caller.scopes.has(scope);
 }
@@ -47,12 +55,26 @@ export function seesSecrets(caller: Caller): boolean {
   return caller.kind === 'admin' || caller.scopes.has('license:reveal');
 }
 
-/** Whether the caller may touch the product at all. */
+/**
+ * Whether the caller may learn about devices that it does not name, and what else concerns the vendor or the customer
+ * only. A `client` token is shipped inside an application: whoever has the application has the token. Source: decision
+ * 0008.
+ */
+export function seesOtherDevices(caller: Caller): boolean {
+  return caller.kind !== 'client';
+}
+
+/** Whether the caller may free the device, or with null every device of a licence. Source: decision 0008. */
+export function mayFree(caller: Caller, hostId: string | null): boolean {
+  return hostId !== null || caller.kind !== 'client';
+}
+
+/** Whether the caller may access the product at all. */
 export function canAccessProduct(caller: Caller, productId: string): boolean {
   return caller.productIds === null || caller.productIds.has(productId);
 }
 
-/** The token a caller asks for, with scopes from {@link scopesOf}. */
+/** The token that a caller wants to create, with scopes from {@link scopesOf}. */
 export interface WantedToken {
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
@@ -60,7 +82,7 @@ export interface WantedToken {
 }
 
 /**
- * Whether the caller may make such a token: never one that may do more than itself, on more products or for longer.
+ * Whether the caller may create such a token: never one that may do more than itself, on more products or for longer.
  * A caller that may create only so many keys cannot pass that right on.
  */
 export function mayMint(caller: Caller, wanted: WantedToken): boolean {
@@ -73,5 +95,5 @@ export function mayMint(caller: Caller, wanted: WantedToken): boolean {
 
 const scopesByKind: Record<'read-only' | 'client', readonly Scope[]> = {
   'read-only': ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read'],
-  client: ['license:activate'],
+  client: ['license:read', 'license:activate', 'license:sign'],
 };

@@ -3,17 +3,14 @@ import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../contr
 import type { IpAddress } from './mask.ts';
 import { addCalendarMonth } from './time.ts';
 
-/** How often a session reports itself when the licence does not say, in seconds. */
-export const HEARTBEAT_INTERVAL_SECONDS = 300;
-
-/** How long a session lasts without a report when the licence does not say, in seconds. */
-export const SESSION_LEASE_SECONDS = 900;
-
 /** Stands on the wire for the tag of a device that has none. Source: API description, "Device". */
 export const NO_TAG = 'No tag';
 
 /** What a licence switches on in the product. */
 export type Features = Readonly<Record<string, boolean | number | string>>;
+
+/** Free entries of the vendor, which mean nothing to the service. */
+export type Metadata = Readonly<Record<string, boolean | number | string>>;
 
 /** A licence as the store keeps it. Source: API description, "License". */
 export interface License {
@@ -29,6 +26,7 @@ export interface License {
   /** Null means never. */
   readonly expirationDate: Instant | null;
   readonly features: Features;
+  readonly metadata: Metadata;
   readonly isTrial: boolean;
   /** The only hosts that may use it; null means any. */
   readonly allowedHosts: readonly string[] | null;

@@ -4,7 +4,7 @@ import type { Signer } from '../domain/license-file.ts';
 import type { IpAddress } from '../domain/mask.ts';
 import type { Repositories } from '../store/store.ts';
 
-/** All that one use case may touch. A mutating one finds its rows inside a transaction. */
+/** Everything that a use case works with. The repositories of one that changes something are inside a transaction. */
 export interface Context {
   readonly repositories: Repositories;
   readonly caller: Caller;

@@ -1,15 +1,26 @@
 import type { Customer } from '../contract/customers.ts';
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
+import { readList } from './lists.ts';
 
 type Customers = Contract['customers'];
 
-/** Lists all customers of the account. */
-export function listCustomers({ repositories, caller }: Context): Promise<PayloadOf<Customers['list']>> {
-  return repositories.customers.list(caller.accountId);
+/** Lists the customers of the account that pass the filters. */
+export function listCustomers(
+  { repositories: { customers }, caller: { accountId } }: Context,
+  { page, limit, ...filters }: InputOf<Customers['list']>,
+): Promise<ResultOf<Customers['list']>> {
+  return readList(
+    { page, limit },
+    {
+      part: (range) => customers.list(accountId, { ...filters, ...range }),
+      count: () => customers.count(accountId, filters),
+      all: () => customers.listAll(accountId, filters),
+    },
+  );
 }
 
 /** Creates a customer. */

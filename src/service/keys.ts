@@ -1,18 +1,11 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS, freeMetadataOf } from '../contract/licenses.ts';
 import type { LicenseKey, ProductId } from '../contract/scalars.ts';
-import { canAccessProduct, seesSecrets } from '../domain/access.ts';
+import { type Caller, canAccessProduct, seesOtherDevices, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
-import {
-  type Device,
-  defaultExpiry,
-  HEARTBEAT_INTERVAL_SECONDS,
-  isActivated,
-  type License,
-  NO_TAG,
-  SESSION_LEASE_SECONDS,
-} from '../domain/license.ts';
+import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '../domain/license.ts';
 import { mintKey } from '../domain/license-key.ts';
 import { revealKey, showIp, showKey } from '../domain/mask.ts';
 import type { Context } from './context.ts';
@@ -44,12 +37,17 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
   const customer =
     license.customerId === null ? null : await repositories.customers.find(caller.accountId, license.customerId);
   return {
-    license: showLicense(license, devices, seesSecrets(caller)),
-    customer: customer && { id: customer.id, name: customer.name, email: customer.email, active: customer.active },
+    license: showLicense(license, devices, caller),
+    customer: customer && {
+      id: customer.id,
+      name: customer.name,
+      email: seesOtherDevices(caller) ? customer.email : null,
+      active: customer.active,
+    },
   };
 }
 
-/** The licence the caller names, or null; one that the caller may not touch is as good as absent. */
+/** The licence the caller names, or null; one that the caller may not access counts as absent. */
 export async function findLicense(
   { repositories, caller }: Context,
   address: { productId: ProductId; licenseKey: LicenseKey },
@@ -85,12 +83,13 @@ function newLicense(context: Context, input: InputOf<Keys['create']>, customerId
     activations: 0,
     expirationDate: input.expiryDate === undefined ? defaultExpiry(now) : input.expiryDate,
     features: input.metadata?.features ?? {},
+    metadata: freeMetadataOf(input.metadata),
     isTrial: input.metadata?.is_trial ?? false,
     allowedHosts: input.allowedHosts ?? null,
     licenseType: input.licenseType ?? 'node-locked',
     maxConcurrentSessions: input.maxConcurrentSessions ?? null,
-    heartbeatInterval: input.heartbeatInterval ?? HEARTBEAT_INTERVAL_SECONDS,
-    sessionLeaseDuration: input.sessionLeaseDuration ?? SESSION_LEASE_SECONDS,
+    heartbeatInterval: input.heartbeatInterval ?? DEFAULT_HEARTBEAT_SECONDS,
+    sessionLeaseDuration: input.sessionLeaseDuration ?? DEFAULT_LEASE_SECONDS,
     customerCanSelfReset: input.customerCanSelfReset ?? false,
     vendorDisabled: false,
     versionId: null,
@@ -99,11 +98,9 @@ function newLicense(context: Context, input: InputOf<Keys['create']>, customerId
   };
 }
 
-function showLicense(
-  license: License,
-  devices: readonly Device[],
-  seesAll: boolean,
-): PayloadOf<Keys['get']>['license'] {
+function showLicense(license: License, devices: readonly Device[], caller: Caller): PayloadOf<Keys['get']>['license'] {
+  const seesAll = seesSecrets(caller);
+  const seesOthers = seesOtherDevices(caller);
   // Counted from the list, so that both agree even while another request takes a slot.
   const activations = devices.length;
   return {
@@ -114,24 +111,26 @@ function showLicense(
     activations,
     activated: isActivated({ activations, vendorDisabled: license.vendorDisabled }),
     expirationDate: license.expirationDate,
-    metadata: { features: license.features, is_trial: license.isTrial },
-    allowedHosts: license.allowedHosts === null ? null : [...license.allowedHosts],
+    metadata: { ...(seesOthers && license.metadata), features: license.features, is_trial: license.isTrial },
+    ...(seesOthers && { allowedHosts: license.allowedHosts && [...license.allowedHosts] }),
     licenseType: license.licenseType,
     maxConcurrentSessions: license.maxConcurrentSessions,
     heartbeatInterval: license.heartbeatInterval,
     sessionLeaseDuration: license.sessionLeaseDuration,
     customerCanSelfReset: license.customerCanSelfReset,
     vendorDisabled: license.vendorDisabled,
-    devices: devices.map((device) => ({
-      id: device.id,
-      hostId: device.hostId,
-      deviceTag: device.deviceTag ?? NO_TAG,
-      ipAddress: showIp(device.ipAddress, seesAll),
-      activationTime: device.activationTime,
-    })),
+    devices: seesOthers ? devices.map((device) => showDevice(device, seesAll)) : [],
     versionId: license.versionId,
     version: null,
     createdAt: license.createdAt,
     updatedAt: license.updatedAt,
   };
 }
+
+const showDevice = (device: Device, seesAll: boolean) => ({
+  id: device.id,
+  hostId: device.hostId,
+  deviceTag: device.deviceTag ?? NO_TAG,
+  ipAddress: showIp(device.ipAddress, seesAll),
+  activationTime: device.activationTime,
+});

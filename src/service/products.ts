@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
@@ -6,13 +6,40 @@ import type { ProductId } from '../contract/scalars.ts';
 import { canAccessProduct } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
+import { readList } from './lists.ts';
 
 type Products = Contract['products'];
 
-/** Lists the products that the caller may touch. */
-export async function listProducts({ repositories, caller }: Context): Promise<PayloadOf<Products['list']>> {
-  const products = await repositories.products.list(caller.accountId);
-  return products.filter((product) => canAccessProduct(caller, product.id));
+/** Lists the products that the caller may access. */
+export async function listProducts(
+  context: Context,
+  input: InputOf<Products['list']>,
+): Promise<ResultOf<Products['list']>> {
+  const { repositories, caller } = context;
+  const { products } = repositories;
+  if (caller.productIds !== null) {
+    const allowed = await listAllowed(context, caller.productIds);
+    return readList(input, {
+      part: async ({ offset, limit }) => allowed.slice(offset, offset + limit),
+      count: async () => allowed.length,
+      all: () => allowed,
+    });
+  }
+  return readList(input, {
+    part: (range) => products.list(caller.accountId, range),
+    count: () => products.count(caller.accountId),
+    all: () => products.listAll(caller.accountId),
+  });
+}
+
+/** The products of a token that is held to some of them: few enough to be read one by one. */
+async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<string>): Promise<Product[]> {
+  const found: Product[] = [];
+  for (const id of [...ids].sort()) {
+    const product = await repositories.products.find(caller.accountId, id);
+    if (product !== null) found.push(product);
+  }
+  return found;
 }
 
 /** Creates an active product. */
@@ -20,7 +47,7 @@ export async function createProduct(
   { repositories, caller, now, random }: Context,
   { name }: InputOf<Products['create']>,
 ): Promise<PayloadOf<Products['create']>> {
-  // A product that its own maker could not see would be of no use to anyone.
+  // The token that creates the product could not use it.
   if (caller.productIds !== null) throw apiError('scopeMissing');
   const id = newId('prod', now, random(10));
   await repositories.products.insert({ accountId: caller.accountId, id, name, now });

@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Token } from '../contract/tokens.ts';
@@ -6,22 +6,31 @@ import { type Caller, mayMint, scopesOf } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Context } from './context.ts';
+import { readList } from './lists.ts';
 
 type Tokens = Contract['tokens'];
 
 /** Lists the tokens of the account. */
-export function listTokens({ repositories, caller }: Context): Promise<PayloadOf<Tokens['list']>> {
-  return repositories.tokens.list(caller.accountId);
+export function listTokens(
+  { repositories: { tokens }, caller: { accountId } }: Context,
+  input: InputOf<Tokens['list']>,
+): Promise<ResultOf<Tokens['list']>> {
+  return readList(input, {
+    part: (range) => tokens.list(accountId, range),
+    count: () => tokens.count(accountId),
+    all: () => tokens.listAll(accountId),
+  });
 }
 
-/** Creates a token that may do no more than its maker. */
+/** Creates a token that may do no more than the token that creates it. */
 export async function createToken(
   { repositories, caller, now, random }: Context,
   input: InputOf<Tokens['create']>,
 ): Promise<PayloadOf<Tokens['create']>> {
   const scopes = scopesOf(input.kind, input.scopes ?? []);
-  const productIds = input.productIds ?? null;
+  const productIds = input.productIds ? [...new Set(input.productIds)] : null;
   if (!mayCreateToken(caller, input)) throw apiError('scopeMissing');
+  if (input.expiresAt !== undefined && input.expiresAt <= now) throw apiError('invalidParams');
   for (const productId of productIds ?? []) {
     if ((await repositories.products.find(caller.accountId, productId)) === null) throw apiError('productNotFound');
   }
@@ -39,7 +48,7 @@ export async function createToken(
   return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
 }
 
-/** Whether the caller may make the token it asks for. */
+/** Whether the caller may create the token it asks for. */
 export function mayCreateToken(caller: Caller, input: InputOf<Tokens['create']>): boolean {
   return mayMint(caller, {
     scopes: scopesOf(input.kind, input.scopes ?? []),
@@ -48,15 +57,27 @@ export function mayCreateToken(caller: Caller, input: InputOf<Tokens['create']>)
   });
 }
 
-/** Revokes a token. */
+/** Revokes a token; the last admin token only with `force`, since no other token could create one. */
 export async function revokeToken(
   { repositories, caller, now }: Context,
-  { tokenId }: InputOf<Tokens['revoke']>,
+  { tokenId, force = false }: InputOf<Tokens['revoke']>,
 ): Promise<void> {
-  if (!(await repositories.tokens.revoke(caller.accountId, tokenId, now))) throw apiError('tokenNotFound');
+  const { accounts, tokens } = repositories;
+  const token = await tokens.find(caller.accountId, tokenId);
+  if (token === null) throw apiError('tokenNotFound');
+  if (!force && token.kind === 'admin' && isLive(token, now)) {
+    // Two admins that revoke each other at once take turns, so that the second one sees the first one's work.
+    await accounts.lock(caller.accountId);
+    if (!(await tokens.hasOtherAdmin(caller.accountId, tokenId, now))) throw apiError('lastAdminToken');
+  }
+  await tokens.revoke(caller.accountId, tokenId, now);
 }
 
-/** Shows the token that asks; the owner of a database in process has none, and is shown as one that may do all. */
+/** Whether the token still authenticates. */
+const isLive = ({ revokedAt, expiresAt }: Token, now: Token['createdAt']): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now);
+
+/** Shows the token in use. The owner of a database in process has none, and is shown as an admin. */
 export async function showSelf({ repositories, caller, now }: Context): Promise<PayloadOf<Tokens['self']>> {
   const token =
     caller.tokenId === null

@@ -80,6 +80,7 @@ export interface LicenseRow {
   activations: number;
   expires_at: string | null;
   features: string;
+  metadata: string;
   is_trial: Flag;
   allowed_hosts: string | null;
   license_type: string;

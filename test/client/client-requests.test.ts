@@ -49,7 +49,7 @@ test('each call has a key of its own', async () => {
 
 test('input may be left out where nothing is required', async () => {
   script(json({ action: 'customers.list', status: true, data: [customer], code: 0 }));
-  expect(await scriptedClient().client.customers.list()).toEqual([customer]);
+  expect(await scriptedClient().client.customers.list()).toEqual({ items: [customer] });
 });
 
 test('a public endpoint is not shown the token', async () => {

@@ -35,7 +35,7 @@ test.each<[string, readonly Answer[], readonly number[]]>([
 
 test('repeats reads too', async () => {
   const seen = script(reset, json({ action: 'customers.list', status: true, data: [], code: 0 }));
-  expect(await scriptedClient().client.customers.list()).toEqual([]);
+  expect(await scriptedClient().client.customers.list()).toEqual({ items: [] });
   expect(seen).toHaveLength(2);
 });
 

@@ -1,7 +1,8 @@
 import { expectTypeOf, test } from 'vitest';
 import type { CallOptions, Client } from '../../src/client/index.ts';
 import type { Customer } from '../../src/contract/customers.ts';
-import type { License } from '../../src/contract/keys.ts';
+import type { License } from '../../src/contract/licenses.ts';
+import type { List } from '../../src/contract/reply.ts';
 
 test('an operation takes plain values, without brands', () => {
   type Input = Parameters<Client['keys']['create']>[0];
@@ -21,12 +22,14 @@ test('input may be left out where nothing is required, and only there', () => {
   expectTypeOf<[]>().toExtend<Parameters<Client['customers']['list']>>();
   expectTypeOf<[]>().toExtend<Parameters<Client['signingKeys']['jwks']>>();
   expectTypeOf<[]>().not.toExtend<Parameters<Client['keys']['get']>>();
-  expectTypeOf<{ page: number }>().not.toExtend<Parameters<Client['customers']['list']>[0]>();
+  expectTypeOf<{ page: number }>().not.toExtend<Parameters<Client['tokens']['self']>[0]>();
+  expectTypeOf<{ page: number; active: boolean }>().toExtend<Parameters<Client['customers']['list']>[0]>();
+  expectTypeOf<{ page: string }>().not.toExtend<Parameters<Client['customers']['list']>[0]>();
   expectTypeOf<Parameters<Client['customers']['list']>[1]>().toEqualTypeOf<CallOptions | undefined>();
 });
 
 test('an operation answers the payload without its envelope', () => {
-  expectTypeOf<Awaited<ReturnType<Client['customers']['list']>>>().toEqualTypeOf<Customer[]>();
+  expectTypeOf<Awaited<ReturnType<Client['customers']['list']>>>().toEqualTypeOf<List<Customer>>();
   expectTypeOf<Awaited<ReturnType<Client['customers']['delete']>>>().toEqualTypeOf<void>();
   expectTypeOf<Awaited<ReturnType<Client['keys']['get']>>['license']>().toEqualTypeOf<License>();
   expectTypeOf<Awaited<ReturnType<Client['keys']['create']>>['key']>().toExtend<string>();

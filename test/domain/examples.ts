@@ -19,6 +19,7 @@ export function licenseWith(changes: Partial<License> = {}): License {
     activations: 0,
     expirationDate: null,
     features: {},
+    metadata: {},
     isTrial: false,
     allowedHosts: null,
     licenseType: 'node-locked',

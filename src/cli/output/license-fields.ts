@@ -1,5 +1,5 @@
 import type { Customer } from '../../contract/customers.ts';
-import type { Device, License } from '../../contract/keys.ts';
+import type { Device, License } from '../../contract/licenses.ts';
 import type { Field } from './result.ts';
 import { expiry, nothing, relative, usage } from './words.ts';
 

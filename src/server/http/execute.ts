@@ -70,9 +70,12 @@ async function perform(
     random: parts.random,
     signer: () => parts.signerOf(repositories, caller.accountId),
   };
-  const { status, wrap } = route.endpoint.reply;
-  const payload = await route.perform(context, input);
-  return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(payload as never)) };
+  const { status, wrap, stream } = route.endpoint.reply;
+  const result = (await route.perform(context, input)) as never;
+  if (stream === undefined) return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result)) };
+  let body = '';
+  for await (const piece of stream(result)) body += piece;
+  return { status, contentType: JSON_TYPE, body };
 }
 
 /** The answer that a refusal of the use case leaves under its key. A failure leaves none, and is thrown on. */

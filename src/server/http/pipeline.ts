@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
-import { allows, anonymous, type Caller } from '../../domain/access.ts';
+import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/mask.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import type { Store } from '../../store/store.ts';
@@ -48,9 +48,10 @@ export async function answer(parts: AppParts, route: Route, received: HttpReques
   let reason: Reason | null = null;
   let response: HttpResponse;
   try {
-    if (endpoint.scope !== 'public') {
+    const { scope, openToClients = false } = endpoint;
+    if (scope !== 'public') {
       caller = await identify(parts, received.headers.get('authorization'), { now, ipAddress, headers });
-      if (!allows(caller, endpoint.scope)) throw apiError('scopeMissing');
+      if (!mayCall(caller, { scope, openToClients })) throw apiError('scopeMissing');
     }
     const ask = { route, received, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));

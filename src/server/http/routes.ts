@@ -1,16 +1,16 @@
-import type { AnyEndpoint, InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import type { AnyEndpoint, InputOf, ResultOf } from '../../contract/endpoint.ts';
 import { type Contract, listEndpoints } from '../../contract/index.ts';
 import { type Caller, canAccessProduct } from '../../domain/access.ts';
 import type { Context } from '../../service/context.ts';
 import { createCustomer, deleteCustomer, listCustomers } from '../../service/customers.ts';
-import { deactivateKey, signKey } from '../../service/devices.ts';
+import { deactivateKey, mayDeactivate, signKey } from '../../service/devices.ts';
 import { createKey, getKey } from '../../service/keys.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
 import { checkoutKey } from '../../service/sessions.ts';
 import { listPublicKeys } from '../../service/signing-keys.ts';
 import { createToken, listTokens, mayCreateToken, revokeToken, showSelf } from '../../service/tokens.ts';
 
-type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<PayloadOf<E>>;
+type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
 type UseCases<C> = { [R in keyof C]: { [N in keyof C[R]]: UseCase<C[R][N]> } };
 
@@ -41,12 +41,15 @@ export function listRoutes(): Route[] {
     const [resource = '', operation = ''] = name.split('.');
     const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
     if (perform === undefined) throw new Error(`${name} has no use case`);
-    return { endpoint, perform, mayReplay: name === 'tokens.create' ? mayCreate : mayTouch };
+    return { endpoint, perform, mayReplay: mayReplay[name] ?? mayTouch };
   });
 }
 
-const mayCreate: Route['mayReplay'] = (caller, input) =>
-  mayCreateToken(caller, input as InputOf<Contract['tokens']['create']>);
-
 const mayTouch: Route['mayReplay'] = (caller, { productId }) =>
   typeof productId !== 'string' || canAccessProduct(caller, productId);
+
+const mayReplay: Readonly<Record<string, Route['mayReplay']>> = {
+  'keys.deactivate': (caller, input) =>
+    mayTouch(caller, input) && mayDeactivate(caller, input as InputOf<Contract['keys']['deactivate']>),
+  'tokens.create': (caller, input) => mayCreateToken(caller, input as InputOf<Contract['tokens']['create']>),
+};

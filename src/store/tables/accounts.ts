@@ -18,11 +18,23 @@ const insert = statement<{ id: string; name: string; createdAt: string }>()((db,
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(1));
 
+const lock = statement<{ id: string }>()((db, $) =>
+  db
+    .updateTable('accounts')
+    .set((a) => ({ name: a.ref('name') }))
+    .where('id', '=', $.id),
+);
+
 /** The accounts of an instance. */
 export const accountRepository = (db: Connection) => ({
   /** Adds an account; false when the name is taken. */
   async insert(account: Account): Promise<boolean> {
     return (await db.run(insert, account)) === 1;
+  },
+
+  /** Makes all others that take this lock wait until this transaction ends. */
+  async lock(id: AccountId): Promise<void> {
+    await db.run(lock, { id });
   },
 
   /** The account that was made first: the owner of a database with one account. */

@@ -3,6 +3,7 @@ import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import type { CustomerRow } from '../schema.ts';
+import { listsOf } from './lists.ts';
 
 const insert = statement<{
   accountId: string;
@@ -31,11 +32,14 @@ const find = statement<{ accountId: string; id: string }>()((db, $) =>
   db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
-/** A bound on what one answer carries; beyond it a list needs pages. */
-const MAX_LIST_ROWS = 1_000_000;
-
-const list = statement<{ accountId: string }>()((db, $) =>
-  db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).orderBy('id').limit(MAX_LIST_ROWS),
+const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
+  db
+    .selectFrom('customers')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('id', '>', $.after)
+    .orderBy('id')
+    .limit($.limit),
 );
 
 const releaseLicenses = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
@@ -69,11 +73,10 @@ export const customerRepository = (db: Connection) => ({
     return row === undefined ? null : toCustomer(row);
   },
 
-  /** All customers, oldest first. */
-  async list(accountId: AccountId): Promise<Customer[]> {
-    const rows = await db.all(list, { accountId });
-    return rows.map(toCustomer);
-  },
+  ...listsOf(
+    async (accountId, after, limit) => (await db.all(list, { accountId, after, limit })).map(toCustomer),
+    matchesFilter,
+  ),
 
   /** Removes a customer and leaves its licences without one; false when there is no such customer. */
   async remove(accountId: AccountId, id: string, now: Instant): Promise<boolean> {
@@ -81,6 +84,23 @@ export const customerRepository = (db: Connection) => ({
     return (await db.run(remove, { accountId, id })) === 1;
   },
 });
+
+/** Which customers of a list are wanted; without a filter all of them. */
+export interface CustomerFilter {
+  /** The whole address, compared without case. */
+  readonly email?: string | undefined;
+  /** A part of the name or of the address, compared without case. */
+  readonly text?: string | undefined;
+  readonly active?: boolean | undefined;
+}
+
+function matchesFilter({ name, email, active }: Customer, filter: CustomerFilter): boolean {
+  const address = email?.toLowerCase() ?? '';
+  const text = filter.text?.toLowerCase() ?? '';
+  if (filter.email !== undefined && address !== filter.email.toLowerCase()) return false;
+  if (filter.active !== undefined && active !== filter.active) return false;
+  return name.toLowerCase().includes(text) || address.includes(text);
+}
 
 const toCustomer = (row: CustomerRow): Customer => ({
   id: row.id,

@@ -3,6 +3,7 @@ import type { AccountId, Instant, ProductId } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import type { ProductRow } from '../schema.ts';
+import { listsOf } from './lists.ts';
 
 const insert = statement<{ accountId: string; id: string; name: string; now: string }>()((db, $) =>
   db
@@ -14,11 +15,14 @@ const find = statement<{ accountId: string; id: string }>()((db, $) =>
   db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
-/** A bound on what one answer carries, far beyond any catalogue. */
-const MAX_LIST_ROWS = 100_000;
-
-const list = statement<{ accountId: string }>()((db, $) =>
-  db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).orderBy('id').limit(MAX_LIST_ROWS),
+const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
+  db
+    .selectFrom('products')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('id', '>', $.after)
+    .orderBy('id')
+    .limit($.limit),
 );
 
 const update = statement<{ accountId: string; id: string; name: string; active: 0 | 1; now: string }>()((db, $) =>
@@ -41,11 +45,10 @@ export const productRepository = (db: Connection) => ({
     return row === undefined ? null : toProduct(row);
   },
 
-  /** All products, oldest first. */
-  async list(accountId: AccountId): Promise<Product[]> {
-    const rows = await db.all(list, { accountId });
-    return rows.map(toProduct);
-  },
+  ...listsOf(
+    async (accountId, after, limit) => (await db.all(list, { accountId, after, limit })).map(toProduct),
+    () => true,
+  ),
 
   async update(accountId: AccountId, product: Pick<Product, 'id' | 'name' | 'active'>, now: Instant): Promise<void> {
     await db.run(update, { accountId, id: product.id, name: product.name, active: product.active ? 1 : 0, now });

@@ -4,6 +4,7 @@ import type { Token } from '../../contract/tokens.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import type { TokenRow } from '../schema.ts';
+import { listsOf } from './lists.ts';
 
 const insert = statement<{
   accountId: string;
@@ -41,11 +42,14 @@ const find = statement<{ accountId: string; id: string }>()((db, $) =>
   db.selectFrom('tokens').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
-/** A bound on what one answer carries. */
-const MAX_LIST_ROWS = 100_000;
-
-const list = statement<{ accountId: string }>()((db, $) =>
-  db.selectFrom('tokens').selectAll().where('account_id', '=', $.accountId).orderBy('id').limit(MAX_LIST_ROWS),
+const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
+  db
+    .selectFrom('tokens')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('id', '>', $.after)
+    .orderBy('id')
+    .limit($.limit),
 );
 
 const revoke = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
@@ -54,6 +58,21 @@ const revoke = statement<{ accountId: string; id: string; now: string }>()((db, 
     .set((t) => ({ revoked_at: t.fn.coalesce('revoked_at', t.val($.now)) }))
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id),
+);
+
+const otherAdmin = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
+  db
+    .selectFrom('tokens')
+    .select('id')
+    .where('account_id', '=', $.accountId)
+    .where('id', '!=', $.id)
+    .where('kind', '=', 'admin')
+    .where('revoked_at', 'is', null)
+    .where('product_ids', 'is', null)
+    .where('max_issues', 'is', null)
+    .where((t) => t.or([t('expires_at', 'is', null), t('expires_at', '>', $.now)]))
+    .orderBy('id')
+    .limit(1),
 );
 
 const countIssue = statement<{ accountId: string; id: string }>()((db, $) =>
@@ -100,15 +119,19 @@ export const tokenRepository = (db: Connection) => ({
     return row === undefined ? null : toToken(row);
   },
 
-  /** All tokens, oldest first. */
-  async list(accountId: AccountId): Promise<Token[]> {
-    const rows = await db.all(list, { accountId });
-    return rows.map(toToken);
-  },
+  ...listsOf(
+    async (accountId, after, limit) => (await db.all(list, { accountId, after, limit })).map(toToken),
+    () => true,
+  ),
 
   /** Revokes a token, once and for all; false when there is no such token. */
   async revoke(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
     return (await db.run(revoke, { accountId, id, now })) === 1;
+  },
+
+  /** Whether another token of the account is an admin that may do everything, now. */
+  async hasOtherAdmin(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
+    return (await db.first(otherAdmin, { accountId, id, now })) !== undefined;
   },
 
   /** Counts one key against the token's `maxIssues`; false when that many have been created. */

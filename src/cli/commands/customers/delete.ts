@@ -40,7 +40,7 @@ export const customersDelete = command({
 
 /** All are confirmed before the first is deleted. */
 async function confirmEach(context: CommandContext, ids: readonly string[]): Promise<void> {
-  const customers = context.settings.interactive ? await (await context.client()).customers.list() : [];
+  const customers = context.settings.interactive ? (await (await context.client()).customers.list()).items : [];
   for (const id of ids) {
     const customer = customers.find((one) => one.id === id);
     const who = customer ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}` : 'not in the list';

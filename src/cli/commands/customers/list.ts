@@ -20,8 +20,8 @@ export const customersList = command({
 
   async run({ email, limit }, context) {
     const client = await context.client();
-    const all = await client.customers.list();
-    const customers = all.filter((customer) => matches(customer.email, email)).slice(0, limit);
+    const { items } = await client.customers.list();
+    const customers = items.filter((customer) => matches(customer.email, email)).slice(0, limit);
     return {
       kind: 'rows',
       rows: customers,

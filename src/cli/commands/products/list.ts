@@ -15,7 +15,7 @@ export const productsList = command({
 
   async run(_, context) {
     const client = await context.client();
-    const products = await client.products.list();
+    const { items: products } = await client.products.list();
     return {
       kind: 'rows',
       rows: products,

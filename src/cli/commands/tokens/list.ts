@@ -15,7 +15,7 @@ export const tokensList = command({
 
   async run(_, context) {
     const client = await context.client();
-    const tokens = await client.tokens.list();
+    const { items: tokens } = await client.tokens.list();
     return {
       kind: 'rows',
       rows: tokens,

@@ -1,0 +1,92 @@
+const at = '2026-11-21T10:00:00.000Z';
+
+const productId = 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t';
+
+const customerId = 'cus_01jd7q41c8fzks2v0t9e6h3m5p';
+
+const accountId = 'acc_01jd7q2h0t5v9k3f8s6w4e1m7x';
+
+const licenseKey = '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5';
+
+const customerSummary = { id: customerId, name: 'Ada Ltd', email: 'it@ada.example', active: true };
+
+const token = {
+  id: 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3',
+  name: 'shop',
+  kind: 'scoped',
+  scopes: ['license:write'],
+  productIds: [productId],
+  maxIssues: 1_000,
+  issued: 0,
+  expiresAt: '2027-11-21T10:00:00.000Z',
+  revokedAt: null,
+  createdAt: at,
+};
+
+/** One of everything, for the examples of endpoints. The values are made up. */
+export const examples = {
+  accountId,
+  product: { id: productId, name: 'Editor', active: true, createdAt: at, updatedAt: at },
+  customerSummary,
+  customer: { ...customerSummary, createdAt: at, updatedAt: at, createdBy: accountId },
+  token,
+  issuedToken: { ...token, token: 'lkm_scoped_3m9x0v7q5k1c8w2d6t4n0f7h5j3p9r1b8y6z2a4e0s7g5k3m9q1v8cjw4t2n6' },
+  device: { productId, licenseKey, hostId: 'host-1' },
+  license: {
+    id: 'lic_01jd7q4xk1ffvr3h8n5p6m2w9t',
+    key: '*****-*****-*****-*****-85SB5',
+    productId,
+    maxActivations: 5,
+    activations: 1,
+    activated: true,
+    expirationDate: '2027-11-21T10:00:00.000Z',
+    metadata: { features: { sso: true }, is_trial: false, orderNumber: 'A-1042' },
+    allowedHosts: null,
+    licenseType: 'node-locked',
+    maxConcurrentSessions: null,
+    heartbeatInterval: 300,
+    sessionLeaseDuration: 900,
+    customerCanSelfReset: false,
+    vendorDisabled: false,
+    devices: [
+      {
+        id: 'dev_01jd7q6b9n3zt5c8y2x4w6v0qk',
+        hostId: 'host-1',
+        deviceTag: 'No tag',
+        ipAddress: '203.0.*.*',
+        activationTime: at,
+      },
+    ],
+    versionId: null,
+    version: null,
+    createdAt: at,
+    updatedAt: at,
+  },
+  licenseFile: JSON.stringify({
+    format: 'lkm-lic/1',
+    licenseToken: 'eyJhbGciOiJFZERTQSIsInR5cCI6ImxpYytqd3QiLCJraWQiOiIuLi4ifQ.eyJ2IjoxfQ.c2lnbmF0dXJl',
+    signedKey: licenseKey,
+    signedDate: at,
+    keyId: 'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
+    publicKeyFingerprint: 'sha256:ab57eb2eb8788a0d6ad5bf1babc9898aa3d9a0da3f3d0b6c2b2f0d6b5e4c3a21',
+  }),
+  session: {
+    message: 'Session checked out',
+    sessionId: 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz',
+    sessionSecret: '9vZ4f1uQ8mYwX2b7R0cT5kL3nP6sD8aJ1eG4hV7iW9o',
+    nextNonce: 'b7R0cT5kL3nP6sD8aJ1eG4',
+    expiresAt: '2026-11-21T10:15:00.000Z',
+    heartbeatInterval: 300,
+    currentSessions: 1,
+    maxSessions: 10,
+  },
+  jwk: {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    alg: 'EdDSA',
+    use: 'sig',
+    kid: 'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
+    x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+  },
+  page: { total: 1, page: 1, limit: 100, totalPages: 1 },
+};

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { showAs } from './json-schema.ts';
+import { text } from './scalars.ts';
+
+/*
+ * The fields of a query string. All of them are text on the wire; use cases and the client see numbers, booleans and
+ * lists, and the OpenAPI document names those types. A text field needs none of this.
+ */
+
+/** A whole number from `min` to `max`, in digits, without sign or leading zero. */
+export function integerField(min: number, max: number) {
+  const number = z.int().min(min).max(max);
+  const field = z.codec(z.string().regex(/^(0|[1-9][0-9]{0,14})$/), number, { decode: Number, encode: String });
+  return showAs(field, number);
+}
+
+/** `true` or `false`. */
+export function flagField() {
+  const field = z.codec(z.enum(['true', 'false']), z.boolean(), {
+    decode: (written) => written === 'true',
+    encode: (flag) => (flag ? 'true' : 'false'),
+  });
+  return showAs(field, z.boolean());
+}
+
+/** One or more of some values with a comma between them, each at most once. */
+export function listField<const V extends readonly [string, ...string[]]>(values: V) {
+  const item = z.enum(values);
+  const items = z.array(item).min(1).max(values.length).meta({ uniqueItems: true });
+  const field = z.codec(
+    z.string(),
+    items.refine((list) => new Set(list).size === list.length, 'Invalid list: a value is repeated'),
+    {
+      decode: (written) => written.split(',', values.length + 1) as z.output<typeof items>,
+      encode: (list) => list.join(),
+    },
+  );
+  return showAs(field, items);
+}
+
+/** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
+export type Duration = Readonly<Record<(typeof units)[number], number>>;
+
+const units = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
+
+const durationShape =
+  /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
+
+/** An ISO 8601 duration such as `P1Y`, `P30D` or `PT12H`: at most four digits for each unit. */
+export function durationField() {
+  const duration = z.object(
+    Object.fromEntries(units.map((unit) => [unit, z.int()])) as Record<keyof Duration, z.ZodInt>,
+  );
+  return z.codec(
+    z
+      .string()
+      .regex(durationShape)
+      .meta({ examples: ['P30D'] }),
+    duration,
+    {
+      decode: readDuration,
+      encode: writeDuration,
+    },
+  );
+}
+
+function readDuration(written: string): Duration {
+  const [, years, months, weeks, days, , hours, minutes, seconds] = durationShape.exec(written) ?? [];
+  const numbers = [years, months, weeks, days, hours, minutes, seconds].map((part) => Number.parseInt(part ?? '0', 10));
+  return Object.fromEntries(units.map((unit, i) => [unit, numbers[i] ?? 0])) as Duration;
+}
+
+function writeDuration(duration: Duration): string {
+  const write = (names: readonly (keyof Duration)[]) =>
+    names.map((unit) => (duration[unit] === 0 ? '' : `${duration[unit]}${unit.charAt(0).toUpperCase()}`)).join('');
+  const time = write(['hours', 'minutes', 'seconds']);
+  const text = `P${write(['years', 'months', 'weeks', 'days'])}${time && `T${time}`}`;
+  return text === 'P' ? 'PT0S' : text;
+}
+
+/** How many items a page has when only its number is given. */
+export const DEFAULT_PAGE_SIZE = 100;
+
+/** The fields that ask for one page of a list. Without both of them the list is complete. */
+export const pageFields = {
+  page: integerField(1, 1_000_000).optional().describe('The page, from 1; 1 when only `limit` is given'),
+  limit: integerField(1, 1_000)
+    .optional()
+    .describe(`How many items a page has; ${DEFAULT_PAGE_SIZE} when only \`page\` is given`),
+};
+
+/** A text that something contains, 1 to 256 characters. */
+export const SearchText = text(1, 256);

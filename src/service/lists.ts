@@ -1,0 +1,23 @@
+import { DEFAULT_PAGE_SIZE } from '../contract/query.ts';
+import type { ListResult } from '../contract/reply.ts';
+
+/** Which page of a list is wanted. Without both the list is complete. */
+export interface PageInput {
+  readonly page?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** How a list is read: a part of it, how long it is, or all of it piece by piece. */
+export interface ListSource<Item> {
+  part(range: { readonly offset: number; readonly limit: number }): Promise<readonly Item[]>;
+  count(): Promise<number>;
+  all(): AsyncIterable<Item> | readonly Item[];
+}
+
+/** Reads one page and where it stands, or without `page` and `limit` the whole list. */
+export async function readList<Item>(input: PageInput, source: ListSource<Item>): Promise<ListResult<Item>> {
+  if (input.page === undefined && input.limit === undefined) return { items: source.all() };
+  const { page = 1, limit = DEFAULT_PAGE_SIZE } = input;
+  const [items, total] = await Promise.all([source.part({ offset: (page - 1) * limit, limit }), source.count()]);
+  return { items, meta: { total, page, limit, totalPages: Math.ceil(total / limit) } };
+}
