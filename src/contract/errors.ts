@@ -75,6 +75,8 @@ interface Answer {
   readonly status: number;
   readonly code: number;
   readonly message: string;
+  /** From the response's headers; only the client knows it. */
+  readonly retryAfterMs?: number | null;
 }
 
 /** The refusals that any mutation may answer besides. Source: API description, "Common behavior: idempotency". */
@@ -106,6 +108,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: number;
   readonly call: CallTrace | null;
+  /** How long the service asks to wait (`Retry-After`), in milliseconds; null when it does not say. */
+  readonly retryAfterMs: number | null;
 
   constructor(answer: Answer & { reason: Reason | null; call?: CallTrace }, options?: ErrorOptions) {
     super(answer.message, options);
@@ -113,6 +117,7 @@ export class ApiError extends Error {
     this.status = answer.status;
     this.code = answer.code;
     this.call = answer.call ?? null;
+    this.retryAfterMs = answer.retryAfterMs ?? null;
   }
 }
 

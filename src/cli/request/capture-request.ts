@@ -1,5 +1,5 @@
 import { readBaseUrl } from '../../client/base-url.ts';
-import { encodeInput } from '../../client/encode.ts';
+import { encodeInput } from '../../client/request.ts';
 import type { Client } from '../../client/index.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { encodeInput } from '../../src/client/encode.ts';
 import { InputError } from '../../src/client/index.ts';
+import { encodeInput } from '../../src/client/request.ts';
 import { contract } from '../../src/contract/index.ts';
 import { licenseKey, productId } from './examples.ts';
 
