@@ -1,30 +1,33 @@
 import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
-import { encodeInput } from './encode.ts';
-import { exchange } from './exchange.ts';
-import { toError } from './failure.ts';
-import { checkIdempotencyKey, type Speaker, writeHeaders } from './headers.ts';
-import { addAttempt, addWait, noHistory } from './history.ts';
+import { sendOnce } from './attempt.ts';
+import { toCallError } from './errors.ts';
 import type { AttemptEvent, CallOptions } from './options.ts';
-import { readOutcome } from './outcome.ts';
-import { decideRetry, type RetryLimits } from './retry.ts';
+import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
+import { maxResponseBytes, readResult } from './response.ts';
+import { isReplayed } from './response-headers.ts';
+import { addAttempt, addWait, noAttempts, type RetryLimits, retryDelay } from './retry.ts';
 import type { Timing } from './timing.ts';
-import type { Outgoing, Transport } from './transport.ts';
+import type { PreparedRequest, ResponseHeaders, Transport } from './transport.ts';
 
 /** What all calls of one client share. */
 export interface CallContext {
   /** Without a slash at the end. */
   readonly baseHref: string;
   readonly host: string;
-  readonly speaker: Speaker;
+  readonly credentials: Credentials;
   readonly limits: RetryLimits & { readonly timeoutMs: number };
   readonly timing: Timing;
   /** Opened with the first call. */
   openTransport(): Promise<Transport>;
-  onHeaders(operation: string, headers: Headers): void;
+  onHeaders(operation: string, headers: ResponseHeaders): void;
   onAttempt(attempt: AttemptEvent): void;
 }
 
-/** Calls an operation: the same bytes and the same idempotency key with each attempt. Resolves to the payload. */
+/**
+ * Calls an operation and returns its payload. Each attempt sends the same bytes and the same idempotency key.
+ *
+ * Rejects with `InputError`, `ApiError`, `NetworkError` or `ProtocolError`, or with the reason of the caller's signal.
+ */
 export async function call(
   context: CallContext,
   endpoint: AnyEndpoint,
@@ -34,44 +37,53 @@ export async function call(
   const { timing, limits, host } = context;
   signal?.throwIfAborted();
   const key = mutates(endpoint) ? (idempotencyKey ?? timing.newKey()) : null;
-  const outgoing = prepare(context, endpoint, input, key);
+  const request = prepareRequest(context, endpoint, input, key);
   const transport = await context.openTransport();
   const operation = `${endpoint.method} ${endpoint.path}`;
+  const bounds = { timeoutMs: limits.timeoutMs, maxBytes: maxResponseBytes(endpoint), signal };
 
-  for (let before = noHistory; ; ) {
+  for (let before = noAttempts; ; ) {
     const startedAt = timing.now();
-    const received = await exchange(transport, outgoing, { timeoutMs: limits.timeoutMs, signal });
-    if (received.kind === 'answer') context.onHeaders(operation, received.headers);
-    const outcome = received.kind === 'answer' ? readOutcome(endpoint, received, timing.now()) : received;
-    const history = addAttempt(before, outcome);
-    const decision = decideRetry(outcome, history, limits, timing.random());
+    const received = await sendOnce(transport, request, bounds);
+    const response = received.kind === 'response' ? received : null;
+    if (response !== null) context.onHeaders(operation, response.headers);
+    const result = received.kind === 'response' ? readResult(endpoint, received, timing.now()) : received;
+    const durationMs = Math.max(0, timing.now() - startedAt);
+    const state = addAttempt(before, result, durationMs);
+    const delayMs = retryDelay(result, state, limits, timing.random());
     context.onAttempt({
       operation,
-      attempt: history.attempts,
-      status: received.kind === 'answer' ? received.status : null,
-      durationMs: Math.max(0, timing.now() - startedAt),
+      attempt: state.attempts,
+      status: response?.status ?? null,
+      durationMs,
       idempotencyKey: key,
-      willRetryInMs: decision.retry ? decision.waitMs : null,
+      replayed: response !== null && isReplayed(response.headers),
+      willRetryInMs: delayMs,
     });
-    if (outcome.kind === 'payload') return outcome.payload;
-    if (!decision.retry) {
-      const { attempts, sent } = history;
+    if (result.kind === 'success') return result.payload;
+    if (delayMs === null) {
+      const { attempts, sent } = state;
       const trace = { operation, idempotencyKey: key, attempts, mayHaveRunBefore: before.mayHaveRun };
-      throw toError(outcome, endpoint, { call: trace, host, sent });
+      throw toCallError(result, endpoint, { call: trace, host, sent });
     }
-    await timing.sleep(decision.waitMs, signal);
+    await timing.sleep(delayMs, signal);
     signal?.throwIfAborted();
-    before = addWait(history, outcome, decision.waitMs);
+    before = addWait(state, result, delayMs);
   }
 }
 
-function prepare(context: CallContext, endpoint: AnyEndpoint, input: unknown, key: string | null): Outgoing {
+function prepareRequest(
+  context: CallContext,
+  endpoint: AnyEndpoint,
+  input: unknown,
+  key: string | null,
+): PreparedRequest {
   if (key !== null) checkIdempotencyKey(key);
   const { search, body } = encodeInput(endpoint, input);
   return {
     url: `${context.baseHref}${endpoint.path}${search}`,
     method: endpoint.method,
-    headers: writeHeaders(endpoint, context.speaker, key),
+    headers: writeHeaders(endpoint, context.credentials, key),
     body,
   };
 }

@@ -1,45 +1,58 @@
+import type { z } from 'zod';
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { type Contract, contract } from '../contract/index.ts';
 import { readBaseUrl } from './base-url.ts';
 import { type CallContext, call } from './call.ts';
-import { noticeOnce } from './deprecation.ts';
-import { checkToken } from './headers.ts';
-import { openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
-import type { Plain } from './plain.ts';
+import { checkToken } from './request.ts';
+import { deprecationReporter } from './response-headers.ts';
 import { systemTiming } from './timing.ts';
-import { throughFetch } from './transport.ts';
+import { fetchTransport, openNetworkTransport } from './transport.ts';
 
 /** Every operation of the contract as a function: `client.keys.create({ productId }, options)`. */
-export type Client = {
-  readonly [Resource in keyof Contract]: {
-    readonly [Name in keyof Contract[Resource]]: Operation<
-      Plain<InputOf<Contract[Resource][Name]>>,
-      PayloadOf<Contract[Resource][Name]>
+export type Client = ClientOf<Contract>;
+
+/** The operations of any set of endpoints, by resource and name. */
+export type ClientOf<Endpoints> = {
+  readonly [Resource in keyof Endpoints]: {
+    readonly [Name in keyof Endpoints[Resource]]: Operation<
+      Plain<InputOf<Endpoints[Resource][Name]>>,
+      PayloadOf<Endpoints[Resource][Name]>
     >;
   };
 };
 
-/** Input without required fields may be left out. */
+/** An operation. Input without required fields may be left out. */
 type Operation<Input, Payload> =
   Record<never, never> extends Input
     ? (input?: keyof Input extends never ? Record<string, never> : Input, options?: CallOptions) => Promise<Payload>
     : (input: Input, options?: CallOptions) => Promise<Payload>;
 
+/** `T` without zod's brands, so that a caller passes plain values: `ProductId` becomes `string`. */
+export type Plain<T> = T extends string & z.$brand
+  ? string
+  : T extends number & z.$brand
+    ? number
+    : T extends readonly (infer Item)[]
+      ? readonly Plain<Item>[]
+      : T extends object
+        ? { [Name in keyof T]: Plain<T[Name]> }
+        : T;
+
 /**
  * Makes a client of the service at `options.baseUrl`.
  *
  * Its operations resolve to the payload without envelope and reject with `InputError` (nothing was sent), `ApiError`
- * (the service refused), `NetworkError` (no answer) or `ProtocolError` (an answer outside the contract).
+ * (the service refused), `NetworkError` (no complete response) or `ProtocolError` (a response outside the contract).
  * Throws `InputError` when the base URL or the token cannot be used.
  */
 export function createClient(options: ClientOptions): Client {
   const context = readOptions(options);
-  const operations = Object.entries(contract).map(([resource, endpoints]) => [
+  const resources = Object.entries(contract).map(([resource, named]) => [
     resource,
-    Object.fromEntries(Object.entries(endpoints).map(([name, endpoint]) => [name, operation(context, endpoint)])),
+    Object.fromEntries(Object.entries(named).map(([name, endpoint]) => [name, operation(context, endpoint)])),
   ]);
-  return Object.fromEntries(operations) as Client;
+  return Object.fromEntries(resources) as Client;
 }
 
 function operation(context: CallContext, endpoint: AnyEndpoint) {
@@ -47,23 +60,25 @@ function operation(context: CallContext, endpoint: AnyEndpoint) {
 }
 
 function readOptions(options: ClientOptions): CallContext {
-  const { token, fetch, timeoutMs = 30_000, maxRetries = 4, maxWaitMs = 60_000, timing = systemTiming } = options;
+  const { token, fetch, timing = systemTiming } = options;
+  const { timeoutMs = 30_000, maxRetries = null, maxElapsedMs = 30_000, maxWaitMs = 60_000 } = options;
   checkToken(token);
-  // Within this process, and without a secret, there is nothing to overhear.
+  // Within this process, and without a secret, there is nothing to eavesdrop on.
   const plainHttpAllowed = fetch !== undefined && token === undefined;
   const { href, host, isLoopback } = readBaseUrl(options.baseUrl, { plainHttpAllowed });
+  const connectTimeoutMs = Math.min(10_000, timeoutMs);
   // A proxy elsewhere would see what plain http sends to a loopback address.
   const openTransport = once(async () =>
-    fetch ? throughFetch(fetch) : openNetwork({ connectTimeoutMs: Math.min(10_000, timeoutMs), proxied: !isLoopback }),
+    fetch ? fetchTransport(fetch) : openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback }),
   );
   return {
     baseHref: href,
     host,
-    speaker: { userAgent: options.userAgent ?? 'lkm', token },
-    limits: { timeoutMs, maxRetries, maxWaitMs },
+    credentials: { userAgent: options.userAgent ?? 'lkm', token },
+    limits: { timeoutMs, maxRetries, maxElapsedMs, maxWaitMs },
     timing,
     openTransport,
-    onHeaders: noticeOnce(options.onNotice ?? (() => {})),
+    onHeaders: deprecationReporter(options.onNotice ?? (() => {})),
     onAttempt: options.onAttempt ?? (() => {}),
   };
 }

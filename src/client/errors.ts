@@ -1,43 +1,56 @@
-import type { CallTrace } from '../contract/errors.ts';
+import { type AnyEndpoint, reasonsOf } from '../contract/endpoint.ts';
+import { type ApiError, type CallTrace, readApiError } from '../contract/errors.ts';
+import { type NetworkFailure, rootCauses } from './attempt.ts';
+import type { FailedAttempt } from './response.ts';
 
-/** A {@link CallTrace} that also remembers the attempts before the last. */
-export interface Trace extends CallTrace {
-  /** Whether an attempt before the last may have run the operation. */
+/** A {@link CallTrace} that also says what may have happened before the last attempt. */
+export interface ClientCallTrace extends CallTrace {
+  /** Whether an attempt before the last may have carried out the operation. */
   readonly mayHaveRunBefore: boolean;
 }
 
-/** No whole answer came. `cause` is what the network said last. */
+/** No complete response was received. `cause` is the error of the last attempt. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly call: CallTrace;
   /** False only if it is certain that no attempt reached the service. */
   readonly sent: boolean;
-  /** Whether the last attempt ran out of time. */
+  /** Whether the last attempt ran into its timeout. */
   readonly timedOut: boolean;
 
   constructor(
     message: string,
-    about: { readonly call: CallTrace; readonly sent: boolean; readonly timedOut: boolean },
+    details: { readonly call: CallTrace; readonly sent: boolean; readonly timedOut: boolean },
     options?: ErrorOptions,
   ) {
     super(message, options);
-    this.call = about.call;
-    this.sent = about.sent;
-    this.timedOut = about.timedOut;
+    this.call = details.call;
+    this.sent = details.sent;
+    this.timedOut = details.timedOut;
   }
 }
 
-/** An answer outside the contract: a redirect, a page instead of JSON, a shape that does not fit. */
+/** A response outside the contract: a redirect, an HTML page, JSON in another shape. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly call: CallTrace;
-  /** HTTP status of the answer. */
+  /** HTTP status of the last response. */
   readonly status: number;
+  /**
+   * Whether the response shows that no lkm service has handled the request, so that nothing was changed: the base URL
+   * is probably wrong. False for a mutation of which an earlier attempt may have been carried out. Decision 0037.
+   */
+  readonly foreign: boolean;
 
-  constructor(message: string, about: { readonly call: CallTrace; readonly status: number }, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    details: { readonly call: CallTrace; readonly status: number; readonly foreign: boolean },
+    options?: ErrorOptions,
+  ) {
     super(message, options);
-    this.call = about.call;
-    this.status = about.status;
+    this.call = details.call;
+    this.status = details.status;
+    this.foreign = details.foreign;
   }
 }
 
@@ -47,7 +60,7 @@ export interface InputIssue {
   readonly message: string;
 }
 
-/** The caller's input does not fit; nothing was sent. */
+/** The caller's input does not fit the contract; nothing was sent. */
 export class InputError extends TypeError {
   override readonly name = 'InputError';
   readonly issues: readonly InputIssue[];
@@ -56,4 +69,39 @@ export class InputError extends TypeError {
     super(issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '), options);
     this.issues = issues;
   }
+}
+
+/** The error with which a call ends after its last attempt. */
+export function toCallError(
+  failed: FailedAttempt,
+  endpoint: AnyEndpoint,
+  details: { readonly call: ClientCallTrace; readonly host: string; readonly sent: boolean },
+): ApiError | NetworkError | ProtocolError {
+  const { call, host, sent } = details;
+  switch (failed.kind) {
+    case 'error-response': {
+      const { status, code, message, retryAfterMs } = failed;
+      return readApiError({ status, code, message, retryAfterMs }, reasonsOf(endpoint), call);
+    }
+    case 'invalid-response': {
+      const { status, message, cause } = failed;
+      const mayHaveChanged = call.idempotencyKey !== null && call.mayHaveRunBefore;
+      const foreign = failed.foreign && !mayHaveChanged;
+      return new ProtocolError(`the service ${message}`, { call, status, foreign }, { cause });
+    }
+    case 'network-failure': {
+      const { timedOut, cause } = failed;
+      const message = sent ? noResponse(host, call.attempts) : noConnection(host, failed);
+      return new NetworkError(message, { call, sent, timedOut }, { cause });
+    }
+  }
+}
+
+const noResponse = (host: string, attempts: number) =>
+  `no answer from ${host} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`;
+
+/** Some system errors have a code and no message. With several addresses, the first one's error is shown. */
+function noConnection(host: string, { cause }: NetworkFailure): string {
+  const [first] = rootCauses(cause);
+  return `cannot connect to ${host}: ${first?.message || first?.code || 'unknown cause'}`;
 }

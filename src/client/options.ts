@@ -1,54 +1,66 @@
 import type { Fetch } from '../contract/endpoint.ts';
 import type { Timing } from './timing.ts';
 
-/** How a client reaches its service. */
+/** How a client connects to its service. */
 export interface ClientOptions {
   /** The address of the service; a path is kept: `https://example.com/licensing`. Plain `http:` on loopback only. */
   readonly baseUrl: string;
   /** The bearer token, sent to the origin of `baseUrl` and nowhere else. */
   readonly token?: string | undefined;
-  /** The network; the default opens connections with undici and honours `HTTPS_PROXY` and `NO_PROXY`. */
+  /** The network; the default opens connections with undici and uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
-  /** Longest duration of one attempt, answer included, in milliseconds; default 30 000. */
+  /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts after the first; default 4. Waiting for a request in progress (409/3) does not count. */
+  /**
+   * The most attempts after the first. Waits for a request in progress (409/3) do not count.
+   *
+   * By default 4, and while the service cannot be reached (no connection, 502, 503, 504) as many as `maxElapsedMs`
+   * allows, so that a call outlasts a restart of the service. A number given here bounds both.
+   */
   readonly maxRetries?: number | undefined;
-  /** Longest wait on one 429 or 503, and on a request in progress in all, in milliseconds; default 60 000. */
+  /**
+   * How long a call that fails is repeated, in milliseconds since its first failure; default 30 000. It is checked
+   * before each wait. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
+   */
+  readonly maxElapsedMs?: number | undefined;
+  /** Longest wait that one 429 or 503 may ask for, and for a request in progress in all; default 60 000. */
   readonly maxWaitMs?: number | undefined;
   /** The `User-Agent` header; default `lkm`. */
   readonly userAgent?: string | undefined;
-  /** Told once per endpoint that the service is retiring it. */
+  /** Called once for each endpoint that the service is retiring. */
   readonly onNotice?: ((notice: DeprecationNotice) => void) | undefined;
-  /** Told after each attempt. */
+  /** Called after each attempt. */
   readonly onAttempt?: ((attempt: AttemptEvent) => void) | undefined;
-  /** Time and chance, for tests. */
+  /** Clock, timers and random numbers; tests set them. */
   readonly timing?: Timing | undefined;
 }
 
-/** What one call may set. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Makes a mutation repeatable across processes; without it each call gets a new one. Reads ignore it. */
+  /** Makes a mutation repeatable by another process; the default is a new one for each call. Reads ignore it. */
   readonly idempotencyKey?: string | undefined;
   /** Ends the call at once; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One attempt, without anything secret. */
+/** One attempt. Contains nothing secret. */
 export interface AttemptEvent {
   /** Method and path: `POST /create-key`. */
   readonly operation: string;
   /** From 1. */
   readonly attempt: number;
-  /** HTTP status; null when no whole answer came. */
+  /** HTTP status; null when no complete response was received. */
   readonly status: number | null;
   readonly durationMs: number;
   /** Null on reads. */
   readonly idempotencyKey: string | null;
+  /** Whether the service repeated its stored response to an earlier request (`Idempotency-Replayed`). */
+  readonly replayed: boolean;
   /** Milliseconds until the next attempt; null when this was the last. */
   readonly willRetryInMs: number | null;
 }
 
-/** The service is retiring an endpoint: both headers as they came. Source: API description, "Versioning", 4. */
+/** The service is retiring an endpoint: both headers as received. Source: API description, "Versioning", 4. */
 export interface DeprecationNotice {
   /** Method and path: `GET /key`. */
   readonly operation: string;

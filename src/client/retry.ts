@@ -1,48 +1,138 @@
-import { type History, isPending } from './history.ts';
-import type { Outcome } from './outcome.ts';
+import { isInProgress, mayHaveRun } from './outcome-unknown.ts';
+import type { AttemptResult } from './response.ts';
 
-/** What comes after an attempt. */
-export type Decision = { readonly retry: true; readonly waitMs: number } | { readonly retry: false };
-
-/** What the caller allows. */
+/** How long and how often a call may be repeated; `ClientOptions` documents each. */
 export interface RetryLimits {
-  readonly maxRetries: number;
+  /** Null when the caller set no number. */
+  readonly maxRetries: number | null;
+  readonly maxElapsedMs: number;
   readonly maxWaitMs: number;
 }
 
-const baseMs = 250;
-const capMs = 8_000;
-const stop: Decision = { retry: false };
+/** What the attempts of one call add up to. */
+export interface RetryState {
+  readonly attempts: number;
+  /** Attempts that failed, not counting those that met a request in progress. */
+  readonly failures: number;
+  /** Those failures in which the service could be reached. */
+  readonly reachedFailures: number;
+  /** Milliseconds since the first failure other than a rate limit: attempts and waits. */
+  readonly failingMs: number;
+  /** Attempts that met a request in progress (409/3). */
+  readonly inProgress: number;
+  /** Milliseconds waited for a request in progress. */
+  readonly inProgressMs: number;
+  /** Whether any attempt may have reached the service. */
+  readonly sent: boolean;
+  /** Whether any attempt may have carried out the operation. */
+  readonly mayHaveRun: boolean;
+}
+
+/** The state before the first attempt. */
+export const noAttempts: RetryState = {
+  attempts: 0,
+  failures: 0,
+  reachedFailures: 0,
+  failingMs: 0,
+  inProgress: 0,
+  inProgressMs: 0,
+  sent: false,
+  mayHaveRun: false,
+};
+
+/** The number of retries when the caller sets none. */
+const DEFAULT_RETRIES = 4;
+
+const BASE_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5_000;
+/** Waits add up to the time allowed even if the jitter is always 0. */
+const MIN_BACKOFF_MS = 50;
+
+/** Adds an attempt that took `durationMs`. */
+export function addAttempt(state: RetryState, result: AttemptResult, durationMs: number): RetryState {
+  const failed = result.kind !== 'success' && !isRequestInProgress(result);
+  return {
+    attempts: state.attempts + 1,
+    failures: state.failures + (failed ? 1 : 0),
+    reachedFailures: state.reachedFailures + (failed && !isOutage(result) ? 1 : 0),
+    failingMs: state.failingMs === 0 ? 0 : state.failingMs + durationMs,
+    inProgress: state.inProgress + (isRequestInProgress(result) ? 1 : 0),
+    inProgressMs: state.inProgressMs,
+    sent: state.sent || hasReached(result),
+    mayHaveRun: state.mayHaveRun || resultMayHaveRun(result),
+  };
+}
+
+/** Adds the wait after an attempt. */
+export function addWait(state: RetryState, result: AttemptResult, waitMs: number): RetryState {
+  if (isRequestInProgress(result)) return { ...state, inProgressMs: state.inProgressMs + waitMs };
+  return isStatus(result, 429) ? state : { ...state, failingMs: state.failingMs + waitMs };
+}
 
 /**
- * Whether an attempt is worth repeating, and when: exponential backoff with full jitter, or what the service asks
- * for. Reads and mutations alike, since the idempotency key makes a repetition safe.
+ * Milliseconds until the next attempt, or null when the call ends with this one: exponential backoff with full jitter,
+ * or what the service asks for. Reads and mutations alike, since the idempotency key makes a repetition safe.
  *
- * `history` includes the attempt; `random` is at least 0 and below 1.
+ * `state` includes the attempt; `random` is at least 0 and below 1. Decision 0038 has the numbers.
  */
-export function decideRetry(outcome: Outcome, history: History, limits: RetryLimits, random: number): Decision {
-  if (isPending(outcome)) return decideWait(outcome, history, limits, random);
-  const failures = history.attempts - history.pendings;
-  if (!isTransient(outcome) || !(failures <= limits.maxRetries)) return stop;
-  const backoffMs = backoff(failures, random);
-  if (!asksForTime(outcome)) return { retry: true, waitMs: backoffMs };
-  const waitMs = retryAfter(outcome) ?? Math.min(backoffMs, limits.maxWaitMs);
-  return waitMs <= limits.maxWaitMs ? { retry: true, waitMs } : stop;
+export function retryDelay(
+  result: AttemptResult,
+  state: RetryState,
+  limits: RetryLimits,
+  random: number,
+): number | null {
+  if (isRequestInProgress(result)) return inProgressDelay(result, state, limits, random);
+  if (!isTransient(result) || !isWithinRetries(result, state, limits)) return null;
+  const backoffMs = backoff(state.failures, random);
+  // Only these statuses use `Retry-After` in the contract.
+  const askedMs = isStatus(result, 429, 503) ? retryAfter(result) : null;
+  if (isStatus(result, 429)) return atMost(limits.maxWaitMs, askedMs ?? Math.min(backoffMs, limits.maxWaitMs));
+  const remainingMs = limits.maxElapsedMs - state.failingMs;
+  if (!(remainingMs > 0)) return null;
+  return askedMs === null
+    ? Math.min(backoffMs, Math.ceil(remainingMs))
+    : atMost(limits.maxWaitMs, Math.max(MIN_BACKOFF_MS, askedMs));
 }
 
-/** A request in progress is waited for up to `maxWaitMs` in all; the floor makes sure that the waits add up. */
-function decideWait(outcome: Outcome, history: History, limits: RetryLimits, random: number): Decision {
-  const waitMs = Math.max(baseMs, retryAfter(outcome) ?? backoff(history.pendings, random));
-  return history.pendingMs + waitMs <= limits.maxWaitMs ? { retry: true, waitMs } : stop;
+/** A request in progress is waited for up to `maxWaitMs` in all; the minimum makes sure that the waits add up. */
+function inProgressDelay(result: AttemptResult, state: RetryState, limits: RetryLimits, random: number): number | null {
+  const waitMs = Math.max(BASE_BACKOFF_MS, retryAfter(result) ?? backoff(state.inProgress, random));
+  return atMost(limits.maxWaitMs - state.inProgressMs, waitMs);
 }
 
-function isTransient(outcome: Outcome): boolean {
-  if (outcome.kind === 'loss') return !outcome.hopeless;
-  return [429, 500, 502, 503, 504].includes(outcome.status);
+function isWithinRetries(result: AttemptResult, state: RetryState, { maxRetries }: RetryLimits): boolean {
+  if (maxRetries !== null) return state.failures <= maxRetries;
+  return isOutage(result) || state.reachedFailures <= DEFAULT_RETRIES;
 }
 
-const asksForTime = (outcome: Outcome) => 'status' in outcome && [429, 503].includes(outcome.status);
+function isTransient(result: AttemptResult): boolean {
+  if (result.kind === 'success') return false;
+  if (result.kind === 'network-failure') return result.retryable;
+  return [429, 500, 502, 503, 504].includes(result.status);
+}
 
-const retryAfter = (outcome: Outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : null);
+/** The service, or the proxy in front of it, is down for now, as in a restart. */
+function isOutage(result: AttemptResult): boolean {
+  if (result.kind === 'network-failure') return result.unreachable;
+  return isStatus(result, 502, 503, 504);
+}
 
-const backoff = (attempt: number, random: number) => Math.floor(random * Math.min(capMs, baseMs * 2 ** (attempt - 1)));
+const isStatus = (result: AttemptResult, ...statuses: readonly number[]): boolean =>
+  'status' in result && statuses.includes(result.status);
+
+const retryAfter = (result: AttemptResult) => ('retryAfterMs' in result ? result.retryAfterMs : null);
+
+const isRequestInProgress = (result: AttemptResult) => result.kind === 'error-response' && isInProgress(result);
+
+const hasReached = (result: AttemptResult) => result.kind !== 'network-failure' || result.reached;
+
+function resultMayHaveRun(result: AttemptResult): boolean {
+  if (result.kind === 'error-response') return mayHaveRun(result);
+  if (result.kind === 'invalid-response') return !result.foreign;
+  return hasReached(result);
+}
+
+const backoff = (attempt: number, random: number) =>
+  Math.max(MIN_BACKOFF_MS, Math.floor(random * Math.min(MAX_BACKOFF_MS, BASE_BACKOFF_MS * 2 ** (attempt - 1))));
+
+const atMost = (limitMs: number, waitMs: number) => (waitMs <= limitMs ? waitMs : null);

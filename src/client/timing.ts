@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a timer can count: more milliseconds than this and Node fires at once. */
+/** The longest timer in milliseconds: with more than this Node fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** Where time and chance come from; tests set them. */
+/** Clock, timers and random numbers; tests set them. */
 export interface Timing {
   /** Milliseconds since 1970. */
   now(): number;

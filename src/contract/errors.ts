@@ -76,6 +76,8 @@ interface WireError {
   readonly status: number;
   readonly code: number;
   readonly message: string;
+  /** From the response's headers; only the client knows it. */
+  readonly retryAfterMs?: number | null;
 }
 
 /** The errors that any mutation may return besides. Source: API description, "Common behavior: idempotency". */
@@ -108,6 +110,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: number;
   readonly call: CallTrace | null;
+  /** How long the service asks to wait (`Retry-After`), in milliseconds; null when it does not say. */
+  readonly retryAfterMs: number | null;
 
   constructor(error: WireError & { reason: Reason | null; call?: CallTrace }, options?: ErrorOptions) {
     super(error.message, options);
@@ -115,6 +119,7 @@ export class ApiError extends Error {
     this.status = error.status;
     this.code = error.code;
     this.call = error.call ?? null;
+    this.retryAfterMs = error.retryAfterMs ?? null;
   }
 }
 

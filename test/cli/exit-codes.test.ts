@@ -100,11 +100,11 @@ const rows: Row[] = [
     retryable: true,
   },
   {
-    when: 'a change answered by a page',
+    when: 'a change answered by another service',
     argv: create,
     answer: [200, 'a page'],
-    exitCode: 8,
-    code: 'outcome_unknown',
+    exitCode: 10,
+    code: 'bad_response',
     retryable: true,
   },
   {

@@ -72,7 +72,12 @@ test.each<[string, Answer, number, string]>([
     302,
     'the service answered with a redirect to https://elsewhere.example/login; check the base URL',
   ],
-  ['a redirect to nowhere', text('', 301), 301, 'the service answered with a redirect to nowhere; check the base URL'],
+  [
+    'a redirect without an address',
+    text('', 301),
+    301,
+    'the service answered with a redirect that names no address; check the base URL',
+  ],
 ])('takes %s for a breach of the contract', async (_title, answer, status, message) => {
   const seen = script(answer);
   const error = await create().catch((thrown: unknown) => thrown);

@@ -88,10 +88,25 @@ test('reports each attempt, and nothing secret', async () => {
   const attempts: AttemptEvent[] = [];
   const { client } = scriptedClient({ onAttempt: (attempt) => attempts.push(attempt) });
   await client.keys.create({ productId });
-  const always = { operation: 'POST /create-key', idempotencyKey: 'key-1', durationMs: 0 };
+  const always = { operation: 'POST /create-key', idempotencyKey: 'key-1', durationMs: 0, replayed: false };
   expect(attempts).toEqual([
     { ...always, attempt: 1, status: null, willRetryInMs: 125 },
     { ...always, attempt: 2, status: 429, willRetryInMs: 1_000 },
     { ...always, attempt: 3, status: 200, willRetryInMs: null },
   ]);
+});
+
+test('says that the service repeated its stored response', async () => {
+  script(reset, json(issued, 200, { 'idempotency-replayed': 'true' }));
+  const attempts: AttemptEvent[] = [];
+  const { client } = scriptedClient({ onAttempt: (attempt) => attempts.push(attempt) });
+  await client.keys.create({ productId });
+  expect(attempts.map(({ replayed }) => replayed)).toEqual([false, true]);
+});
+
+test('an error says how long the service asks to wait, or that it does not say', async () => {
+  script(refusal(429, 3, { 'retry-after': '3600' }), refusal(404, 1));
+  const { client } = scriptedClient();
+  await expect(client.keys.create({ productId })).rejects.toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
+  await expect(client.keys.create({ productId })).rejects.toMatchObject({ status: 404, retryAfterMs: null });
 });

@@ -111,6 +111,15 @@ test('knows that nothing was sent to a server that does not speak TLS', async ()
   await expect(create(`https://${address}`)).rejects.toMatchObject({ name: 'NetworkError', sent: false });
 });
 
+test('knows that nothing was sent to a port that fetch does not open, and tries it once', async () => {
+  await expect(create('http://127.0.0.1:6000', 4)).rejects.toMatchObject({
+    name: 'NetworkError',
+    message: 'cannot connect to 127.0.0.1:6000: bad port',
+    sent: false,
+    call: { attempts: 1 },
+  });
+});
+
 test('goes through the proxy that the environment names, and no further if it refuses', async () => {
   const asked: unknown[] = [];
   const proxy = createServer();

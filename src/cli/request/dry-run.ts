@@ -1,4 +1,4 @@
-import { writeHeaders } from '../../client/headers.ts';
+import { writeHeaders } from '../../client/request.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { CapturedRequest } from './capture-request.ts';
 

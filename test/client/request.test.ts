@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { encodeInput } from '../../src/client/encode.ts';
 import { InputError } from '../../src/client/index.ts';
+import { encodeInput } from '../../src/client/request.ts';
 import { contract } from '../../src/contract/index.ts';
 import { licenseKey, productId } from './examples.ts';
 
@@ -43,9 +43,14 @@ test.each([
     ['customerId'],
   ],
   ['a body that changes nothing', products.update, { productId }, ['']],
-  ['scopes for a kind that has its own', tokens.create, { name: 'ci', kind: 'admin', scopes: ['license:read'] }, ['']],
+  [
+    'scopes for a kind that has its own',
+    tokens.create,
+    { name: 'ci', kind: 'admin', scopes: ['license:read'] },
+    ['scopes'],
+  ],
   ['a field that no schema names', keys.get, { productId, licenseKey, hostID: 'h' }, ['hostID']],
-  ['a field for an operation without fields', customers.list, { page: 2 }, ['page']],
+  ['a field for an operation without fields', tokens.self, { page: 2 }, ['page']],
   ['something that is not an object', keys.get, null, ['']],
 ] as const)('names %s', (_title, endpoint, input, paths) => {
   const issues = issuesOf(() => encodeInput(endpoint, input));

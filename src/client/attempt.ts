@@ -1,0 +1,127 @@
+import { MAX_TIMER_MS } from './timing.ts';
+import type { PreparedRequest, ResponseHeaders, Transport, TransportResponse } from './transport.ts';
+
+/** A response that was read to its end, before it is checked against the contract. */
+export interface RawResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Null when the body is longer than the attempt's `maxBytes`. */
+  readonly text: string | null;
+}
+
+/** No complete response was received. */
+export interface NetworkFailure {
+  readonly kind: 'network-failure';
+  /** False only if it is certain that nothing reached the service. */
+  readonly reached: boolean;
+  /** Whether no connection could be made, as while a service restarts. */
+  readonly unreachable: boolean;
+  readonly timedOut: boolean;
+  /** False when another attempt cannot succeed: an untrusted certificate, a server without TLS, a forbidden port. */
+  readonly retryable: boolean;
+  readonly cause: unknown;
+}
+
+interface AttemptLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends a request once and reads the whole response. Throws only when the caller's signal aborts, with its reason. */
+export async function sendOnce(
+  transport: Transport,
+  request: PreparedRequest,
+  { timeoutMs, maxBytes, signal }: AttemptLimits,
+): Promise<RawResponse | NetworkFailure> {
+  const timeout = new AbortController();
+  const reason = new DOMException(`no complete response within ${timeoutMs} ms`, 'TimeoutError');
+  const timer = setTimeout(() => timeout.abort(reason), Math.min(timeoutMs, MAX_TIMER_MS));
+  const end = AbortSignal.any(signal ? [signal, timeout.signal] : [timeout.signal]);
+  try {
+    const response = transport(request, end).then((received) => readResponse(received, maxBytes));
+    return await rejectOnAbort(response, end);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return classifyFailure(cause, timeout.signal.aborted);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readResponse({ status, headers, body }: TransportResponse, maxBytes: number): Promise<RawResponse> {
+  return { kind: 'response', status, headers, text: await readText(body, maxBytes) };
+}
+
+async function readText(body: TransportResponse['body'], maxBytes: number): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** A `Fetch` may ignore its signal; the caller must not wait for it. */
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+function classifyFailure(cause: unknown, timedOut: boolean): NetworkFailure {
+  const errors = rootCauses(cause);
+  const all = (test: (error: SystemError) => boolean) => errors.length > 0 && errors.every(test);
+  return {
+    kind: 'network-failure',
+    reached: !all(isBeforeSending),
+    unreachable: all(isUnreachable),
+    timedOut,
+    retryable: !all((error) => isUntrustedCertificate(error) || isNotTls(error) || isForbiddenPort(error)),
+    cause,
+  };
+}
+
+/** An error of Node or undici. */
+interface SystemError extends Error {
+  readonly code?: string;
+  readonly syscall?: string;
+}
+
+/** The innermost errors: `fetch failed` wraps them, and one attempt on several addresses has several. */
+export function rootCauses(error: unknown): readonly SystemError[] {
+  if (error instanceof AggregateError) return error.errors.flatMap(rootCauses);
+  if (!(error instanceof Error)) return [];
+  return error.cause === undefined ? [error] : rootCauses(error.cause);
+}
+
+/** A host name that does not exist is not among these: unlike a refused connection, it seldom appears by itself. */
+const isUnreachable = ({ code, syscall }: SystemError) =>
+  syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'EAI_AGAIN';
+
+const isBeforeSending = (error: SystemError) =>
+  isUnreachable(error) ||
+  error.syscall === 'getaddrinfo' ||
+  // undici, when a proxy refuses the tunnel; its error code is that of any aborted request.
+  error.message.startsWith('Proxy response (') ||
+  isUntrustedCertificate(error) ||
+  isNotTls(error) ||
+  isForbiddenPort(error);
+
+/** Node's names for a certificate that fails verification, which happens before the request is written. */
+const isUntrustedCertificate = ({ code = '' }: SystemError) =>
+  /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))/.test(
+    code,
+  );
+
+/** The server at this port does not use TLS. */
+const isNotTls = ({ code = '' }: SystemError) =>
+  code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
+
+/** `fetch` opens no connection to some ports: https://fetch.spec.whatwg.org/#port-blocking */
+const isForbiddenPort = ({ message }: SystemError) => message === 'bad port';

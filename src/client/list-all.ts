@@ -1,0 +1,38 @@
+import type { CallOptions } from './options.ts';
+
+/** One page of a list. `meta` is absent when a service returns the whole list at once. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly meta?: { readonly totalPages: number } | undefined;
+}
+
+/** A list operation of the client, such as `client.customers.list`. */
+export type ListOperation<Input, Item> = (
+  input: Input & { readonly page: number; readonly limit: number },
+  options?: CallOptions,
+) => Promise<ListPage<Item>>;
+
+/** Options of {@link listAll}. */
+export interface ListAllOptions extends Pick<CallOptions, 'signal'> {
+  /** Items per request, 1 to 1000; default 1000. */
+  readonly pageSize?: number | undefined;
+}
+
+/**
+ * Reads a list of any size page by page: `for await (const customer of listAll(client.customers.list, {}))`.
+ *
+ * Only one page is in memory at a time; the next one is requested when its first item is needed. The pages are separate
+ * requests: what is created meanwhile may be missing, and when items are deleted meanwhile, those after them move up to
+ * the page that was read already and may be missing too.
+ */
+export async function* listAll<Input, Item>(
+  list: ListOperation<Input, Item>,
+  input: Input,
+  { pageSize = 1_000, signal }: ListAllOptions = {},
+): AsyncGenerator<Item, void, undefined> {
+  for (let page = 1; ; page += 1) {
+    const { items, meta } = await list({ ...input, page, limit: pageSize }, { signal });
+    yield* items;
+    if (meta === undefined || page >= meta.totalPages || items.length === 0) return;
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { AnyEndpoint } from '../contract/endpoint.ts';
+import { InputError, type InputIssue } from './errors.ts';
+
+/** An input as it goes on the wire. */
+export interface EncodedInput {
+  /** Empty, or with its question mark. */
+  readonly search: string;
+  /** JSON text, built once so that every attempt sends the same bytes. */
+  readonly body: string | null;
+}
+
+/** How the client identifies itself to the service. */
+export interface Credentials {
+  readonly userAgent: string;
+  readonly token: string | undefined;
+}
+
+/** Encodes an input by the contract's schemas; throws an {@link InputError} that lists everything wrong with it. */
+export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body'>, input: unknown): EncodedInput {
+  const query = encodePart(endpoint.query, input);
+  const body = encodePart(endpoint.body, input);
+  const issues = [...query.issues, ...body.issues];
+  if (issues.length > 0) throw new InputError(issues);
+  refuseUnknownFields(input, { ...query.fields, ...body.fields });
+  return { search: toSearch(query.fields), body: endpoint.body ? JSON.stringify(body.fields) : null };
+}
+
+/** The headers of a request to `endpoint`. A public endpoint does not get the token. */
+export function writeHeaders(
+  endpoint: Pick<AnyEndpoint, 'scope' | 'body'>,
+  { userAgent, token }: Credentials,
+  idempotencyKey: string | null,
+): Readonly<Record<string, string>> {
+  return {
+    accept: 'application/json',
+    'user-agent': userAgent,
+    ...(token !== undefined && endpoint.scope !== 'public' && { authorization: `Bearer ${token}` }),
+    ...(endpoint.body !== undefined && { 'content-type': 'application/json' }),
+    ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
+  };
+}
+
+/** Refuses a token that cannot be written in a header; the message does not repeat it. */
+export function checkToken(token: string | undefined): void {
+  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return;
+  throw new InputError([{ path: 'token', message: 'must be visible ASCII without spaces' }]);
+}
+
+/** Refuses an idempotency key that the service would refuse with 400/5. */
+export function checkIdempotencyKey(key: string): void {
+  if (key.length <= 255 && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key)) return;
+  const message = 'must be 1 to 255 characters of visible ASCII, with spaces only inside';
+  throw new InputError([{ path: 'idempotencyKey', message }]);
+}
+
+interface EncodedPart {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly issues: readonly InputIssue[];
+}
+
+/** The schemas of query and body each parse the whole input and keep the fields they name. */
+function encodePart(schema: AnyEndpoint['query'], input: unknown): EncodedPart {
+  if (schema === undefined) return { fields: {}, issues: [] };
+  const result = z.safeEncode(schema, input as Record<string, unknown>);
+  if (result.success) return { fields: Object.fromEntries(Object.entries(result.data ?? {})), issues: [] };
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
+  return { fields: {}, issues };
+}
+
+/** A misspelt field would otherwise be dropped, and the service would apply its default. */
+function refuseUnknownFields(input: unknown, known: Readonly<Record<string, unknown>>): void {
+  const issues = Object.entries(input ?? {})
+    .filter(([name, value]) => value !== undefined && !Object.hasOwn(known, name))
+    .map(([name]) => ({ path: name, message: 'unknown field' }));
+  if (issues.length > 0) throw new InputError(issues);
+}
+
+function toSearch(fields: Readonly<Record<string, unknown>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined && value !== null) search.append(name, String(value));
+  }
+  return search.size === 0 ? '' : `?${search}`;
+}
