@@ -100,9 +100,9 @@ describe('a narrow terminal', () => {
       .stdout;
   };
 
-  it('cuts names, never identifiers', async () => {
+  it('leaves out what matters less, then cuts names, and never identifiers', async () => {
     const [, row = ''] = (await table(80)).split('\n');
-    expect(row).toContain('cus_01m7yt3x32eqxajtz5mznckfv0  Grace 软…   ops@grace.exa…  yes ');
+    expect(row).toBe('cus_01m7yt3x32eqxajtz5mznckfv0  Grace 软件 and a very long n…  ops@grace.example');
   });
 
   it('shows a record each when even that does not fit', async () => {
