@@ -97,7 +97,7 @@ function newCommander(name: string, summary: string, reading: Reading): Commande
     .exitOverride()
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .configureOutput({ writeOut: print, writeErr: print, outputError: () => {} });
+    .configureOutput({ writeOut: print, writeErr: print, outputError: () => {}, getOutHasColors: () => true });
 }
 
 /** Gives a command its arguments and options, just before commander reads them. */

@@ -42,6 +42,8 @@ export interface WaitLine {
 }
 
 const TICK_MS = 1_000;
+/** Shorter waits are not worth a line. */
+const SHORTEST_SHOWN_MS = 500;
 
 /** A line on stderr that counts down; nothing where stderr is not a terminal, with `-q`, or in a JSON format. */
 export function showWait(settings: Settings, io: Io): WaitLine {
@@ -58,11 +60,12 @@ export function showWait(settings: Settings, io: Io): WaitLine {
     end,
     show: ({ reason, ms }) => {
       end();
+      if (ms < SHORTEST_SHOWN_MS) return;
       let left = Math.ceil(ms / TICK_MS);
       const draw = (): void => {
         const text = `waiting for ${reason}; next attempt in ${left} s`;
         void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
-        left = Math.max(0, left - 1);
+        left = Math.max(1, left - 1);
       };
       draw();
       timer = setInterval(draw, TICK_MS);

@@ -119,6 +119,7 @@ function describeFeatures(value: unknown): string {
 }
 
 function issuedOf(issued: unknown, most: unknown): string {
+  if (issued === null) return nothing;
   return most === null ? String(issued) : usage(issued, most);
 }
 

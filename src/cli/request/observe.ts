@@ -40,7 +40,7 @@ function waitReason({ status }: AttemptEvent): string {
     case null:
       return 'the service, which does not answer';
     case 409:
-      return 'an earlier request with the same idempotency key';
+      return 'the first request with this idempotency key';
     case 429:
       return 'the rate limit (429)';
     default:

@@ -38,7 +38,7 @@ export const keysCreate = command({
     newCustomerEmail: option('--new-customer-email <EMAIL>', 'the e-mail address of the new customer', {
       field: 'newCustomer.email',
     }),
-    type: option('--type <TYPE>', 'bound to devices (default), or a number of sessions', {
+    type: option('--type <TYPE>', 'what it is bound to; node-locked unless given', {
       field: 'licenseType',
       choices: licenseTypes,
     }),
