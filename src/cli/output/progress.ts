@@ -63,9 +63,10 @@ export function showWait(settings: Settings, io: Io): WaitLine {
       if (ms < SHORTEST_SHOWN_MS) return;
       let left = Math.ceil(ms / TICK_MS);
       const draw = (): void => {
+        if (left < 1) return;
         const text = `waiting for ${reason}; next attempt in ${left} s`;
         void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
-        left = Math.max(1, left - 1);
+        left -= 1;
       };
       draw();
       timer = setInterval(draw, TICK_MS);
