@@ -9,6 +9,8 @@ if (major < 24 || (major === 24 && minor < 15)) {
   );
   process.exitCode = 1;
 } else {
+  // Node.js warns on stderr when both are set, beside an error in JSON. NO_COLOR counts, unless it is empty.
+  delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];
   const main = new URL('../dist/cli/main.js', import.meta.url).href;
   import('node:module')
     .then((module) => {

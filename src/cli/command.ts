@@ -9,6 +9,8 @@ interface Described {
   readonly describe: string;
   /** The contract's field it fills, with dots inside: `newCustomer.email`. Its schema checks the value. */
   readonly field?: string;
+  /** All that it may be, where that is a list. */
+  readonly choices?: readonly string[];
 }
 
 /** An option of a command; `T` is what the command receives. */
@@ -64,6 +66,9 @@ export function command<A extends Specs<ArgumentSpec>, O extends Specs<OptionSpe
 
 type More = Omit<Described, 'describe'> & { readonly env?: string };
 
+/** For an option that takes one of a list, whose value then has that type. */
+type Choice<T extends string> = Omit<More, 'choices'> & { readonly choices: readonly T[] };
+
 const asText = (text: string): string => text;
 
 /** An option without a value. */
@@ -77,6 +82,11 @@ export function negation(flags: `--no-${string}`, describe: string, more: { env:
 }
 
 /** An option with a value, which may be left out. */
+export function option<const T extends string>(
+  flags: string,
+  describe: string,
+  more: Choice<T>,
+): OptionSpec<T | undefined>;
 export function option(flags: string, describe: string, more?: More): OptionSpec<string | undefined>;
 export function option<T>(
   flags: string,
@@ -88,11 +98,18 @@ export function option(flags: string, describe: string, more: More & { parse?: P
 }
 
 /** An option with a value that must be given. */
-export function required(flags: string, describe: string, more: More = {}): OptionSpec<string> {
+export function required<const T extends string>(flags: string, describe: string, more: Choice<T>): OptionSpec<T>;
+export function required(flags: string, describe: string, more?: More): OptionSpec<string>;
+export function required(flags: string, describe: string, more: More = {}): OptionSpec {
   return { flags, describe, kind: 'required', parse: asText, ...more };
 }
 
 /** An option that may be given several times; absent when it is not given at all. */
+export function many<const T extends string>(
+  flags: string,
+  describe: string,
+  more: Choice<T>,
+): OptionSpec<T[] | undefined>;
 export function many(flags: string, describe: string, more?: More): OptionSpec<string[] | undefined>;
 export function many<T>(
   flags: string,

@@ -8,7 +8,7 @@ import type { Note } from './output/result.ts';
 import { talk } from './output/talk.ts';
 import { type Connection, openConnection } from './request/connection.ts';
 import type { Claim } from './request/intents.ts';
-import { observe } from './request/observe.ts';
+import { type Observation, observe } from './request/observe.ts';
 import { version } from './version.ts';
 
 /** What a command works with, besides its own values. */
@@ -30,6 +30,8 @@ export interface CommandContext {
 export interface Changed<T> {
   readonly answer: T;
   readonly idempotencyKey: string;
+  /** Whether an earlier request had made it: nothing was done twice. */
+  readonly replayed: boolean;
 }
 
 /** A context with what only the runner needs. */
@@ -56,6 +58,7 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Co
   let connection: Connection | null = null;
   let pendingKey: string | null = null;
   const answered: Claim[] = [];
+  const observation: Observation = observe(settings, io);
   let isDelivered = false;
 
   async function client({ needsToken } = { needsToken: true }): Promise<Client> {
@@ -68,7 +71,8 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Co
     const { timeoutMs, maxRetries, maxWaitMs } = settings;
     const limits = { timeoutMs, maxRetries, maxWaitMs };
     const userAgent = `lkm/${version}`;
-    const surroundings = { fetch, timing: io.timing, ...observe(settings, io) };
+    const { onAttempt, onNotice } = observation;
+    const surroundings = { fetch, timing: io.timing, onAttempt, onNotice };
     return createClient({ baseUrl, token: token?.token, userAgent, ...limits, ...surroundings });
   }
 
@@ -89,7 +93,7 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Co
       const answer = await send(ready, { idempotencyKey, signal: io.stop });
       pendingKey = null;
       answered.push(claim);
-      return { answer, idempotencyKey };
+      return { answer, idempotencyKey, replayed: observation.replayed };
     } catch (error) {
       if (!io.stop.aborted && isSettledBy(error, claim)) await forget([...answered, claim]);
       throw error;
@@ -122,6 +126,7 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Co
     },
     // Forgetting comes last: whoever is killed before it gets the same answer again.
     close: async () => {
+      observation.end();
       await connection?.close();
       if (isDelivered && answered.length > 0) await forget(answered);
     },

@@ -52,7 +52,7 @@ function outputOf(stream: WriteStream): Output {
   });
   return {
     isTTY: stream.isTTY === true,
-    columns: stream.columns ?? FALLBACK_COLUMNS,
+    columns: stream.columns || FALLBACK_COLUMNS,
     write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
   };
 }

@@ -2,10 +2,9 @@ import { Command as Commander, CommanderError } from 'commander';
 import type { Command } from './command.ts';
 import { UsageError } from './failure/errors.ts';
 import { type GlobalFlags, globalOptions } from './global-options.ts';
-import { withoutBrackets } from './help/brackets.ts';
-import { expandHelp } from './help/expand.ts';
-import { groupHelp, leafHelp } from './help/pages.ts';
+import { describeOption, expandHelp, groupHelp, leafHelp } from './help/pages.ts';
 import { rootHelp } from './help/root.ts';
+import { type HelpView, plainHelp, withoutBrackets } from './help/section.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
 import { version } from './version.ts';
 
@@ -35,9 +34,9 @@ interface Reading {
 }
 
 /** Reads a command line, without the words for node and script. Throws `UsageError`. */
-export async function parseCommandLine(argv: readonly string[]): Promise<Parsed> {
+export async function parseCommandLine(argv: readonly string[], view: HelpView = plainHelp): Promise<Parsed> {
   const reading: Reading = { text: '', path: 'lkm', chosen: null };
-  const root = buildProgram(reading, argv);
+  const root = buildProgram(reading, argv, view);
   try {
     await root.parseAsync(expandHelp(argv), { from: 'user' });
   } catch (error) {
@@ -52,16 +51,18 @@ export async function parseCommandLine(argv: readonly string[]): Promise<Parsed>
 }
 
 /** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
-function buildProgram(reading: Reading, words: readonly string[]): Commander {
+function buildProgram(reading: Reading, words: readonly string[], view: HelpView): Commander {
   const root = newCommander('lkm', '', reading)
     .version(version, '-V, --version', 'show the version')
-    .configureHelp({ formatHelp: () => rootHelp() });
+    .configureHelp({ formatHelp: () => rootHelp(view) });
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
   root.option('--token <TOKEN>');
 
   const parents = new Map([['', root]]);
   for (const { name, alias, summary } of groups) {
-    const group = newCommander(name, summary, reading).configureHelp({ formatHelp: groupHelp });
+    const group = newCommander(name, summary, reading).configureHelp({
+      formatHelp: (self) => groupHelp(self, view),
+    });
     if (alias) group.alias(alias);
     parents.set(name, group);
     root.addCommand(group);
@@ -79,7 +80,7 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
     parent.hook('preSubcommand', async (_, child) => {
       reading.path = `${reading.path} ${child.name()}`;
       const command = await leafOf.get(child)?.load();
-      if (command) fill(child, command, reading);
+      if (command) fill(child, command, reading, view);
     });
   }
   return root;
@@ -96,20 +97,20 @@ function newCommander(name: string, summary: string, reading: Reading): Commande
     .exitOverride()
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .configureOutput({ writeOut: print, writeErr: print, outputError: () => {} });
+    .configureOutput({ writeOut: print, writeErr: print, outputError: () => {}, getOutHasColors: () => true });
 }
 
 /** Gives a command its arguments and options, just before commander reads them. */
-function fill(child: Commander, command: Command, reading: Reading): void {
+function fill(child: Commander, command: Command, reading: Reading, view: HelpView): void {
   for (const { usage, describe } of Object.values(command.arguments)) child.argument(usage, describe);
   const attributes: Record<string, string> = {};
-  for (const [name, { flags, describe, kind, env }] of Object.entries(command.options)) {
-    const option = child.createOption(flags, env ? `${describe} (${env})` : describe);
-    if (kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
+  for (const [name, spec] of Object.entries(command.options)) {
+    const option = child.createOption(spec.flags, describeOption(spec));
+    if (spec.kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
     attributes[name] = option.attributeName();
     child.addOption(option);
   }
-  child.configureHelp({ formatHelp: (self, helper) => leafHelp(self, helper, command) });
+  child.configureHelp({ formatHelp: (self, helper) => leafHelp(self, helper, command, view) });
   child.action(() => {
     reading.chosen = { command, written: collect(child, command, attributes) };
   });
@@ -135,12 +136,19 @@ function refuseToken(root: Commander): void {
   ]);
 }
 
-/** Commander writes its suggestion on a line of its own, in brackets. */
+/** Commander writes its suggestion on a line of its own, in brackets. It suggests opposites too: those are left out. */
 function toUsageError(error: CommanderError, path: string): UsageError {
   const [, what = error.message, meant] =
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(error.message) ?? [];
   const message = withoutBrackets(what);
-  return new UsageError(meant ? `${message}. Did you mean ${meant}?` : message, [['See:', `${path} --help`]], {
-    cause: error,
-  });
+  const typed = /'([^']*)'/.exec(what)?.[1] ?? '';
+  const near = (meant ?? '').split(', ').filter((word) => word !== '' && isTypoOf(typed, word));
+  const question = near.length > 0 ? `. Did you mean ${near.join(' or ')}?` : '';
+  return new UsageError(`${message}${question}`, [['See:', `${path} --help`]], { cause: error });
+}
+
+/** Whether the word may have been meant: it begins in the same way, and is not the opposite (checkin, checkout). */
+function isTypoOf(typed: string, word: string): boolean {
+  const stem = (text: string): string => text.replace(/^--/, '').replace(/(in|out)$/, '');
+  return stem(typed).at(0) === stem(word).at(0) && stem(typed) !== stem(word);
 }

@@ -2,9 +2,10 @@ import { readSettings, type Settings } from './config/settings.ts';
 import { openSession } from './context.ts';
 import { exitCodes } from './failure/exit-codes.ts';
 import { fail, type Progress } from './failure/fail.ts';
+import { helpView } from './help/section.ts';
 import type { Io } from './io.ts';
-import { chooseFields } from './output/choose-fields.ts';
-import { checkDestination } from './output/file.ts';
+import { openDestination } from './output/destination.ts';
+import { chooseFields } from './output/fields.ts';
 import { writeResult } from './output/write.ts';
 import { type ParsedCommand, parseCommandLine } from './program.ts';
 import { rerunLine } from './request/rerun.ts';
@@ -14,7 +15,7 @@ import { readValues } from './values/read-values.ts';
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
   const progress: Progress = { argv, io };
   try {
-    const parsed = await parseCommandLine(argv);
+    const parsed = await parseCommandLine(argv, helpView(argv, io));
     if (parsed.kind === 'text') {
       await io.stdout.write(parsed.text);
       return exitCodes.ok;
@@ -25,6 +26,7 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<n
   } catch (error) {
     return await fail(error, progress);
   } finally {
+    progress.destination?.discard();
     await progress.session?.close();
   }
 }
@@ -39,12 +41,13 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
   }
-  if (settings.output !== null) checkDestination(settings.output, settings.force, io);
+  const destination = settings.output === null ? null : await openDestination(settings.output, settings.force, io);
+  progress.destination = destination;
   const session = openSession({ values, flags: globals, settings, io });
   progress.session = session;
   const outcome = await command.run(values as never, session).catch(dryRunOutcome);
   const rerun = (key: string) => rerunLine(argv, key, { command, written, showsSecrets: io.stderr.isTTY });
-  await writeResult(outcome, { settings, io, fields, chosen, rerun });
+  await writeResult(outcome, { settings, io, fields, chosen, destination, rerun });
   session.delivered();
   await outcome.afterwards?.();
   return outcome.exitCode ?? exitCodes.ok;

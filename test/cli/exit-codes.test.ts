@@ -235,24 +235,20 @@ describe('a command line that is wrong', () => {
     [
       'a short product id',
       ['keys', 'create', '-P', 'prod_1234567'],
-      'error: productId has 12 characters; 22 to 256 are needed\n  Given by:  --product\n',
+      "error: --product: 'prod_1234567' is not a product id (prod_…, 22 to 256 characters)\n  See them:  lkm products list\n",
     ],
-    [
-      'a short key',
-      ['keys', 'get', 'ABC', '-P', PRODUCT],
-      'error: licenseKey has 3 characters; 23 to 256 are needed\n',
-    ],
+    ['a short key', ['keys', 'get', 'ABC', '-P', PRODUCT], 'error: KEY has 3 characters; 23 to 256 are needed\n'],
     [
       'a long host id',
       ['keys', 'sign', KEY, '-P', PRODUCT, '--host-id', 'h'.repeat(65)],
-      'error: hostId has 65 characters; 1 to 64 are needed\n',
+      'error: --host-id has 65 characters; 1 to 64 are needed\n',
     ],
     ['a typo in a key', ['keys', 'get', 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', '-P', PRODUCT], 'error: the key has a typo'],
     ['a masked key', ['keys', 'get', '*****-*****-*****-*****-85SB5', '-P', PRODUCT], 'error: the key is masked'],
     [
       'no activations at all',
       [...create, '--max-activations', '0'],
-      'error: usesPerKey is 0; a whole number from 1 to 999999999 is needed\n',
+      'error: --max-activations is 0; a whole number from 1 to 999999999 is needed\n',
     ],
     ['a day in the past', [...create, '--expires', '2020-01-01'], "error: --expires: '2020-01-01' is in the past\n"],
     [
@@ -263,7 +259,7 @@ describe('a command line that is wrong', () => {
     [
       'an unknown licence type',
       [...create, '--type', 'nodelocked'],
-      "error: licenseType is one of node-locked, floating, not 'nodelocked'\n",
+      "error: --type: 'nodelocked' is not one of node-locked, floating\n",
     ],
     [
       'two customers',
@@ -278,7 +274,7 @@ describe('a command line that is wrong', () => {
     [
       'a bad address',
       ['customers', 'create', '--name', 'n', '--email', 'ada'],
-      'error: email is not an e-mail address: ada\n',
+      'error: --email is not an e-mail address: ada\n',
     ],
     [
       'nothing to free',
@@ -295,7 +291,7 @@ describe('a command line that is wrong', () => {
       ['tokens', 'create', '--name', 'n', '--kind', 'admin', '--scope', 'license:read'],
       'error: --scope goes with --kind scoped, and only with it\n',
     ],
-    ['a life of ten seconds', [...sign, '--ttl', '10s'], 'error: ttl is 10; a whole number from 60 to'],
+    ['a life of ten seconds', [...sign, '--ttl', '10s'], 'error: --ttl is 10 seconds; 1 minute to'],
     [
       'an unknown format',
       [...create, '--format', 'yaml'],

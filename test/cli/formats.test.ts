@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { renderCsv } from '../../src/cli/output/delimited.ts';
+import { displayWidth } from '../../src/cli/output/text.ts';
 import { lkm } from './fake-io.ts';
 import { customer, issued, KEY, listed, PRODUCT, remote, scriptedService } from './scripted-service.ts';
 
@@ -9,6 +11,8 @@ const list = async (...argv: string[]) => {
   const { stdout } = await lkm(['customers', 'list', ...argv], { fetch, env: remote });
   return stdout;
 };
+
+const instant = '2026-08-14T09:12:44.031Z';
 
 const instants = '2026-08-14T09:12:44.031Z\t2026-08-14T09:12:44.031Z';
 
@@ -100,9 +104,21 @@ describe('a narrow terminal', () => {
       .stdout;
   };
 
-  it('cuts names, never identifiers', async () => {
+  it('leaves out what matters less, then cuts names, and never identifiers', async () => {
     const [, row = ''] = (await table(80)).split('\n');
-    expect(row).toContain('cus_01m7yt3x32eqxajtz5mznckfv0  Grace 软…   ops@grace.exa…  yes ');
+    expect(row).toBe('cus_01m7yt3x32eqxajtz5mznckfv0  Grace 软件 and a very long n…  ops@grace.example');
+  });
+
+  it('says on stderr what it has no room for', async () => {
+    const { fetch } = scriptedService(
+      listed([customer('cus_01m7yt3x32eqxajtz5mznckfv0', 'n'.repeat(40), 'o@g.example')]),
+    );
+    const surroundings = { env: { ...remote, NO_COLOR: '1' }, terminal: true, columns: 96 };
+    const { stderr } = await lkm(['customers', 'list'], { fetch, ...surroundings });
+    expect(stderr).toBe('no room for createdAt; --fields id,createdAt shows them\n');
+    const chosen = await lkm(['customers', 'list', '--fields', 'id,createdAt'], { fetch, ...surroundings });
+    expect(chosen.stdout).toContain('cus_01m7yt3x32eqxajtz5mznckfv0  3 months ago');
+    expect(chosen.stderr).toBe('');
   });
 
   it('shows a record each when even that does not fit', async () => {
@@ -116,6 +132,72 @@ describe('a narrow terminal', () => {
         '',
       ].join('\n'),
     );
+  });
+});
+
+describe('one long address among others', () => {
+  const rows = [
+    customer('cus_01m7yt3x32eqxajtz5mznckfv0', 'Ada Ltd', 'it@ada.example'),
+    customer('cus_01m7yt3x32eqxajtz5mznckfv1', 'Grace Software', 'ops@grace.example'),
+    customer('cus_01m7yt3x32eqxajtz5mznckfv2', 'Linus', `${'long.'.repeat(20)}name@corp.example`),
+    customer('cus_01m7yt3x32eqxajtz5mznckfv3', '株式会社ソフト', 'info@soft.example'),
+  ];
+  const linesAt = async (columns: number) => {
+    const { fetch } = scriptedService(listed(rows));
+    const env = { ...remote, NO_COLOR: '1' };
+    return (await lkm(['customers', 'list'], { fetch, env, terminal: true, columns })).stdout.trimEnd().split('\n');
+  };
+
+  it('is cut itself, and takes no column from the others', async () => {
+    const lines = await linesAt(120);
+    expect(lines[0]).toMatch(/^ID +NAME +EMAIL +ACTIVE {2}CREATED$/);
+    expect(lines[1]).toContain('Ada Ltd         it@ada.example');
+    expect(lines[2]).toContain('Grace Software  ops@grace.example');
+    expect(lines[3]).toMatch(/long\.long\.[^ ]*… {2}yes/);
+    expect(lines[4]).toContain('株式会社ソフト  info@soft.example');
+  });
+
+  it.each([80, 90, 100, 120, 200])('leaves every row within %d columns, as a terminal counts them', async (columns) => {
+    for (const line of await linesAt(columns)) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
+  });
+});
+
+describe('a spreadsheet', () => {
+  const csvOf = (value: unknown) =>
+    renderCsv([{ name: 'value' }], [{ value }]).then((text) => text.replace(/^value\n/, '').trimEnd());
+
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['＝1', "'＝1"],
+    ['a,b', '"a,b"'],
+    ['a"b', '"a""b"'],
+    ['plain', 'plain'],
+  ])('gets the text %j as %j', async (value, expected) => {
+    expect(await csvOf(value)).toBe(expected);
+  });
+
+  it('gets numbers as numbers, the negative ones too, and words for what is true', async () => {
+    expect(await csvOf(-5)).toBe('-5');
+    expect(await csvOf(12.5)).toBe('12.5');
+    expect(await csvOf(true)).toBe('true');
+    expect(await csvOf(null)).toBe('');
+  });
+});
+
+describe('a command that creates one thing', () => {
+  it.each([[{}], [{ terminal: true }]])('prints its id alone, as a value, with %j', async (surroundings) => {
+    const product = { id: PRODUCT, name: 'Engine', active: true, createdAt: instant, updatedAt: instant };
+    const { fetch } = scriptedService([200, { action: 'products.create', status: true, data: product, code: 0 }]);
+    const env = { ...remote, NO_COLOR: '1' };
+    const argv = ['products', 'create', '--name', 'Engine'];
+    const ran = await lkm(argv, { fetch, env, ...surroundings });
+    expect(ran).toMatchObject({ code: 0, stdout: `${PRODUCT}\n`, stderr: 'created Engine\n' });
+    const json = JSON.parse((await lkm([...argv, '--json'], { fetch, env, ...surroundings })).stdout);
+    expect(json).toMatchObject(product);
+    expect((await lkm([...argv, '--fields', 'name'], { fetch, env })).stdout).toBe('Engine\n');
   });
 });
 

@@ -35,6 +35,28 @@ describe('help', () => {
     );
   });
 
+  it.each([60, 100, 200])('fills a terminal of %d columns, to 100 at most', async (columns) => {
+    const widths = [];
+    for (const argv of [['--help'], ['keys', 'create', '--help'], ['help', 'idempotency'], ['help', 'environment']]) {
+      const { stdout } = await lkm(argv, { terminal: { stdout: true }, columns, env: { NO_COLOR: '1' } });
+      const wrapped = stdout.split('\n').filter((line) => !/^ +[$#{"K]|^ {2}(export|KEY=|lkm )/.test(line));
+      widths.push(Math.max(...wrapped.map((line) => line.length)));
+    }
+    expect(Math.max(...widths)).toBeLessThanOrEqual(Math.min(columns, 100));
+    expect(Math.max(...widths)).toBeGreaterThan(Math.min(columns, 100) - 15);
+  });
+
+  it('has coloured headings where colour is on', async () => {
+    const bold = '\u001b[1mOptions\u001b[22m\n';
+    const page = async (argv: string[], env: Record<string, string> = {}, terminal = true) =>
+      (await lkm(['keys', 'get', ...argv, '--help'], { terminal: { stdout: terminal }, env })).stdout;
+    expect(await page([])).toContain(bold);
+    expect(await page(['--color', 'always'], {}, false)).toContain(bold);
+    for (const plain of [await page(['--no-color']), await page([], { NO_COLOR: '1' }), await page([], {}, false)]) {
+      expect(plain).not.toContain('\u001b');
+    }
+  });
+
   it('is an object with --json', async () => {
     const { stdout } = await lkm(['help', 'ci', '--json']);
     expect(JSON.parse(stdout)).toEqual({ topic: 'ci', text: topics.ci() });

@@ -181,9 +181,9 @@ describe('a signed file', () => {
   });
 
   it('can be asked for again when it could not be written', async () => {
-    const { code, stderr, used } = await sign(['-o', `${'long'.repeat(70)}.lic`]);
+    const { code, stderr, used } = await sign(['-o', '/dev/full']);
     expect({ code, used }).toEqual({ code: 13, used: '1' });
-    expect(stderr).toContain('(ENAMETOOLONG)\n  The service did its part.');
+    expect(stderr).toContain('cannot write /dev/full (ENOSPC)\n  The service did its part.');
     expect(stderr).toMatch(/\n {4}lkm keys sign KEY --host-id h1 -o \S+ --idempotency-key [0-9a-f-]+\n$/);
   });
 
@@ -197,6 +197,37 @@ describe('a signed file', () => {
     const { code, stdout } = await lkm(['keys', 'verify', 'a.lic', '--jwks', 'jwks.json', '--json'], { cwd });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ verdict: 'ok', claims: { key, machine: 'h1' } });
+  });
+
+  it('that is not ok is explained, with what to do', async () => {
+    const { cwd, key } = await sign(['-o', 'a.lic']);
+    const at = (argv: string[]) =>
+      lkm(['keys', 'verify', 'a.lic', '--db', 'lkm.db', ...argv], { cwd, env: { LKM_PRODUCT: '' } });
+    expect(await at([])).toMatchObject({
+      code: 0,
+      stdout: 'ok\n',
+      stderr: expect.stringMatching(/^for h1 · ends .*\n$/),
+    });
+    expect((await at(['--host-id', 'h2'])).stderr).toContain('it is for another device than --host-id');
+    expect((await at(['-P', PRODUCT])).stderr).toContain('it is for another product than --product');
+    await lkm(['products', 'create', '--name', 'n', '--db', 'other.db'], { cwd });
+    const foreign = await lkm(['keys', 'verify', 'a.lic', '--db', 'other.db'], { cwd });
+    expect(foreign).toMatchObject({ code: 5, stdout: 'unknown_kid\n' });
+    expect(foreign.stderr).toBe(
+      'no public key given here has signed it: use the keys of the service that signed it (--jwks, --base-url)\n',
+    );
+    const { kid } = JSON.parse(
+      Buffer.from(
+        String(JSON.parse(readFileSync(join(cwd, 'a.lic'), 'utf8')).licenseToken).split('.')[0] ?? '',
+        'base64url',
+      ).toString(),
+    );
+    const bad = { keys: [{ kty: 'OKP', crv: 'Ed25519', kid, alg: 'EdDSA', use: 'sig', x: 'AAAA' }] };
+    writeFileSync(join(cwd, 'bad.json'), JSON.stringify(bad));
+    const ran = await lkm(['keys', 'verify', 'a.lic', '--jwks', 'bad.json'], { cwd });
+    expect(ran.code).toBe(13);
+    expect(ran.stderr).not.toContain('bug');
+    expect(key).not.toBe('');
   });
 
   it('that is none gets a verdict too', async () => {

@@ -55,7 +55,8 @@ describe('tokens', () => {
     const listed = await at('tokens', 'list', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id, name: 'ci', kind: 'admin', revokedAt: null }]);
     expect(listed.stdout).not.toContain(created.stdout.trim());
-    expect((await at('tokens', 'revoke', id)).stderr).toBe(`revoked ${id}\n`);
+    expect((await at('tokens', 'revoke', id)).code).toBe(3);
+    expect((await at('tokens', 'revoke', id, '--yes')).stderr).toBe(`revoked ${id}\n`);
     expect((await at('tokens', 'list', '--fields', 'revokedAt')).stdout).toBe('2026-11-21T12:00:00.000Z\n');
   });
 

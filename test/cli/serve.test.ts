@@ -54,6 +54,23 @@ describe('lkm serve', () => {
     await inLog.stop();
   });
 
+  it('writes its log as JSON in a pipe, for people on a terminal, and as it is told', async () => {
+    const logOf = async (argv: string[], terminal: boolean) => {
+      const cwd = tempFolder();
+      const { printed, stop } = await started(argv, { cwd, terminal, env: { NO_COLOR: '1' } });
+      await fetch(`${/ready at (\S+)/.exec(printed.stderr)?.[1]}/.well-known/jwks.json`);
+      await stop();
+      const lines = printed.stderr.split('\n').filter((line) => line.includes('jwks.json'));
+      expect(lines.length).toBeGreaterThan(0);
+      return lines.every((line) => line.startsWith('{')) ? 'json' : 'pretty';
+    };
+    expect(await logOf([], false)).toBe('json');
+    expect(await logOf([], true)).toBe('pretty');
+    expect(await logOf(['--log-format', 'auto'], false)).toBe('json');
+    expect(await logOf(['--log-format', 'pretty'], false)).toBe('pretty');
+    expect(await logOf(['--log-format', 'json'], true)).toBe('json');
+  });
+
   it('keeps the clock it is given', async () => {
     const cwd = tempFolder();
     const { stop } = await started(['--clock', '2030-01-01T00:00:00Z'], { cwd });
@@ -75,8 +92,8 @@ describe('lkm serve', () => {
 
   it.each([
     [['--port', '65536'], "--port: '65536' is not a port"],
-    [['--log-format', 'xml'], "--log-format: 'xml' is not one of pretty, json, none"],
-    [['--rate-limit', '0'], "--rate-limit: '0' is neither a number of requests nor 'off'"],
+    [['--log-format', 'xml'], "--log-format: 'xml' is not one of auto, pretty, json, none"],
+    [['--rate-limit', '0'], "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
     [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
     [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
   ])('refuses %s', async (argv, says) => {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { locate, withoutPassword, withoutPasswords } from '../../src/cli/config/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
-import { parseLimit } from '../../src/cli/values/count.ts';
-import { parseDuration } from '../../src/cli/values/duration.ts';
-import { parseExpiry } from '../../src/cli/values/expiry.ts';
 import { parseFeature } from '../../src/cli/values/feature.ts';
+import { parseLimit } from '../../src/cli/values/numbers.ts';
+import { parseDuration, parseExpiry } from '../../src/cli/values/time.ts';
 import { NOW } from './fake-io.ts';
 
 const clock = { now: () => NOW };
@@ -17,13 +16,24 @@ describe('what people write', () => {
     ['30d', 2_592_000_000],
     ['1y', 31_536_000_000],
     ['0s', 0],
+    ['2w', 14 * 86_400_000],
+    ['6mo', 180 * 86_400_000],
+    ['1y6mo', (365 + 180) * 86_400_000],
+    ['1y6m', (365 + 180) * 86_400_000],
+    ['1y6m3d', (365 + 183) * 86_400_000],
+    ['1y6min', 365 * 86_400_000 + 360_000],
+    ['1h30m', 5_400_000],
+    ['1w2d3h4min5s', 9 * 86_400_000 + 3 * 3_600_000 + 245_000],
   ])('%s is a duration', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  it.each(['', '5', '1.5h', '-1d', '1w', '1 d', '9999999999s'])("'%s' is no duration", (text) => {
-    expect(() => parseDuration(text)).toThrow('is not a duration');
-  });
+  it.each(['', '5', '1.5h', '-1d', '1 d', '9999999999s', '1d1d', '1d1y', '1h2d', 'd', '6mon', '1m1mo'])(
+    "'%s' is no duration",
+    (text) => {
+      expect(() => parseDuration(text)).toThrow('is not a duration');
+    },
+  );
 
   it.each([
     ['2027-12-31', '2027-12-31T23:59:59.000Z'],
@@ -37,6 +47,12 @@ describe('what people write', () => {
     ['12h', '2026-11-22T00:00:00.000Z'],
     ['90s', '2026-11-21T12:01:30.000Z'],
     ['never', null],
+    ['2w', '2026-12-05T23:59:59.000Z'],
+    ['3mo', '2027-02-21T23:59:59.000Z'],
+    ['1y6m', '2028-05-21T23:59:59.000Z'],
+    ['2y', '2028-11-21T23:59:59.000Z'],
+    ['1d12h', '2026-11-23T00:00:00.000Z'],
+    ['6min', '2026-11-21T12:06:00.000Z'],
   ])('%s is an expiry', (text, expected) => {
     expect(parseExpiry(text, clock)).toBe(expected);
   });
@@ -53,6 +69,25 @@ describe('what people write', () => {
     ['unlimited', null],
   ])('%s is a limit', (text, expected) => {
     expect(parseLimit(text)).toBe(expected);
+  });
+
+  it.each([
+    ['2027-01-31', '1mo', '2027-02-28T23:59:59.000Z'],
+    ['2028-02-29', '1y', '2029-02-28T23:59:59.000Z'],
+    ['2027-03-01', '1y', '2028-03-01T23:59:59.000Z'],
+  ])('from %s, %s ends on the day that the calendar has: %s', (day, text, expected) => {
+    expect(parseExpiry(text, { now: () => Date.parse(`${day}T12:00:00Z`) })).toBe(expected);
+  });
+
+  it.each(['300000y', '999999999y', '999999999mo', '99999999d', '9999-12-31T23:59:59-14:00'])(
+    '%s as an expiry is a mistake, not a bug',
+    (text) => {
+      expect(() => parseExpiry(text, clock)).toThrow(`'${text}' ends after the year 9999`);
+    },
+  );
+
+  it('six "m" as an expiry is refused, since it could be months', () => {
+    expect(() => parseExpiry('6m', clock)).toThrow("'6m' can mean months or minutes: write 6mo or 6min");
   });
 
   it.each(['-1', '1e3', '٣', 'none', ''])("'%s' is no limit", (text) => {

@@ -1,6 +1,7 @@
 import { argument, command } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import { topics } from '../help/topics.ts';
+import type { View } from '../output/result.ts';
 
 const names = Object.keys(topics).join(', ');
 
@@ -17,7 +18,7 @@ export const help = command({
   async run({ topic }) {
     const explain = Object.hasOwn(topics, topic) ? topics[topic as keyof typeof topics] : undefined;
     if (!explain) throw new UsageError(`there is no topic '${topic}'`, [`Topics: ${names}`]);
-    const text = explain();
-    return { kind: 'page', page: () => text, data: { topic, text }, quiet: [] };
+    const page = ({ columns, paint }: View) => explain({ columns: Math.min(columns, 100), paint });
+    return { kind: 'page', page, data: { topic, text: explain() }, quiet: [] };
   },
 });

@@ -1,15 +1,16 @@
+import type { LogFormat } from '../../server/log.ts';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
 import { readConfig, storeProfile } from '../config/config.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { defaultDatabase } from '../config/paths.ts';
 import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
 import { boundYoungGeneration } from '../heap.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
-import { parseClock, parseLogFormat, parsePort, parseRateLimit } from '../values/serve.ts';
-import { readSource } from '../values/text-source.ts';
+import { parsePort, parseRateLimit } from '../values/numbers.ts';
+import { parseClock } from '../values/time.ts';
+import { readTls } from '../values/tls.ts';
 
 export const serve = command({
   path: 'serve',
@@ -24,8 +25,8 @@ export const serve = command({
     tlsKey: option('--tls-key <FILE>', 'and its key (PEM)'),
     behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network'),
     rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', { parse: parseRateLimit }),
-    logFormat: option('--log-format <FMT>', 'pretty (default), json or none; logs go to stderr', {
-      parse: parseLogFormat,
+    logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
+      choices: ['auto', 'pretty', 'json', 'none'],
     }),
     clock: option('--clock <INSTANT>', 'pretend it is this instant, and go on from there', { parse: parseClock }),
   },
@@ -49,7 +50,7 @@ export const serve = command({
       port: values.port ?? 4747,
       ...(tls && { tls }),
       behindProxy: values.behindProxy ?? [],
-      logFormat: settings.quiet ? 'none' : (values.logFormat ?? 'pretty'),
+      logFormat: settings.quiet ? 'none' : logFormatFor(values.logFormat, io),
       logTo: { write: (text: string) => void io.stderr.write(text) },
       clock: clockFrom(values.clock, io),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
@@ -70,10 +71,10 @@ export const serve = command({
   },
 });
 
-async function readTls({ tlsCert, tlsKey }: { tlsCert?: string | undefined; tlsKey?: string | undefined }, io: Io) {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
-  return { cert: await readSource(tlsCert, io), key: await readSource(tlsKey, io) };
+/** Making a log pretty costs a third of the requests per second: only people get it. */
+function logFormatFor(given: 'auto' | LogFormat | undefined, { stderr }: Io): LogFormat {
+  if (given !== undefined && given !== 'auto') return given;
+  return stderr.isTTY ? 'pretty' : 'json';
 }
 
 function clockFrom(start: number | undefined, io: Io): () => number {

@@ -1,8 +1,9 @@
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
-import { parseCount } from '../values/count.ts';
-import { parseDuration } from '../values/duration.ts';
+import { takesColor } from '../output/paint.ts';
+import { parseCount } from '../values/numbers.ts';
+import { parseDuration } from '../values/time.ts';
 
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
 
@@ -22,6 +23,8 @@ export interface Settings {
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
   /** Whether a question can be answered. */
   readonly interactive: boolean;
+  /** Why it cannot; null when it can. */
+  readonly notInteractive: string | null;
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number | undefined;
   readonly maxWaitMs: number | undefined;
@@ -31,7 +34,7 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const { env } = io;
   const chosen = chooseFormat(flags, env);
   const output = flags.output === undefined || flags.output === '-' ? null : flags.output;
-  const canAsk = !readSwitch(env, 'LKM_NO_INPUT') && flags.input !== false && !isCi(env);
+  const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   return {
     format: chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv'),
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
@@ -41,11 +44,21 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     verbose: flags.verbose ?? readSwitch(env, 'LKM_VERBOSE'),
     debug: flags.debug ?? readSwitch(env, 'LKM_DEBUG'),
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
-    interactive: canAsk && io.stdin.isTTY && io.stderr.isTTY && (chosen ?? 'table') === 'table',
+    interactive: notInteractive === null,
+    notInteractive,
     timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseDuration),
     maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
     maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),
   };
+}
+
+function whyNotInteractive(flags: GlobalFlags, { env, stdin, stderr }: Io, format: Format): string | null {
+  if (readSwitch(env, 'LKM_NO_INPUT')) return 'LKM_NO_INPUT is set';
+  if (flags.input === false) return '--no-input is given';
+  if (isCi(env)) return 'CI is set';
+  if (format !== 'table') return `the format is ${format}`;
+  if (!stdin.isTTY) return 'stdin is not a terminal';
+  return stderr.isTTY ? null : 'stderr is not a terminal';
 }
 
 function chooseFormat(flags: GlobalFlags, env: Io['env']): Format | undefined {
@@ -82,9 +95,7 @@ function usesColor(flags: GlobalFlags, env: Io['env'], output: Output): boolean 
   if (typeof color === 'string' && color !== 'auto') {
     throw new UsageError(`--color is one of auto, always, never, not '${color}'`);
   }
-  if (env.NO_COLOR) return false;
-  if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true;
-  return output.isTTY && env.TERM !== 'dumb';
+  return takesColor(env, output);
 }
 
 function parsed(

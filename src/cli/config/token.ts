@@ -20,15 +20,33 @@ export async function findToken(
   io: Io,
 ): Promise<FoundToken> {
   const { env } = io;
-  if (flags.tokenFile) return { token: await readSource(flags.tokenFile, io), from: '--token-file' };
+  if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, '--token-file', io), from: '--token-file' };
   if (target.profile?.explicit) return storedToken(target, target.profile);
   if (env.LKM_TOKEN && env.LKM_TOKEN_FILE) {
     throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
   }
-  if (env.LKM_TOKEN) return { token: env.LKM_TOKEN, from: 'LKM_TOKEN' };
-  if (env.LKM_TOKEN_FILE) return { token: await readSource(env.LKM_TOKEN_FILE, io), from: 'LKM_TOKEN_FILE' };
+  if (env.LKM_TOKEN) return { token: readToken(env.LKM_TOKEN, 'LKM_TOKEN'), from: 'LKM_TOKEN' };
+  if (env.LKM_TOKEN_FILE)
+    return { token: await readTokenFile(env.LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io), from: 'LKM_TOKEN_FILE' };
   if (target.profile) return storedToken(target, target.profile);
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
+}
+
+/** The token in a file, or on stdin for `-`. Throws `UsageError`. */
+export const readTokenFile = async (path: string, from: string, io: Io): Promise<string> =>
+  readToken(await readSource(path, io), from);
+
+/** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
+function readToken(text: string, from: string): string {
+  const token = text.trim();
+  if (/^[!-~]+$/.test(token)) return token;
+  throw new UsageError(`the token from ${from} ${faultOf(token)}`, ['It is one word, such as lkm_scoped_…']);
+}
+
+function faultOf(token: string): string {
+  if (token === '') return 'is blank';
+  if (/[\r\n]/.test(token)) return 'has several lines';
+  return /\s/.test(token) ? 'has a space inside' : 'has characters that no token has';
 }
 
 type Remote = Extract<Target, { kind: 'remote' }>;

@@ -1,25 +1,35 @@
 import type { ApiError, Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
-import { firstLower } from '../output/words.ts';
+import { firstLower, moment, typedDuration } from '../output/words.ts';
 import type { Hint } from './errors.ts';
 
-/** What is known about the call that failed. */
+/** What is known about the request that failed. */
 export interface Situation {
   readonly baseUrl: string | null;
   /** Where the token came from, in words. */
   readonly tokenFrom: string | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
   /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
 
-/** What a refusal means to the person at the command line, and what to do about it. */
-export function adviseOn(error: ApiError, situation: Situation): { message: string; hints: readonly Hint[] } {
+/** A message and what to do about it. */
+export interface Advice {
+  readonly message: string;
+  readonly hints: readonly Hint[];
+}
+
+/** What an error of the service means to the person at the command line, and what to do about it. */
+export function adviseOn(error: ApiError, situation: Situation): Advice {
+  const message = firstLower(error.message);
   if (error.status === 401) return refusedToken(situation);
   if (error.status === 400 && error.code === 3)
     return { message: 'this idempotency key was used for a different request', hints: [relativeTimes, newKey] };
-  if (error.reason === 'scopeMissing') return { message: firstLower(error.message), hints: scopeHints(error) };
-  const hints = error.reason === null ? [] : (hintsFor[error.reason] ?? []);
-  return { message: firstLower(error.message), hints };
+  if (error.reason === 'scopeMissing') return { message, hints: scopeHints(error) };
+  if (error.reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
+  if (error.status === 429) return { message, hints: [waitHint(error, situation)] };
+  return { message, hints: error.reason === null ? [] : (hintsFor[error.reason] ?? []) };
 }
 
 const relativeTimes =
@@ -27,7 +37,7 @@ const relativeTimes =
 
 const newKey = 'Leave --idempotency-key out for a new request; give it only to repeat one.';
 
-function refusedToken({ tokenFrom, baseUrl }: Situation): { message: string; hints: readonly Hint[] } {
+function refusedToken({ tokenFrom, baseUrl }: Situation): Advice {
   return {
     message: `the service refused the token from ${tokenFrom ?? 'nowhere'}`,
     hints: [`It may be revoked, expired, or belong to another service than ${baseUrl}.`],
@@ -38,13 +48,28 @@ function scopeHints({ call }: ApiError): Hint[] {
   const named = listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === call?.operation);
   const scope = named?.endpoint.scope ?? 'SCOPE';
   return [
-    `The token lacks ${scope}. Whoever has an admin token can make one that has it:`,
+    `The token lacks ${scope}. With an admin token, one that has it can be made:`,
     ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME`],
   ];
 }
 
+/** The service does not say which field it is; of one operation the usual reason is known. */
+const paramsHint = ({ call }: ApiError): Hint =>
+  call?.operation === 'POST /key/sign'
+    ? 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d'
+    : 'A field is missing or has a value that the service does not take.';
+
+/** `Retry-After` in words: how long, and until when. */
+function waitHint(error: ApiError, { now }: Situation): Hint {
+  const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : null;
+  if (waitMs === null) return 'Try again later, or wait longer: --max-wait 10m';
+  const seconds = Math.ceil(waitMs / 1_000);
+  const until = new Date(now + seconds * 1_000).toISOString();
+  const time = seconds < 86_400 ? `${until.slice(11, 19)} UTC` : moment(until);
+  return `The service asks to wait ${typedDuration(seconds)}: try again after ${time}, or add --max-wait ${typedDuration(seconds)}.`;
+}
+
 const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
-  invalidParams: ['A file for a key that never expires needs a life of its own: keys sign --ttl 30d'],
   notActivated: ['No device holds a slot of this key, so there is none to free.'],
   activationLimit: [
     ['See who uses it:', 'lkm keys get KEY -P ID'],
@@ -67,6 +92,5 @@ const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
     ['Find it:', 'lkm customers list --email ADDRESS'],
     ['Use it:', 'lkm keys create -P ID --customer ID'],
   ],
-  rateLimited: ['Try again later, or wait longer: --max-wait 10m'],
   unavailable: ['The service did not run the request. Try again later.'],
 };

@@ -3,10 +3,12 @@ import type { Settings } from '../config/settings.ts';
 import { asTyped } from '../config/typed.ts';
 import type { CommandSession } from '../context.ts';
 import type { Io } from '../io.ts';
-import { renderError, renderErrorJson } from '../output/error.ts';
+import type { Destination } from '../output/destination.ts';
+import { createPaint, type Paint } from '../output/paint.ts';
+import { sanitise, sanitiseJson } from '../output/text.ts';
 import type { ParsedCommand } from '../program.ts';
 import { rerunLine } from '../request/rerun.ts';
-import { InterruptedError } from './errors.ts';
+import { type Hint, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
 
 /** How far a run has come; an error is explained by it. */
@@ -16,6 +18,8 @@ export interface Progress {
   parsed?: ParsedCommand;
   settings?: Settings;
   session?: CommandSession;
+  /** Where `-o` writes. */
+  destination?: Destination | null;
 }
 
 /** Says what went wrong and resolves to the exit code. */
@@ -27,25 +31,55 @@ export async function fail(error: unknown, progress: Progress): Promise<number> 
   const explained = explain(interruption(progress, rerun) ?? error, {
     baseUrl: session?.connection?.baseUrl ?? null,
     tokenFrom: session?.connection?.token?.from ?? null,
+    now: io.now(),
     rerun,
   });
   const report = { ...explained, ...asShown(explained, io) };
-  const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : asksForJson(argv, io);
-  await io.stderr.write(isJson ? renderErrorJson(report) : await renderError(report, settings?.color.stderr ?? false));
-  if (settings?.debug && error instanceof Error) await io.stderr.write(`${withoutPasswords(traceOf(error))}\n`);
+  const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
+  const paint = createPaint(settings?.color.stderr ?? false);
+  await io.stderr.write(isJson ? jsonOf(report) : textOf(report, paint));
+  if (settings?.debug && error instanceof Error) {
+    const lines = withoutPasswords(traceOf(error)).split('\n');
+    await io.stderr.write(`${lines.map(sanitise).join('\n')}\n`);
+  }
   return report.exitCode;
 }
+
+/** An error for people: what happened, then what to do next. */
+function textOf({ message, hints }: Report, paint: Paint): string {
+  const width = Math.max(0, ...hints.map((hint) => (typeof hint === 'string' ? 0 : hint[0].length)));
+  const lines = hints.map((hint) => {
+    if (typeof hint === 'string') return `  ${sanitise(hint)}\n`;
+    const [label, command] = hint;
+    return `  ${paint.dim(label.padEnd(width))}  ${sanitise(command)}\n`;
+  });
+  return `${paint.red('error:')} ${sanitise(message)}\n${lines.join('')}`;
+}
+
+/** An error for programs: one object on one line. */
+function jsonOf(report: Report): string {
+  const { code, message, exitCode, status, apiCode, operation, retryable, idempotencyKey, hints } = report;
+  const hint = hints.map(hintText).join('\n') || null;
+  const error = { code, message, exitCode, status, apiCode, operation, retryable, idempotencyKey, hint };
+  return `${sanitiseJson(JSON.stringify({ error }))}\n`;
+}
+
+const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
+
+/** A message repeats what was typed, which can be of any length. */
+const MAX_MESSAGE = 500;
 
 /** The words of a report, as they are typed here, without the password of a database. */
 function asShown({ message, hints }: Report, { env }: Io): Pick<Report, 'message' | 'hints'> {
   const shown = (text: string): string => withoutPasswords(asTyped(text, env));
+  const whole = withoutPasswords(message);
   return {
-    message: withoutPasswords(message),
+    message: whole.length > MAX_MESSAGE ? `${whole.slice(0, MAX_MESSAGE)}…` : whole,
     hints: hints.map((hint) => (typeof hint === 'string' ? shown(hint) : [hint[0], shown(hint[1])])),
   };
 }
 
-/** Whoever stopped the process gets to know what was under way. */
+/** What was under way when the process was told to stop. */
 function interruption({ io, session }: Progress, rerun: (key: string) => string): InterruptedError | null {
   if (!io.stop.aborted) return null;
   const key = session?.pendingKey;
@@ -57,7 +91,7 @@ function interruption({ io, session }: Progress, rerun: (key: string) => string)
 }
 
 /** Before the options are read: whether an error should be JSON all the same. */
-const asksForJson = (argv: readonly string[], { env }: Io): boolean =>
+const wantsJson = (argv: readonly string[], { env }: Io): boolean =>
   argv.some((word) => /^(--json|--format=jsonl?|jsonl?)$/.test(word)) || /^jsonl?$/.test(env.LKM_FORMAT ?? '');
 
 function traceOf(error: Error): string {

@@ -1,8 +1,16 @@
-import { ApiError, InputError, NetworkError, outcomeUnknown, ProtocolError } from '../../client/index.ts';
+import {
+  ApiError,
+  InputError,
+  type InputIssue,
+  NetworkError,
+  outcomeUnknown,
+  ProtocolError,
+} from '../../client/index.ts';
 import { firstLower } from '../output/words.ts';
 import { adviseOn, type Situation } from './advice.ts';
 import { CommandError, type Hint } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { explainConnection } from './network.ts';
 
 /** An error as the person or the program at the other end needs it. */
 export interface Report {
@@ -25,13 +33,19 @@ type CallError = ApiError | NetworkError | ProtocolError;
 /** Reads an error: what it is called, how the command ends, what to do next. */
 export function explain(error: unknown, situation: Situation): Report {
   if (error instanceof CommandError) return report(error.code, error.message, error.exitCode, error.hints);
-  if (error instanceof InputError) return report('usage', error.message, exitCodes.usage);
+  if (error instanceof InputError) return report('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
   if (isCallError(error)) return { ...explainCall(error, situation), ...traceOf(error) };
   if (isStartupError(error)) return report('local', error.message, exitCodes.local, [error.hint]);
   const message = error instanceof Error ? error.message : String(error);
   return report('internal', `something went wrong inside lkm: ${message}`, exitCodes.internal, [
     'This is a bug. Run it again with --debug, and report what it says.',
   ]);
+}
+
+/** The words of the schema library are not for people. */
+function inputIssue({ path, message }: InputIssue): string {
+  const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
+  return path === '' ? said : `${path}: ${said}`;
 }
 
 /** Errors of the server's side come from another bundle: they are known by their name. */
@@ -42,21 +56,45 @@ const isCallError = (error: unknown): error is CallError =>
   error instanceof ApiError || error instanceof NetworkError || error instanceof ProtocolError;
 
 function explainCall(error: CallError, situation: Situation): Report {
+  if (isForeign(error)) return explainForeign(error, situation);
   if (outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
-  if (error instanceof NetworkError) {
-    const hint = error.sent
-      ? 'It was only a question: ask again.'
-      : 'Nothing was sent. Check the address and the network.';
-    return report('network', error.message, exitCodes.network, [hint]);
-  }
+  if (error instanceof NetworkError) return explainNetwork(error);
   const hint = `Is ${situation.baseUrl} the address of the service?`;
-  return report('bad_response', error.message, exitCodes.serverError, [hint]);
+  return report('bad_response', error.message, exitCodes.serverError, [triesLine(error), hint]);
+}
+
+/** Whether the response cannot come from lkm: a page, a redirect. */
+const isForeign = (error: CallError): boolean =>
+  error instanceof ProtocolError && 'foreign' in error && error.foreign === true;
+
+/** Running it again would get the same response: the address is wrong, or something stands before the service. */
+function explainForeign(error: CallError, { baseUrl }: Situation): Report {
+  const wrongAddress = {
+    ...report('bad_response', firstLower(error.message), exitCodes.serverError, [
+      triesLine(error),
+      `This does not look like lkm: is ${baseUrl} the address of the service, with its path?`,
+    ]),
+    retryable: false,
+  };
+  return wrongAddress;
+}
+
+function explainNetwork(error: NetworkError): Report {
+  if (error.sent) {
+    return report('network', error.message, exitCodes.network, [
+      'This request only reads; it is safe to run it again.',
+    ]);
+  }
+  const known = explainConnection(error);
+  const hint = known?.hint ?? 'Check the address and the network.';
+  return report('network', known?.message ?? error.message, exitCodes.network, [`Nothing was sent. ${hint}`]);
 }
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const key = error.call?.idempotencyKey ?? '';
   return report('outcome_unknown', `${firstLower(error.message)}; ${mayHave(error)}`, exitCodes.outcomeUnknown, [
+    ...('status' in error ? [triesLine(error)] : []),
     'Run the same command again with the same key; the service then returns its first answer:',
     ['', rerun(key)],
   ]);
@@ -74,13 +112,17 @@ const mayHave = ({ call }: CallError): string => effects[call?.operation ?? ''] 
 
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
-  return report(codeOf(error), message, exitOf(error), [...answerLine(error), ...hints]);
+  const effect = error.call?.idempotencyKey == null ? '' : ' Nothing was changed.';
+  const answered = error.call ? [`${triesLine(error)}${effect}`] : [];
+  return report(codeOf(error), message, exitOf(error), [...answered, ...hints]);
 }
 
-function answerLine({ status, code, call }: ApiError): Hint[] {
-  if (!call) return [];
-  const effect = call.idempotencyKey === null ? '' : ' Nothing was changed.';
-  return [`${call.operation} answered ${status} (code ${code}).${effect}`];
+/** `POST /key/sign answered 503 (code 1), 5 times.` */
+function triesLine(error: CallError): string {
+  const { operation = 'The request', attempts = 1 } = error.call ?? {};
+  const code = 'code' in error ? ` (code ${error.code})` : '';
+  const status = 'status' in error ? `answered ${error.status}${code}` : 'had no answer';
+  return `${operation} ${status}${attempts > 1 ? ` at attempt ${attempts}, the last` : ''}.`;
 }
 
 const codeOf = ({ reason, status }: ApiError): string =>
@@ -103,10 +145,14 @@ function exitOf({ status, code }: ApiError): ExitCode {
   }
 }
 
-function traceOf({ call, ...error }: CallError): Partial<Report> {
-  const answered = 'status' in error ? { status: error.status as number } : {};
-  const coded = 'code' in error ? { apiCode: error.code as number } : {};
-  return { ...answered, ...coded, operation: call?.operation ?? null, idempotencyKey: call?.idempotencyKey ?? null };
+function traceOf(error: CallError): Partial<Report> {
+  const { call } = error;
+  return {
+    ...('status' in error && { status: error.status }),
+    ...('code' in error && { apiCode: error.code }),
+    operation: call?.operation ?? null,
+    idempotencyKey: call?.idempotencyKey ?? null,
+  };
 }
 
 const retryable: readonly ExitCode[] = [

@@ -1,11 +1,10 @@
 import type { Command as Commander, Help } from 'commander';
 import type { Command } from '../command.ts';
-import { leaves } from '../tree.ts';
-import { withoutBrackets } from './brackets.ts';
-import { optionRow, type Row, section, wrap } from './section.ts';
+import { groups, leaves } from '../tree.ts';
+import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
 
 /** The page of a resource. */
-export function groupHelp(self: Commander): string {
+export function groupHelp(self: Commander, view: HelpView): string {
   const name = self.name();
   const commands = leaves.filter(({ path }) => path.startsWith(`${name} `));
   return [
@@ -17,6 +16,7 @@ export function groupHelp(self: Commander): string {
         path.slice(name.length + 1),
         alias ? `${summary} (also: ${alias})` : summary,
       ]),
+      view,
     ),
     `lkm ${name} COMMAND --help shows one command.`,
     '',
@@ -24,27 +24,57 @@ export function groupHelp(self: Commander): string {
 }
 
 /** The page of one command. */
-export function leafHelp(self: Commander, helper: Help, command: Command): string {
+export function leafHelp(self: Commander, helper: Help, command: Command, view: HelpView): string {
   const positional = Object.values(command.arguments).map<Row>(({ usage, describe }) => [
     withoutBrackets(usage),
     describe,
   ]);
   const options = helper.visibleOptions(self).map(({ flags, description }) => ({ flags, describe: description }));
   const fields = (command.fields ?? []).map(({ name }) => name);
+  const usage = ['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ');
   return [
-    `${wrap(command.about, 80).join('\n')}\n`,
-    `Usage:  ${['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ')}\n`,
-    ...(positional.length > 0 ? [section('Arguments', positional)] : []),
-    section('Options', options.map(optionRow)),
-    ...(fields.length > 0
-      ? [
-          `Fields\n${wrap(fields.join(', '), 76)
-            .map((line) => `  ${line}\n`)
-            .join('')}`,
-        ]
-      : []),
-    `Examples\n${command.examples.map(([line, does]) => `  # ${does}\n  $ ${line}\n`).join('')}`,
+    `${wrap(command.about, view.columns).join('\n')}\n`,
+    `Usage:  ${usage}\n`,
+    ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
+    section('Options', options.map(optionRow), view),
+    ...(fields.length > 0 ? [`${heading('Fields', view)}${indented(fields.join(', '), view)}`] : []),
+    `${heading('Examples', view)}${command.examples.map((example) => exampleLines(example, view)).join('')}`,
     'lkm --help shows the options of every command.',
     '',
   ].join('\n');
+}
+
+/** What help says of an option: its choices and its variable too. */
+export function describeOption({ describe, choices, env }: Describable): string {
+  const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
+  return env ? `${listed} (${env})` : listed;
+}
+
+interface Describable {
+  readonly describe: string;
+  readonly choices?: readonly string[];
+  readonly env?: string;
+}
+
+const indented = (text: string, { columns }: HelpView): string =>
+  wrap(text, columns - 4)
+    .map((line) => `  ${line}\n`)
+    .join('');
+
+const exampleLines = ([line, does]: readonly [string, string], { paint }: HelpView): string =>
+  `  ${paint.dim(`# ${does}`)}\n  ${paint.dim('$')} ${line}\n`;
+
+/** A topic that has the name of a resource. */
+const namesake = 'idempotency';
+
+/** Reads `help keys create` as `keys create --help`, and `help` alone as `--help`; a topic stays as it is. */
+export function expandHelp(argv: readonly string[]): string[] {
+  const [first, ...words] = argv;
+  if (first !== 'help' || (words.length === 1 && words[0] === namesake)) return [...argv];
+  const [word] = words;
+  const isCommand =
+    word === undefined ||
+    leaves.some(({ path }) => path === word) ||
+    groups.some(({ name, alias }) => name === word || alias === word);
+  return isCommand ? [...words, '--help'] : [...argv];
 }

@@ -1,21 +1,52 @@
-import { withoutBrackets } from './brackets.ts';
+import type { Io } from '../io.ts';
+import { createPaint, type Paint, plain, takesColor } from '../output/paint.ts';
 
+/** How a help page is drawn. */
+export interface HelpView {
+  readonly columns: number;
+  readonly paint: Paint;
+}
+
+/** The view of a pipe. */
+export const plainHelp: HelpView = { columns: 80, paint: plain };
+
+const MIN_COLUMNS = 40;
+/** Longer lines are hard to read. */
+const MAX_COLUMNS = 100;
+
+/** The view of stdout; the words tell about colours, since help is shown before options are read. */
+export function helpView(argv: readonly string[], { env, stdout }: Pick<Io, 'env' | 'stdout'>): HelpView {
+  const words = argv.join(' ');
+  const isOff = /(^| )--(no-color|color[ =]never)( |$)/.test(words);
+  const isOn = !isOff && (/(^| )--color[ =]always( |$)/.test(words) || takesColor(env, stdout));
+  const columns = Math.max(MIN_COLUMNS, Math.min(stdout.columns, MAX_COLUMNS));
+  return { columns, paint: createPaint(isOn) };
+}
+
+/** A term, such as an option, and its meaning. */
 export type Row = readonly [term: string, meaning: string];
 
-const COLUMNS = 80;
-const LONGEST_TERM = 44;
+const MAX_TERM_WIDTH = 44;
 
-/** A title, and below it terms with their meanings, aligned and within 80 columns. */
-export const section = (title: string, pairs: readonly Row[]): string => `${title}\n${rows(pairs)}`;
+/** Commander's `<ID>` and `[TOPIC]` as people read them: `ID`. */
+export const withoutBrackets = (text: string): string => text.replaceAll(/[<>]/g, '');
 
-/** Terms with their meanings, aligned. */
-export function rows(pairs: readonly Row[]): string {
-  const width = Math.min(LONGEST_TERM, Math.max(...pairs.map(([term]) => term.length)));
+/** A title with terms and their meanings below. */
+export const section = (title: string, pairs: readonly Row[], view: HelpView): string =>
+  `${heading(title, view)}${rows(pairs, view)}`;
+
+export const heading = (title: string, { paint }: HelpView): string => `${paint.bold(title)}\n`;
+
+/** Terms with their meanings, aligned and within the columns. */
+export function rows(pairs: readonly Row[], { columns, paint }: HelpView): string {
+  const longest = Math.max(...pairs.map(([term]) => term.length));
+  const width = Math.min(longest, MAX_TERM_WIDTH, Math.floor(columns / 2));
   const indent = ' '.repeat(width + 4);
   return pairs
     .map(([term, meaning]) => {
-      const lines = wrap(meaning, COLUMNS - indent.length).join(`\n${indent}`);
-      return `  ${term.padEnd(width)}  ${lines}\n`;
+      const lines = wrap(meaning, columns - indent.length).join(`\n${indent}`);
+      const gap = term.length > width ? `\n${indent}` : ' '.repeat(width - term.length + 2);
+      return `  ${paint.cyan(term)}${gap}${lines}\n`;
     })
     .join('');
 }
@@ -25,6 +56,13 @@ export const optionRow = ({ flags, describe }: { flags: string; describe: string
   flags.startsWith('--') ? `    ${withoutBrackets(flags)}` : withoutBrackets(flags),
   describe,
 ];
+
+/** Paragraphs with an empty line between; a line that begins with two spaces stands as it is. */
+export const prose = (paragraphs: readonly string[], { columns }: HelpView): string =>
+  paragraphs
+    .map((paragraph) => (paragraph.startsWith('  ') ? [paragraph] : wrap(paragraph, columns)))
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
 
 /** Breaks a text between words. */
 export function wrap(text: string, columns: number): string[] {

@@ -1,14 +1,86 @@
-import { ci } from './topic-ci.ts';
-import { environment } from './topic-environment.ts';
-import { exitCodesTopic } from './topic-exit-codes.ts';
-import { formatting } from './topic-formatting.ts';
-import { idempotency } from './topic-idempotency.ts';
+import { environment } from './environment.ts';
+import { exitCodesTopic } from './exit-codes.ts';
+import { type HelpView, plainHelp, prose, rows } from './section.ts';
+
+type Topic = (view?: HelpView) => string;
+
+const formatRows = [
+  ['table', 'for people: the default on a terminal'],
+  ['tsv', 'tabs, no header, nothing cut: the default in a pipe'],
+  ['csv', 'commas and a header, for spreadsheets; lines end with a line feed'],
+  ['json', "the service's own names and objects; --json is short for it"],
+  ['jsonl', 'a JSON object per line'],
+  ['env', "LKM_NAME='value' lines, for eval"],
+] as const;
+
+const formatting: Topic = (view = plainHelp) =>
+  [
+    prose(['stdout carries the result alone; everything else goes to stderr.'], view),
+    rows(formatRows, view),
+    prose(
+      [
+        'A command that returns one value prints it bare in table and tsv, with or without a terminal: the key of ' +
+          'keys create, the token of tokens create, the id of products create and customers create.',
+        '  KEY=$(lkm keys create -P "$(lkm products create --name Engine)")',
+        '--fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
+          'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
+          'chosen names (key). -q prints bare identifiers.',
+        '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
+          'A file that exists is kept unless --force is given. A FIFO or a device, such as /dev/stdout, is written to ' +
+          'as it is. A symbolic link is refused: name the file that it points to.',
+        'A table leaves out what does not fit a narrow terminal, and says so on stderr; --fields brings it back. ' +
+          'Outside of a table an instant is ISO 8601 in UTC, and null is empty. Characters that control a terminal are ' +
+          'shown as \\u{1b}. In csv a text that begins with = + - or @ gets an apostrophe before it, since a ' +
+          'spreadsheet would run it; numbers stay numbers.',
+      ],
+      view,
+    ),
+  ].join('\n');
+
+const idempotency: Topic = (view = plainHelp) =>
+  prose(
+    [
+      'Every command that changes something sends an idempotency key, a new one each time. All attempts of one command ' +
+        'carry the same key, so a retry gets the first response, a licence key included, and nothing happens twice. ' +
+        'The service keeps these responses for 24 hours.',
+      'Before it sends the request, the command writes it down in the state folder, with its key, and forgets it once ' +
+        'you have the response. If it was killed before that, or if no response came, run the same command again: it ' +
+        'repeats the request under the same key, and says so on stderr. That holds for 24 hours, on the same machine, ' +
+        'for a request that is the same to the byte. 30d and 1y end with their day and stay the same until it is over; ' +
+        '12h counts from now and differs. A request that is older is not repeated; a warning says how to see what it ' +
+        'did.',
+      'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
+        'the request from anywhere:',
+      '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',
+      'Scripts that may be run again can name the key themselves, for example after the order they fulfil. Such a key ' +
+        'is used as it is, and no other command repeats it. A key that was used for a different request is refused ' +
+        'with exit code 2.',
+      'A request that stays in progress (409) although nothing runs was copied in with another database. Its operator ' +
+        'says what became of it: lkm idempotency --help.',
+    ],
+    view,
+  );
+
+const ci: Topic = (view = plainHelp) =>
+  prose(
+    [
+      'Give the token in LKM_TOKEN, or in a file with --token-file; never on the command line. Where CI is set nothing ' +
+        'is asked: what needs a confirmation takes --yes or --confirm ID, and ends with exit code 3 without it.',
+      '  export LKM_BASE_URL=https://licensing.example.com LKM_PRODUCT=prod_…\n' +
+        '  KEY=$(lkm keys create --expires 2027-12-31 --idempotency-key "order-$ORDER")',
+      'Name the key after what the job is for: build machines are thrown away, and the next one knows nothing of a ' +
+        'request that had no response. Under a key of its own the job can be run again anywhere, for 24 hours, and gets ' +
+        'the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
+      'Tests need no service and no secrets: every command takes a database instead, a file or a PostgreSQL address.',
+      '  export LKM_DB=$(mktemp -d)/lkm.db\n' +
+        '  export LKM_PRODUCT=$(lkm products create --name test)\n' +
+        '  KEY=$(lkm keys create)',
+      'Decide by exit code: lkm help exit-codes.',
+    ],
+    view,
+  );
 
 /** What `lkm help TOPIC` explains. */
-export const topics = {
-  environment,
-  'exit-codes': exitCodesTopic,
-  formatting,
-  idempotency,
-  ci,
-};
+export const topics = { environment, 'exit-codes': exitCodesTopic, formatting, idempotency, ci } satisfies Readonly<
+  Record<string, Topic>
+>;

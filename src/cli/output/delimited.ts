@@ -1,4 +1,4 @@
-import { cellValue, rawCell } from './cells.ts';
+import { cellValue, rawCell } from './fields.ts';
 import type { Field } from './result.ts';
 
 type Row = Record<string, unknown>;
@@ -7,18 +7,17 @@ type Row = Record<string, unknown>;
 export const renderTsv = (fields: readonly Field[], rows: readonly Row[]): string =>
   rows.map((row) => `${fields.map((field) => rawCell(field, row)).join('\t')}\n`).join('');
 
-/** Comma-separated with a header (RFC 4180): for spreadsheets. */
-export function renderCsv(fields: readonly Field[], rows: readonly Row[]): string {
-  const header = fields.map(({ name }) => name);
+/** Comma-separated with a header, quoted as in RFC 4180; a text that a spreadsheet would run gets an apostrophe. */
+export async function renderCsv(fields: readonly Field[], rows: readonly Row[]): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
   const lines = rows.map((row) => fields.map((field) => csvCell(field, row)));
-  return [header, ...lines].map((line) => `${line.join(',')}\n`).join('');
+  return stringify([fields.map(({ name }) => name), ...lines], { escape_formulas: true });
 }
 
-/** A spreadsheet runs a text that begins like a formula; an apostrophe before it keeps it text. */
-function csvCell(field: Field, row: Row): string {
-  const text = rawCell(field, row);
-  const neutral = typeof cellValue(field, row) === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
-  return /[",]/.test(neutral) ? `"${neutral.replaceAll('"', '""')}"` : neutral;
+/** Numbers stay numbers: a negative one is no formula. */
+function csvCell(field: Field, row: Row): string | number {
+  const value = cellValue(field, row);
+  return typeof value === 'number' ? value : rawCell(field, row);
 }
 
 /** Lines for `eval`: `LKM_PRODUCT_ID='…'`; several rows follow one another. */

@@ -1,18 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { LocalError } from '../failure/errors.ts';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Io } from '../io.ts';
 
 // Not by way of node:fs/promises: loading it takes longer than the writing.
-
-/** Refuses a file that could not be written afterwards, before anything is sent. */
-export function checkDestination(path: string, force: boolean, io: Pick<Io, 'cwd'>): void {
-  const full = resolve(io.cwd, path);
-  if (!existsSync(dirname(full))) throw new LocalError(`the folder of ${path} does not exist`);
-  if (existsSync(full) && !force) {
-    throw new LocalError(`${path} exists`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
-  }
-}
 
 /** Writes a file so that a reader sees all of it or nothing: aside, on the disk, then in its place. */
 export function writeAtomically(path: string, text: string, mode: number, io: Io): void {

@@ -1,13 +1,11 @@
 import type { Format } from '../config/settings.ts';
-import { cellValue } from './cells.ts';
 import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
-import { renderRecord } from './record.ts';
-import type { CommandResult, Field } from './result.ts';
-import { sanitise, sanitiseJson } from './sanitise.ts';
-import { renderTable } from './table.ts';
-import type { View } from './view.ts';
+import { cellValue } from './fields.ts';
+import type { CommandResult, Field, View } from './result.ts';
+import { renderRecord, renderTable, type TableText } from './table.ts';
+import { sanitise, sanitiseJson } from './text.ts';
 
-/** How an answer is to be printed. */
+/** How a result is to be printed. */
 export interface Rendering {
   readonly format: Format;
   /** All that the command declares. */
@@ -20,54 +18,57 @@ export interface Rendering {
   readonly view: View;
 }
 
-/** The text of an answer, for stdout or a file. */
-export async function render(outcome: CommandResult, rendering: Rendering): Promise<string> {
+/** The text of a result, for stdout or a file, and the columns it has no room for. */
+export async function render(result: CommandResult, rendering: Rendering): Promise<TableText> {
   const { format, quiet } = rendering;
-  if (format === 'json' || format === 'jsonl') return renderJson(outcome, rendering);
-  if (quiet) return outcome.quiet.map((line) => `${sanitise(line)}\n`).join('');
-  if (outcome.kind === 'done') return '';
-  if (outcome.kind === 'page') return outcome.page(rendering.view);
-  if (outcome.kind === 'file') return withNewline(outcome.content);
-  const isBare = outcome.kind === 'value' && rendering.chosen === null && (format === 'table' || format === 'tsv');
-  if (isBare) return `${sanitise(outcome.value)}\n`;
-  return renderFields(outcome, rendering);
+  if (format === 'json' || format === 'jsonl') return whole(renderJson(result, rendering));
+  if (quiet) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
+  if (result.kind === 'done') return whole('');
+  if (result.kind === 'page') return whole(await result.page(rendering.view));
+  if (result.kind === 'file') return whole(withNewline(result.content));
+  const isBare = result.kind === 'value' && rendering.chosen === null && (format === 'table' || format === 'tsv');
+  if (isBare) return whole(`${sanitise(result.value)}\n`);
+  return renderFields(result, rendering);
 }
+
+const whole = (text: string): TableText => ({ text, hidden: [] });
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
 type Fielded = Extract<CommandResult, { kind: 'value' | 'record' | 'rows' }>;
 
-async function renderFields(outcome: Fielded, { format, fields, chosen, view }: Rendering): Promise<string> {
+async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
   const medium = format === 'table' ? 'table' : 'data';
   const shown = chosen ?? fields.filter(({ shown }) => shown === undefined || shown === medium);
-  const rows = rowsOf(outcome);
-  if (format === 'tsv') return renderTsv(shown, rows);
-  if (format === 'csv') return renderCsv(shown, rows);
-  if (format === 'env') return renderEnv(shown, rows);
-  if (outcome.kind === 'rows') return rows.length === 0 ? '' : renderTable(shown, rows, view);
+  const rows = rowsOf(result);
+  if (format === 'tsv') return whole(renderTsv(shown, rows));
+  if (format === 'csv') return whole(await renderCsv(shown, rows));
+  if (format === 'env') return whole(renderEnv(shown, rows));
+  if (result.kind === 'rows') return rows.length === 0 ? whole('') : renderTable(shown, rows, view);
   const record = rows.map((row) => renderRecord(shown, row, view)).join('');
-  const parts = chosen === null && outcome.kind === 'record' ? (outcome.parts ?? []) : [];
+  const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
   const tables = await Promise.all(
     parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view)),
   );
-  return [record, ...tables].join('\n');
+  return whole([record, ...tables.map(({ text }) => text)].join('\n'));
 }
 
-function rowsOf(outcome: Fielded): readonly Record<string, unknown>[] {
-  if (outcome.kind === 'rows') return outcome.rows;
-  return [outcome.kind === 'record' ? outcome.row : (outcome.data as Record<string, unknown>)];
+function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
+  if (result.kind === 'rows') return result.rows;
+  return [result.kind === 'record' ? result.row : result.data];
 }
 
-function renderJson(outcome: CommandResult, { format, chosen, indented }: Rendering): string {
-  const data = chosen ? pick(outcome, chosen) : outcome.data;
+function renderJson(result: CommandResult, { format, chosen, indented }: Rendering): string {
+  const data = chosen ? pick(result, chosen) : result.data;
   const lines = format === 'jsonl' && Array.isArray(data) ? data : [data];
   const indent = format === 'json' && indented ? 2 : undefined;
   return lines.map((line) => `${sanitiseJson(JSON.stringify(line ?? {}, null, indent))}\n`).join('');
 }
 
-function pick(outcome: CommandResult, chosen: readonly Field[]): unknown {
+/** A flat object of the chosen fields, or one for each row. */
+function pick(result: CommandResult, chosen: readonly Field[]): unknown {
   const picked = (row: Record<string, unknown>) =>
     Object.fromEntries(chosen.map((field) => [field.name, cellValue(field, row)]));
-  if (outcome.kind === 'rows') return outcome.rows.map(picked);
-  return picked(outcome.kind === 'record' ? outcome.row : (outcome.data as Record<string, unknown>));
+  if (result.kind === 'rows') return result.rows.map(picked);
+  return picked(result.kind === 'record' ? result.row : (result.data as Record<string, unknown>));
 }

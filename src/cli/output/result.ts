@@ -1,40 +1,49 @@
 import type { ExitCode } from '../failure/exit-codes.ts';
-import type { View } from './view.ts';
+import type { Paint } from './paint.ts';
 
-/** A field of an answer by the API's own name: a column, a property, what `--fields` may name. */
+/** What a rendering for people looks at. */
+export interface View {
+  readonly columns: number;
+  readonly now: number;
+  readonly paint: Paint;
+}
+
+/** A field of a result by the API's own name: a column, a property, what `--fields` may name. */
 export interface Field<Row = Record<string, unknown>> {
   readonly name: string;
   /** How a terminal calls it; the name unless given. */
   readonly label?: string;
-  /** Its value in an answer; the property of that name unless given. */
+  /** Its value in a result; the property of that name unless given. */
   readonly of?: (row: Row) => unknown;
   /** How a terminal shows the value. */
   readonly show?: (value: unknown, now: number, row: Row) => string;
   /** May be cut when a table is too wide; identifiers never are. */
   readonly cuts?: boolean;
+  /** May be left out of a table that is too wide; 1 goes first. */
+  readonly drops?: number;
   /** Always, unless given. `table`: only there; `data`: not there; `chosen`: only when `--fields` names it. */
   readonly shown?: 'table' | 'data' | 'chosen';
 }
 
-/** What is said on stderr once the answer is out. */
+/** What is said on stderr once the result is printed. */
 export interface Note {
   readonly tone: 'done' | 'hint' | 'warning';
   readonly text: string;
 }
 
-/** What every outcome carries. */
-interface Answer {
+/** What every result carries. */
+interface Common {
   /** What `--json` prints, in the API's own names. */
   readonly data: unknown;
   /** What `-q` prints: bare identifiers. */
   readonly quiet: readonly string[];
   readonly notes?: readonly Note[];
   readonly exitCode?: ExitCode;
-  /** Whether a file that holds the answer is for its owner only. */
+  /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
-  /** Of the change that gave the answer: repeats it. */
+  /** Of the change that gave the result: repeats it. */
   readonly idempotencyKey?: string;
-  /** Runs once the answer is out; the command ends with it. */
+  /** Runs once the result is printed; the command ends with it. */
   readonly afterwards?: () => Promise<void>;
 }
 
@@ -44,17 +53,17 @@ export interface Part<Row = Record<string, unknown>> {
   readonly rows: readonly Row[];
 }
 
-/** What a command answers; the writer alone decides how it looks. */
+/** What a command returns; the writer alone decides how it looks. */
 export type CommandResult =
   /** One value, printed bare, the same with and without a terminal. */
-  | (Answer & { readonly kind: 'value'; readonly value: string })
+  | (Common & { readonly kind: 'value'; readonly value: string; readonly data: Record<string, unknown> })
   /** One thing. */
-  | (Answer & { readonly kind: 'record'; readonly row: Record<string, unknown>; readonly parts?: readonly Part[] })
+  | (Common & { readonly kind: 'record'; readonly row: Record<string, unknown>; readonly parts?: readonly Part[] })
   /** Many things. */
-  | (Answer & { readonly kind: 'rows'; readonly rows: readonly Record<string, unknown>[]; readonly empty: string })
+  | (Common & { readonly kind: 'rows'; readonly rows: readonly Record<string, unknown>[]; readonly empty: string })
   /** A document; `-o` names the file it becomes. */
-  | (Answer & { readonly kind: 'file'; readonly content: string })
+  | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text of its own. */
-  | (Answer & { readonly kind: 'page'; readonly page: (view: View) => string | Promise<string> })
-  /** No answer beyond success. */
-  | (Answer & { readonly kind: 'done' });
+  | (Common & { readonly kind: 'page'; readonly page: (view: View) => string | Promise<string> })
+  /** Nothing beyond success. */
+  | (Common & { readonly kind: 'done' });

@@ -1,48 +1,118 @@
-import { labelOf, shownCell } from './cells.ts';
-import { renderRecord } from './record.ts';
-import type { Field } from './result.ts';
-import type { View } from './view.ts';
-import { displayWidth } from './width.ts';
+import { labelOf, shownCell } from './fields.ts';
+import type { Field, View } from './result.ts';
+import { displayWidth, padTo } from './text.ts';
 
 type Row = Record<string, unknown>;
 
-const GAP = 2;
-const MIN_COLUMN_WIDTH = 10;
+/** Text, and the columns that the terminal has no room for. */
+export interface TableText {
+  readonly text: string;
+  readonly hidden: readonly Field[];
+}
 
-/** Rows below an upper-case header. Where identifiers do not fit, each row becomes a record. */
-export async function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): Promise<string> {
-  const cells = rows.map((row) => fields.map((field) => shownCell(field, row, view.now)));
-  const head = fields.map((field) => labelOf(field).toUpperCase());
-  const natural = head.map((label, at) =>
-    Math.max(displayWidth(label), ...cells.map((row) => displayWidth(row[at] ?? ''))),
-  );
-  const widths = fitWidths(natural, fields, view.columns);
-  if (!widths) return rows.map((row) => renderRecord(fields, row, view)).join('\n');
+/** One thing, a line per field. */
+export function renderRecord(fields: readonly Field[], row: Row, view: View): string {
+  const width = Math.max(...fields.map((field) => displayWidth(labelOf(field))));
+  return fields
+    .map((field) => `${view.paint.dim(padTo(labelOf(field), width))}  ${shownCell(field, row, view.now)}\n`)
+    .join('');
+}
+
+/** Rows below an upper-case header; where identifiers do not fit, a record for each row. */
+export async function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): Promise<TableText> {
+  const columns = fields.map((field) => readColumn(field, rows, view));
+  const fitted = fitColumns(columns, view.columns);
+  if (!fitted) return { text: rows.map((row) => renderRecord(fields, row, view)).join('\n'), hidden: [] };
 
   const { default: Table } = await import('cli-table3');
   const table = new Table({
-    head: head.map((label) => view.paint.dim(label)),
+    head: fitted.map(({ label }) => view.paint.dim(label)),
     chars: borderless,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colWidths: widths,
+    colWidths: fitted.map(({ width }) => width),
   });
-  table.push(...cells);
-  return `${table.toString().replaceAll(/ +$/gm, '')}\n`;
+  table.push(...rows.map((_, at) => fitted.map(({ cells }) => cells[at] ?? '')));
+  const shown = fitted.map(({ field }) => field);
+  return {
+    text: `${table.toString().replaceAll(/ +$/gm, '')}\n`,
+    hidden: fields.filter((field) => !shown.includes(field)),
+  };
 }
 
-/** The width of each column; null when not even cutting makes them fit. */
-function fitWidths(natural: readonly number[], fields: readonly Field[], columns: number): number[] | null {
-  const widths = [...natural];
-  let excess = widths.reduce((sum, width) => sum + width + GAP, -GAP) - columns;
-  for (const [at, field] of fields.entries()) {
-    const width = widths[at] ?? 0;
-    if (excess <= 0 || !field.cuts || width <= MIN_COLUMN_WIDTH) continue;
-    const cut = Math.min(excess, width - MIN_COLUMN_WIDTH);
-    widths[at] = width - cut;
-    excess -= cut;
-  }
-  return excess > 0 ? null : widths;
+/** A column with its texts and what they need. */
+interface Column {
+  readonly field: Field;
+  readonly label: string;
+  readonly cells: readonly string[];
+  /** What the longest text takes. */
+  readonly width: number;
+  /** What most rows need; the few that are longer may be cut before anything else gives way. */
+  readonly usualWidth: number;
 }
+
+const GAP = 2;
+const MIN_WIDTH = 10;
+
+/** A text is an outlier when it is longer than three quarters of the column's texts are, times this. */
+const OUTLIER_RATIO = 1.5;
+
+function readColumn(field: Field, rows: readonly Row[], view: View): Column {
+  const label = labelOf(field).toUpperCase();
+  const cells = rows.map((row) => shownCell(field, row, view.now));
+  const widths = cells.map(displayWidth).sort((one, other) => one - other);
+  const width = Math.max(displayWidth(label), widths.at(-1) ?? 0);
+  const usualWidth = field.cuts ? Math.min(width, Math.max(displayWidth(label), usualOf(widths), MIN_WIDTH)) : width;
+  return { field, label, cells, width, usualWidth };
+}
+
+/** The longest of the widths, which are sorted, but for outliers. */
+function usualOf(widths: readonly number[]): number {
+  const longest = widths.at(-1) ?? 0;
+  const quartile = widths[Math.floor((widths.length - 1) * 0.75)] ?? 0;
+  return longest > quartile * OUTLIER_RATIO ? quartile : longest;
+}
+
+/** Columns with the width they get; some are left out. Null when not even that makes the identifiers fit. */
+function fitColumns(columns: readonly Column[], room: number): readonly Column[] | null {
+  let kept = columns;
+  for (;;) {
+    const floor = sum(kept.map(({ usualWidth }) => usualWidth));
+    if (floor <= room) return share(kept, room);
+    const next = firstToDrop(kept);
+    if (!next) break;
+    kept = kept.filter((column) => column !== next);
+  }
+  const least = kept.map((column) => ({ ...column, usualWidth: leastWidth(column) }));
+  return sum(least.map(({ usualWidth }) => usualWidth)) <= room ? share(least, room) : null;
+}
+
+const leastWidth = ({ field, width }: Column): number => (field.cuts ? Math.min(width, MIN_WIDTH) : width);
+
+function firstToDrop(columns: readonly Column[]): Column | undefined {
+  return columns
+    .filter(({ field }) => field.drops !== undefined)
+    .sort((one, other) => (one.field.drops ?? 0) - (other.field.drops ?? 0))[0];
+}
+
+/** Gives each column its usual width, and what is left to those that want more, evenly. */
+function share(columns: readonly Column[], room: number): readonly Column[] {
+  const widths = columns.map(({ usualWidth }) => usualWidth);
+  let left = room - sum(widths);
+  for (;;) {
+    const wanting = columns.flatMap(({ width }, at) => (width > (widths[at] ?? 0) ? [at] : []));
+    if (left <= 0 || wanting.length === 0) break;
+    const each = Math.max(1, Math.floor(left / wanting.length));
+    for (const at of wanting) {
+      const more = Math.min(each, left, (columns[at]?.width ?? 0) - (widths[at] ?? 0));
+      widths[at] = (widths[at] ?? 0) + more;
+      left -= more;
+    }
+  }
+  return columns.map((column, at) => ({ ...column, width: widths[at] ?? column.width }));
+}
+
+/** The width of a table with such columns. */
+const sum = (widths: readonly number[]): number => widths.reduce((total, width) => total + width + GAP, -GAP);
 
 const borderless = {
   ...Object.fromEntries(

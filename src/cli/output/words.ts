@@ -51,4 +51,11 @@ export function duration(seconds: number): string {
   return count(seconds / size, unit);
 }
 
+/** A duration as it is typed: `5m12s`. */
+export function typedDuration(seconds: number): string {
+  const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
+  const parts = [`${hours}h`, `${minutes}m`, `${rest}s`].filter((part) => !part.startsWith('0'));
+  return parts.join('') || '0s';
+}
+
 export const firstLower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../context.ts';
 import { NotConfirmedError } from '../failure/errors.ts';
-import { sanitise } from '../output/sanitise.ts';
+import { sanitise } from '../output/text.ts';
 
 interface Question {
   /** What is about to happen, shown before the question. */
@@ -14,7 +14,7 @@ interface Question {
 
 /** Asks yes or no. Throws `NotConfirmedError` unless the answer is yes. */
 export async function confirm(context: CommandContext, { about, question, action, flag }: Question): Promise<void> {
-  if (!context.settings.interactive) throw unanswerable(action, flag);
+  if (!context.settings.interactive) throw unanswerable(context, action, flag);
   await showAbout(context, about);
   if (!(await context.io.prompter.confirm(sanitise(question)))) throw declined(action);
 }
@@ -25,7 +25,7 @@ export async function confirmByTyping(
   expected: string,
   rest: Omit<Question, 'question'>,
 ): Promise<void> {
-  if (!context.settings.interactive) throw unanswerable(rest.action, rest.flag);
+  if (!context.settings.interactive) throw unanswerable(context, rest.action, rest.flag);
   await showAbout(context, rest.about);
   const typed = await context.io.prompter.type(`type ${sanitise(expected)} to confirm:`);
   if (typed.trim() !== expected) throw declined(rest.action);
@@ -35,8 +35,8 @@ async function showAbout({ io }: CommandContext, about: readonly string[]): Prom
   await io.stderr.write(about.map((line) => `${sanitise(line)}\n`).join(''));
 }
 
-const unanswerable = (action: string, flag: string): NotConfirmedError =>
-  new NotConfirmedError(`${action} needs confirmation, and there is no terminal to ask`, [
+const unanswerable = ({ settings }: CommandContext, action: string, flag: string): NotConfirmedError =>
+  new NotConfirmedError(`${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`, [
     ['Nothing was sent. Run it again with:', flag],
   ]);
 

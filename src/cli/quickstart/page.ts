@@ -2,11 +2,9 @@ import { basename, dirname } from 'node:path';
 import { isPostgres } from '../config/location.ts';
 import { asTyped } from '../config/typed.ts';
 import type { Io } from '../io.ts';
-import { deviceFields, type Lookup, licenseFields } from '../output/license-fields.ts';
-import { renderRecord } from '../output/record.ts';
-import type { Field } from '../output/result.ts';
-import { renderTable } from '../output/table.ts';
-import type { View } from '../output/view.ts';
+import { deviceFields, type Lookup, licenseFields } from '../output/resource-fields.ts';
+import type { Field, View } from '../output/result.ts';
+import { renderRecord, renderTable } from '../output/table.ts';
 import { HOST, OTHER_HOST, SLOTS, type Tour } from './tour.ts';
 
 /** A step of the tour: what it is about, and command lines with what they print. */
@@ -84,7 +82,7 @@ function recordLines(lookup: Lookup, view: View): string[] {
 
 async function deviceLines({ license }: Lookup, view: View): Promise<string[]> {
   const fields = licenseFields.filter(({ name }) => name === 'activations');
-  const devices = await renderTable(deviceFields as readonly Field[], license.devices, view);
+  const { text: devices } = await renderTable(deviceFields as readonly Field[], license.devices, view);
   return [...linesOf(renderRecord(fields, { license }, view)), ...linesOf(devices)];
 }
 

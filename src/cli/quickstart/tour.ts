@@ -7,10 +7,10 @@ import { type Verdict, verifyLicenseFile } from '../../domain/verify-license-fil
 import { withoutPassword } from '../config/location.ts';
 import type { Io } from '../io.ts';
 import { writeAtomically } from '../output/file.ts';
-import type { Lookup } from '../output/license-fields.ts';
+import type { Lookup } from '../output/resource-fields.ts';
 import { inProcessUrl } from '../request/connection.ts';
 import { openInstance } from '../request/server.ts';
-import { parseEnd } from '../values/expiry.ts';
+import { parseEnd } from '../values/time.ts';
 import { version } from '../version.ts';
 
 export const HOST = 'build-01';

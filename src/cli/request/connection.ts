@@ -1,9 +1,8 @@
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Target } from '../config/target.ts';
-import { type FoundToken, findToken } from '../config/token.ts';
+import { type FoundToken, findToken, readTokenFile } from '../config/token.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { readSource } from '../values/text-source.ts';
 import { openInstance } from './server.ts';
 
 /** A service that can be called. */
@@ -28,7 +27,7 @@ export async function openConnection(
     const token = needsToken ? await findToken(flags, target, io) : null;
     return { baseUrl: target.baseUrl, fetch: io.fetch, token, close: async () => {} };
   }
-  const given = flags.tokenFile ? await readSource(flags.tokenFile, io) : undefined;
+  const given = flags.tokenFile ? await readTokenFile(flags.tokenFile, '--token-file', io) : undefined;
   const instance = await openInstance(target.db, io);
   const token = given ? { token: given, from: '--token-file' } : { token: instance.ownerToken, from: '--db' };
   return { baseUrl: inProcessUrl, fetch: instance.fetch, token, close: () => instance.close() };

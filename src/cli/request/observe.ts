@@ -1,15 +1,51 @@
 import type { AttemptEvent, ClientOptions, DeprecationNotice } from '../../client/index.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
+import { showWait } from '../output/progress.ts';
 import { talk } from '../output/talk.ts';
 
-/** What is said on stderr while requests are made: a line each with `-v`, and what the service is retiring. */
-export function observe(settings: Settings, io: Io): Pick<ClientOptions, 'onAttempt' | 'onNotice'> {
+/** What the requests of a command have shown. */
+export interface Observation extends Pick<ClientOptions, 'onAttempt' | 'onNotice'> {
+  /** Whether the last response was that of an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+  /** Clears what says that something is waited for. */
+  end(): void;
+}
+
+/**
+ * What is said on stderr while requests are made: what is waited for, a line for each request with `-v`, and what the
+ * service is retiring.
+ */
+export function observe(settings: Settings, io: Io): Observation {
   const isTraced = settings.verbose || settings.debug;
+  const wait = showWait(settings, io);
+  let replayed = false;
   return {
-    onAttempt: (event) => void (isTraced && io.stderr.write(`${describeAttempt(event)}\n`)),
+    get replayed() {
+      return replayed;
+    },
+    end: wait.end,
+    onAttempt: (event) => {
+      wait.end();
+      replayed = 'replayed' in event && event.replayed === true;
+      if (isTraced) void io.stderr.write(`${describeAttempt(event)}\n`);
+      if (event.willRetryInMs !== null) wait.show({ reason: waitReason(event), ms: event.willRetryInMs });
+    },
     onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
   };
+}
+
+function waitReason({ status }: AttemptEvent): string {
+  switch (status) {
+    case null:
+      return 'the service, which does not answer';
+    case 409:
+      return 'the first request with this idempotency key';
+    case 429:
+      return 'the rate limit (429)';
+    default:
+      return `the service, which answered ${status}`;
+  }
 }
 
 function describeAttempt(event: AttemptEvent): string {

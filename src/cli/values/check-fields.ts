@@ -1,22 +1,23 @@
 import { z } from 'zod';
 import { contract } from '../../contract/index.ts';
-import type { Command } from '../command.ts';
-import { UsageError } from '../failure/errors.ts';
-import { withoutBrackets } from '../help/brackets.ts';
+import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
+import { withoutBrackets } from '../help/section.ts';
+import { count, duration } from '../output/words.ts';
 import { longFlag } from './read-values.ts';
+import { parseSeconds } from './time.ts';
 
 /**
- * Holds each value that is a field of the contract against the contract's own schema, before anything is sent.
- * Throws `UsageError` and says what the field needs.
+ * Checks each value that is a field of the contract by the contract's own schema, before anything is sent.
+ * Throws `UsageError` and says what the option or argument needs.
  */
 export function checkFields(command: Command, values: Readonly<Record<string, unknown>>): void {
   for (const [name, spec] of [...Object.entries(command.arguments), ...Object.entries(command.options)]) {
     const value = values[name];
     if (spec.field === undefined || value === undefined) continue;
     const schema = fieldSchema(command.operation ?? '', spec.field);
-    const many = 'usage' in spec && Array.isArray(value) ? value : [value];
-    for (const one of many)
-      checkField(schema, spec.field, one, 'flags' in spec ? longFlag(spec.flags) : withoutBrackets(spec.usage));
+    const several = 'usage' in spec && Array.isArray(value) ? value : [value];
+    for (const one of several) checkField(schema, spec, one);
   }
 }
 
@@ -43,32 +44,73 @@ function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
   return inner;
 }
 
-function checkField(schema: z.ZodType, field: string, value: unknown, source: string): void {
+type Spec = ArgumentSpec | OptionSpec;
+
+function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
+  const inner = unwrap(schema);
+  // `--feature` gives names with values.
+  const value = inner instanceof z.ZodRecord && Array.isArray(given) ? Object.fromEntries(given) : given;
   const result = z.safeEncode(schema, value);
   if (result.success) return;
-  const issue = result.error.issues[0];
-  throw new UsageError(explain(unwrap(schema), field, value, issue?.message ?? 'invalid'), [['Given by:', source]], {
-    cause: result.error,
-  });
+  const [issue] = result.error.issues;
+  const { message, hints } = explain(inner, spec, value, issue);
+  throw new UsageError(message, hints, { cause: result.error });
 }
 
-function explain(schema: z.ZodType | undefined, field: string, value: unknown, message: string): string {
-  if (schema instanceof z.ZodEmail) return `${field} is not an e-mail address: ${String(value)}`;
-  if (schema instanceof z.ZodEnum) return `${field} is one of ${schema.options.join(', ')}, not '${String(value)}'`;
-  if (schema instanceof z.ZodString && typeof value === 'string') {
-    const { minLength, maxLength } = schema;
-    const fits = value.length >= (minLength ?? 0) && value.length <= (maxLength ?? Number.POSITIVE_INFINITY);
-    if (!fits) return `${field} has ${characters(value.length)}; ${minLength} to ${maxLength} are needed`;
-    return `${field} is blank or holds characters that do not print`;
+interface Explained {
+  readonly message: string;
+  readonly hints?: readonly Hint[];
+}
+
+function explain(
+  schema: z.ZodType | undefined,
+  spec: Spec,
+  value: unknown,
+  issue: z.core.$ZodIssue | undefined,
+): Explained {
+  const name = 'flags' in spec ? longFlag(spec.flags) : withoutBrackets(spec.usage);
+  if (schema instanceof z.ZodEmail) return { message: `${name} is not an e-mail address: ${String(value)}` };
+  if (schema instanceof z.ZodString && typeof value === 'string') return explainText(schema, name, spec, value);
+  if (typeof value === 'number') return { message: explainNumber(schema, name, spec, value) };
+  return { message: `${name} ${explainIssue(issue)}` };
+}
+
+function explainText({ minLength, maxLength }: z.ZodString, name: string, spec: Spec, value: string): Explained {
+  const range = `${minLength} to ${maxLength}`;
+  const fits = value.length >= (minLength ?? 0) && value.length <= (maxLength ?? Number.POSITIVE_INFINITY);
+  if (fits) return { message: `${name} is blank or holds characters that do not print` };
+  if (spec.field === 'productId') {
+    return {
+      message: `${name}: '${value.slice(0, 40)}' is not a product id (prod_…, ${range} characters)`,
+      hints: [['See them:', 'lkm products list']],
+    };
   }
-  if (typeof value === 'number') return `${field} is ${value}; ${boundsOf(schema)}`;
-  return `${field} does not fit: ${message}`;
+  return { message: `${name} has ${count(value.length, 'character')}; ${range} are needed` };
 }
 
-const characters = (count: number): string => (count === 1 ? '1 character' : `${count} characters`);
+function explainNumber(schema: z.ZodType | undefined, name: string, spec: Spec, value: number): string {
+  const number = schema instanceof z.ZodCodec ? schema.out : schema;
+  if (!(number instanceof z.ZodNumber)) return `${name} cannot be ${value}`;
+  const least = number.minValue === 0 ? 1 : (number.minValue ?? 0);
+  const most = number.maxValue ?? Number.MAX_SAFE_INTEGER;
+  if (spec.parse === parseSeconds) {
+    return `${name} is ${duration(value)}; ${duration(least)} to ${duration(most)} are allowed`;
+  }
+  return `${name} is ${value}; a whole number from ${least} to ${most} is needed`;
+}
 
-function boundsOf(schema: z.ZodType | undefined): string {
-  const number = schema instanceof z.ZodCodec ? (schema.out as z.ZodType) : schema;
-  if (!(number instanceof z.ZodNumber)) return 'that does not fit';
-  return `a whole number from ${number.minValue === 0 ? 1 : number.minValue} to ${number.maxValue} is needed`;
+/** What is wrong, in words: the schema's own for its own rules, and never those of its library. */
+function explainIssue(issue: z.core.$ZodIssue | undefined): string {
+  switch (issue?.code) {
+    case 'custom':
+      return `does not fit: ${issue.message}`;
+    case 'too_small':
+      return issue.origin === 'string' ? 'holds a text that is too short' : 'holds too little';
+    case 'too_big':
+      return issue.origin === 'string' ? 'holds a text that is too long' : 'holds too much';
+    case 'invalid_format':
+      return 'holds a text that is blank or has characters that do not print';
+    default:
+      return 'has a value that the service does not take';
+  }
 }

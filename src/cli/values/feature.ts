@@ -6,6 +6,8 @@ export type Feature = readonly [name: string, value: boolean | number | string];
 export function parseFeature(text: string): Feature {
   const at = text.indexOf('=');
   const name = at < 0 ? text : text.slice(0, at);
+  // A record of JSON cannot hold it.
+  if (name === '__proto__') throw new UsageError(`a feature cannot be called ${name}`);
   if (name === '') throw new UsageError(`'${text}' has no name; write NAME or NAME=VALUE`);
   return [name, at < 0 ? true : readValue(text.slice(at + 1))];
 }

@@ -1,6 +1,7 @@
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { readSwitch } from '../config/settings.ts';
 import { UsageError } from '../failure/errors.ts';
+import { withoutBrackets } from '../help/section.ts';
 import type { Io } from '../io.ts';
 import type { Written } from '../program.ts';
 
@@ -40,19 +41,29 @@ async function readOption(spec: OptionSpec, given: string | boolean | readonly s
     throw missing(spec, name);
   }
   const source = given === undefined ? spec.env : name;
+  const parse = (one: string) => {
+    checkChoice(spec.choices, one);
+    return spec.parse(one, io, {});
+  };
   try {
-    if (typeof text === 'object') return await Promise.all(text.map((one) => spec.parse(one, io, {})));
-    return await spec.parse(String(text), io, {});
+    return typeof text === 'object' ? await Promise.all(text.map(parse)) : await parse(String(text));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(`${source}: ${error.message}`, error.hints, { cause: error });
   }
 }
 
-function missing({ flags, env }: OptionSpec, name: string): UsageError {
-  const written = flags.replaceAll(/[<>]/g, '');
+/** Throws `UsageError` when a value is not one of those that there are. */
+function checkChoice(choices: readonly string[] | undefined, text: string): void {
+  if (choices === undefined || choices.includes(text)) return;
+  throw new UsageError(`'${text}' is not one of ${choices.join(', ')}`);
+}
+
+function missing({ flags, env, choices }: OptionSpec, name: string): UsageError {
+  const written = withoutBrackets(flags);
   return new UsageError(`${name} is required`, [
     ['Give it:', written],
+    ...(choices ? [['One of:', choices.join(', ')] as const] : []),
     ...(env ? [['Or set:', `export ${env}=…`] as const] : []),
   ]);
 }

@@ -1,10 +1,10 @@
 import { command, option, required } from '../../command.ts';
-import { customerFields } from '../../output/customer-fields.ts';
-import { change } from '../options.ts';
+import { customerFields } from '../../output/resource-fields.ts';
+import { change, doneNote } from '../options.ts';
 
 export const customersCreate = command({
   path: 'customers create',
-  about: 'Creates a customer.',
+  about: 'Creates a customer and prints its id.',
   operation: 'customers.create',
   arguments: {},
   options: {
@@ -15,20 +15,19 @@ export const customersCreate = command({
   fields: [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
     ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
-    ['ID=$(lkm customers create --name "Ada Ltd" -q)', 'its id alone'],
+    ['ID=$(lkm customers create --name "Ada Ltd")', 'keep its id'],
   ],
 
   async run({ name, email }, context) {
-    const { answer, idempotencyKey } = await context.change((client, call) =>
-      client.customers.create({ name, email }, call),
-    );
+    const changed = await context.change((client, call) => client.customers.create({ name, email }, call));
+    const { answer, idempotencyKey } = changed;
     return {
-      kind: 'record',
-      row: answer,
+      kind: 'value',
+      value: answer.id,
       data: { ...answer, idempotencyKey },
       quiet: [answer.id],
       idempotencyKey,
-      notes: [{ tone: 'done', text: `created ${answer.id}` }],
+      notes: [doneNote(changed, `created ${answer.name}`)],
     };
   },
 });

@@ -1,6 +1,6 @@
 import { command, option } from '../../command.ts';
-import { customerFields } from '../../output/customer-fields.ts';
-import { parseCount } from '../../values/count.ts';
+import { customerFields } from '../../output/resource-fields.ts';
+import { parsePositive } from '../../values/numbers.ts';
 
 export const customersList = command({
   path: 'customers list',
@@ -9,7 +9,7 @@ export const customersList = command({
   arguments: {},
   options: {
     email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
-    limit: option('--limit <N>', 'at most so many', { parse: parseCount }),
+    limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
   },
   fields: customerFields,
   examples: [

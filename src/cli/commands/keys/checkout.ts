@@ -2,7 +2,7 @@ import { command, option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { duration, momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { change, product } from '../options.ts';
+import { change, doneNote, product } from '../options.ts';
 
 const sessionFields: readonly Field[] = [
   { name: 'sessionId', label: 'session' },
@@ -37,10 +37,19 @@ export const keysCheckout = command({
   examples: [['lkm keys checkout "$KEY" -P "$ID" --host-id desk-7 --user ada', 'take a seat']],
 
   async run({ key, product, hostId, tag, user }, context) {
-    const { answer, idempotencyKey } = await context.change((client, call) =>
+    const changed = await context.change((client, call) =>
       client.keys.checkout({ productId: product, licenseKey: key, hostId, deviceTag: tag, userIdentifier: user }, call),
     );
+    const { answer, idempotencyKey } = changed;
     const session = { ...answer, idempotencyKey };
-    return { kind: 'record', row: session, data: session, quiet: [answer.sessionId], secret: true, idempotencyKey };
+    return {
+      kind: 'record',
+      row: session,
+      data: session,
+      quiet: [answer.sessionId],
+      secret: true,
+      idempotencyKey,
+      notes: [doneNote(changed, 'leased')],
+    };
   },
 });

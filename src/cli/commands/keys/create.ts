@@ -1,16 +1,18 @@
+import { licenseTypes } from '../../../contract/keys.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { command, flag, many, option } from '../../command.ts';
+import type { Changed } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Note } from '../../output/result.ts';
 import { count, moment } from '../../output/words.ts';
-import { parseCount, parseLimit } from '../../values/count.ts';
-import { parseExpiry } from '../../values/expiry.ts';
 import { parseFeature } from '../../values/feature.ts';
-import { change, product } from '../options.ts';
+import { parseCount, parseLimit } from '../../values/numbers.ts';
+import { parseExpiry } from '../../values/time.ts';
+import { change, doneNote, product } from '../options.ts';
 
 const expires = option(
   '--expires <WHEN>',
-  'a day, or days or years from now such as 1y (to the end of that day, UTC); an instant; 12h; or never',
+  'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
   {
     parse: parseExpiry,
     field: 'expiryDate',
@@ -36,14 +38,22 @@ export const keysCreate = command({
     newCustomerEmail: option('--new-customer-email <EMAIL>', 'the e-mail address of the new customer', {
       field: 'newCustomer.email',
     }),
-    type: option('--type <TYPE>', 'node-locked (default) or floating', { field: 'licenseType' }),
+    type: option('--type <TYPE>', 'what it is bound to; node-locked unless given', {
+      field: 'licenseType',
+      choices: licenseTypes,
+    }),
     maxSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', {
       parse: parseCount,
       field: 'maxConcurrentSessions',
     }),
-    feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', { parse: parseFeature }),
+    feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {
+      parse: parseFeature,
+      field: 'metadata.features',
+    }),
     trial: flag('--trial', 'mark it as a trial'),
-    allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
+    allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
+      field: 'allowedHosts',
+    }),
     ...change,
   },
   fields: [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }],
@@ -62,7 +72,7 @@ export const keysCreate = command({
       throw new UsageError('--new-customer-email needs --new-customer-name');
     }
     const newCustomer = newCustomerName === undefined ? undefined : { name: newCustomerName, email: newCustomerEmail };
-    const { answer, idempotencyKey } = await context.change((client, call) =>
+    const changed = await context.change((client, call) =>
       client.keys.create(
         {
           productId: product,
@@ -70,7 +80,7 @@ export const keysCreate = command({
           expiryDate: values.expires,
           customerId: customer,
           newCustomer,
-          licenseType: values.type as 'floating' | undefined,
+          licenseType: values.type,
           maxConcurrentSessions: values.maxSessions,
           allowedHosts: allowHost,
           metadata: metadataOf(values),
@@ -78,6 +88,7 @@ export const keysCreate = command({
         call,
       ),
     );
+    const { answer, idempotencyKey } = changed;
     return {
       kind: 'value',
       value: answer.key,
@@ -85,7 +96,7 @@ export const keysCreate = command({
       quiet: [answer.key],
       secret: true,
       idempotencyKey,
-      notes: describe(values, context.io.now()),
+      notes: describe(changed, values, context.io.now()),
     };
   },
 });
@@ -103,17 +114,18 @@ function metadataOf({
 }
 
 function describe(
+  changed: Pick<Changed<unknown>, 'replayed'>,
   { maxActivations, expires }: { maxActivations?: number | null | undefined; expires?: string | null | undefined },
   now: number,
 ): Note[] {
   const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
   if (expires !== undefined) {
     const end = expires === null ? 'never expires' : `expires ${moment(expires)}`;
-    return [{ tone: 'done', text: `created · ${seats} · ${end}` }];
+    return [doneNote(changed, `created · ${seats} · ${end}`)];
   }
   const end = moment(addCalendarMonth(toInstant(now)));
   return [
-    { tone: 'done', text: `created · ${seats}` },
+    doneNote(changed, `created · ${seats}`),
     { tone: 'hint', text: `no --expires given: the service sets one month, to ${end}` },
   ];
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../../failure/errors.ts';
 import { count, firstLower } from '../../output/words.ts';
 import { confirm } from '../../prompts/confirm.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { change, product, yes } from '../options.ts';
+import { change, doneNote, product, yes } from '../options.ts';
 
 export const keysDeactivate = command({
   path: 'keys deactivate',
@@ -31,14 +31,13 @@ export const keysDeactivate = command({
     }
     const address = { productId: product, licenseKey: key };
     if (allDevices && !yes && !context.dryRun) await confirmAll(context, address);
-    const { answer, idempotencyKey } = await context.change((client, call) =>
-      client.keys.deactivate({ ...address, hostId }, call),
-    );
+    const changed = await context.change((client, call) => client.keys.deactivate({ ...address, hostId }, call));
+    const { answer, idempotencyKey } = changed;
     return {
       kind: 'done',
       data: { message: answer.message, hostId: hostId ?? null, idempotencyKey },
       quiet: hostId === undefined ? [] : [hostId],
-      notes: [{ tone: 'done', text: hostId === undefined ? firstLower(answer.message) : `freed ${hostId}` }],
+      notes: [doneNote(changed, hostId === undefined ? firstLower(answer.message) : `freed ${hostId}`)],
       idempotencyKey,
     };
   },

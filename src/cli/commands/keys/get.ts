@@ -1,5 +1,5 @@
 import { command } from '../../command.ts';
-import { deviceFields, licenseFields } from '../../output/license-fields.ts';
+import { deviceFields, licenseFields } from '../../output/resource-fields.ts';
 import type { Field } from '../../output/result.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { product } from '../options.ts';

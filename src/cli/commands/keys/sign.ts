@@ -1,9 +1,9 @@
 import { command, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { duration } from '../../output/words.ts';
-import { parseSeconds } from '../../values/duration.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { change, product } from '../options.ts';
+import { parseSeconds } from '../../values/time.ts';
+import { change, doneNote, product } from '../options.ts';
 
 export const keysSign = command({
   path: 'keys sign',
@@ -35,9 +35,10 @@ export const keysSign = command({
         ['To the screen:', '-o -'],
       ]);
     }
-    const { answer, idempotencyKey } = await context.change((client, call) =>
+    const changed = await context.change((client, call) =>
       client.keys.sign({ productId: product, licenseKey: key, hostId, ttl }, call),
     );
+    const { answer, idempotencyKey } = changed;
     const life = ttl === undefined ? '' : ` · lasts ${duration(ttl)} at most`;
     return {
       kind: 'file',
@@ -46,7 +47,7 @@ export const keysSign = command({
       quiet: path === null ? [answer.file] : [],
       secret: true,
       idempotencyKey,
-      notes: [{ tone: 'done', text: `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}` }],
+      notes: [doneNote(changed, `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`)],
     };
   },
 });

@@ -1,4 +1,5 @@
 import type { Jwk } from '../../../contract/signing-keys.ts';
+import type { Verdict, Verification, VerifyOptions } from '../../../domain/verify-license-file.ts';
 import { argument, command, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { LocalError } from '../../failure/errors.ts';
@@ -27,24 +28,40 @@ export const keysVerify = command({
     const { io } = context;
     const text = await readSource(file, io);
     const keys = jwks === undefined ? await fetchKeys(context) : await readKeys(jwks, context);
-    const [{ verifyLicenseFile }, { toInstant }] = await Promise.all([
-      import('../../../domain/verify-license-file.ts'),
-      import('../../../domain/time.ts'),
-    ]);
-    const now = toInstant(io.now());
-    const { verdict, claims } = verifyLicenseFile(text, { keys, now, hostId, productId: product });
-    const notes: Note[] = claims
-      ? [
-          {
-            tone: 'hint',
-            text: `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`,
-          },
-        ]
-      : [];
+    const { toInstant } = await import('../../../domain/time.ts');
+    const { verdict, claims } = await verify(text, { keys, now: toInstant(io.now()), hostId, productId: product });
+    const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
+    const notes: Note[] = [explanations[verdict], claimed].flatMap((text) => (text ? [{ tone: 'hint', text }] : []));
     const exitCode = verdict === 'ok' ? exitCodes.ok : exitCodes.forbidden;
     return { kind: 'value', value: verdict, data: { verdict, claims }, quiet: [verdict], notes, exitCode };
   },
 });
+
+/** What each verdict means and what to do about it. */
+const explanations: Readonly<Record<Verdict, string | null>> = {
+  ok: null,
+  token_malformed: 'this is not a licence file of lkm, or it was damaged: get it again with lkm keys sign',
+  unknown_kid:
+    'no public key given here has signed it: use the keys of the service that signed it (--jwks, --base-url)',
+  signature_invalid: 'its content was changed after it was signed: do not trust it; get it again with lkm keys sign',
+  revoked: 'its signing key or the file itself was revoked: get a new one with lkm keys sign',
+  clock_rolled_back: 'the clock of this machine was set back: correct it',
+  not_yet_valid: 'it is not valid yet: check the clock of this machine',
+  token_expired: 'its time is over: get a new one with lkm keys sign',
+  machine_mismatch: 'it is for another device than --host-id: sign one for this device with lkm keys sign',
+  product_mismatch: 'it is for another product than --product',
+};
+
+async function verify(text: string, options: VerifyOptions): Promise<Verification> {
+  const { verifyLicenseFile } = await import('../../../domain/verify-license-file.ts');
+  try {
+    return verifyLicenseFile(text, options);
+  } catch (cause) {
+    throw new LocalError('the public keys hold one that is not an Ed25519 key', ['Get them again from the service.'], {
+      cause,
+    });
+  }
+}
 
 async function fetchKeys(context: CommandContext): Promise<readonly Jwk[]> {
   const client = await context.client({ needsToken: false });

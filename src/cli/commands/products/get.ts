@@ -1,5 +1,5 @@
 import { argument, command } from '../../command.ts';
-import { productFields } from '../../output/product-fields.ts';
+import { productFields } from '../../output/resource-fields.ts';
 
 export const productsGet = command({
   path: 'products get',

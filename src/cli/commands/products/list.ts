@@ -1,5 +1,5 @@
 import { command } from '../../command.ts';
-import { productFields } from '../../output/product-fields.ts';
+import { productFields } from '../../output/resource-fields.ts';
 
 export const productsList = command({
   path: 'products list',

@@ -1,7 +1,7 @@
 import { argument, command, flag, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { productFields } from '../../output/product-fields.ts';
-import { change } from '../options.ts';
+import { productFields } from '../../output/resource-fields.ts';
+import { change, doneNote } from '../options.ts';
 
 export const productsUpdate = command({
   path: 'products update',
@@ -25,16 +25,17 @@ export const productsUpdate = command({
     if (name === undefined && !active && !inactive) {
       throw new UsageError('nothing to change: give --name, --active or --inactive');
     }
-    const { answer, idempotencyKey } = await context.change((client, call) =>
+    const changed = await context.change((client, call) =>
       client.products.update({ productId: id, name, active: active || inactive ? active : undefined }, call),
     );
+    const { answer, idempotencyKey } = changed;
     return {
       kind: 'record',
       row: answer,
       data: { ...answer, idempotencyKey },
       quiet: [answer.id],
       idempotencyKey,
-      notes: [{ tone: 'done', text: `updated ${answer.id}` }],
+      notes: [doneNote(changed, `updated ${answer.id}`)],
     };
   },
 });

@@ -1,11 +1,11 @@
-import type { Scope, TokenKind } from '../../../contract/scopes.ts';
+import { scopes, tokenKinds } from '../../../contract/scopes.ts';
 import { command, many, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { tokenFields } from '../../output/token-fields.ts';
+import { tokenFields } from '../../output/resource-fields.ts';
 import { moment } from '../../output/words.ts';
-import { parseCount } from '../../values/count.ts';
-import { parseEnd } from '../../values/expiry.ts';
-import { change } from '../options.ts';
+import { parseCount } from '../../values/numbers.ts';
+import { parseEnd } from '../../values/time.ts';
+import { change, doneNote } from '../options.ts';
 
 export const tokensCreate = command({
   path: 'tokens create',
@@ -14,13 +14,13 @@ export const tokensCreate = command({
   arguments: {},
   options: {
     name: required('--name <NAME>', 'what it is for', { field: 'name' }),
-    kind: required('--kind <KIND>', 'admin, read-only, client or scoped', { field: 'kind' }),
-    scope: many('--scope <SCOPE>', 'what a scoped token may do, such as license:read', { field: 'scopes' }),
+    kind: required('--kind <KIND>', 'what it is', { field: 'kind', choices: tokenKinds }),
+    scope: many('--scope <SCOPE>', 'what a scoped token may do', { field: 'scopes', choices: scopes }),
     product: many('--product <ID>', 'the only product it may touch', { field: 'productIds' }),
     maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
     expires: option(
       '--expires <WHEN>',
-      'a day, or days or years from now such as 90d (to the end of that day, UTC); an instant; or 12h',
+      'a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; or an instant',
       {
         parse: parseEnd,
         field: 'expiresAt',
@@ -30,7 +30,7 @@ export const tokensCreate = command({
   },
   fields: [{ name: 'token' }, ...tokenFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
-    ['TOKEN=$(lkm tokens create --db lkm.db --kind admin --name ci -q)', 'the first token of a database'],
+    ['TOKEN=$(lkm tokens create --db lkm.db --kind admin --name ci)', 'the first token of a database'],
     ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
   ],
 
@@ -38,10 +38,11 @@ export const tokensCreate = command({
     if ((kind === 'scoped') !== (scope !== undefined)) {
       throw new UsageError('--scope goes with --kind scoped, and only with it');
     }
-    const input = { name, kind: kind as TokenKind, scopes: scope as Scope[] | undefined, productIds: product };
-    const { answer, idempotencyKey } = await context.change((client, call) =>
+    const input = { name, kind, scopes: scope, productIds: product };
+    const changed = await context.change((client, call) =>
       client.tokens.create({ ...input, maxIssues, expiresAt: expires }, call),
     );
+    const { answer, idempotencyKey } = changed;
     const end = expires === undefined ? 'never expires' : `expires ${moment(expires)}`;
     return {
       kind: 'value',
@@ -51,7 +52,7 @@ export const tokensCreate = command({
       secret: true,
       idempotencyKey,
       notes: [
-        { tone: 'done', text: `created ${answer.id} · ${answer.kind} · ${end}` },
+        doneNote(changed, `created ${answer.id} · ${answer.kind} · ${end}`),
         { tone: 'hint', text: 'keep it now: it is not shown again' },
       ],
     };

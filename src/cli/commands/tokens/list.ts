@@ -1,5 +1,5 @@
 import { command } from '../../command.ts';
-import { tokenFields } from '../../output/token-fields.ts';
+import { tokenFields } from '../../output/resource-fields.ts';
 
 export const tokensList = command({
   path: 'tokens list',

@@ -1,9 +1,50 @@
 import type { Customer } from '../../contract/customers.ts';
 import type { Device, License } from '../../contract/licenses.ts';
 import type { Field } from './result.ts';
-import { expiry, nothing, relative, usage } from './words.ts';
+import { expiry, nothing, relative, usage, yesNo } from './words.ts';
 
-/** What the lookup of a key answers: two things in one. */
+export const customerFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'email', cuts: true },
+  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  { name: 'updatedAt', shown: 'data' },
+  { name: 'createdBy', shown: 'data' },
+];
+
+export const productFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  { name: 'updatedAt', shown: 'data' },
+];
+
+export const tokenFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'kind' },
+  {
+    name: 'expiresAt',
+    label: 'expires',
+    show: (value, now) => (value === null ? 'never' : relative(value, now)),
+    drops: 2,
+  },
+  {
+    name: 'revokedAt',
+    label: 'revoked',
+    show: (value, now) => (value === null ? 'no' : relative(value, now)),
+    drops: 3,
+  },
+  { name: 'issued', show: (issued, _, { maxIssues }) => issuedOf(issued, maxIssues), drops: 1 },
+  { name: 'scopes', show: listScopes, shown: 'chosen' },
+  { name: 'productIds', shown: 'chosen' },
+  { name: 'maxIssues', shown: 'data' },
+  { name: 'createdAt', shown: 'data' },
+];
+
+/** What the lookup of a key returns: two things in one. */
 export interface Lookup {
   readonly license: License;
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
@@ -49,9 +90,9 @@ export const licenseFields: readonly Field[] = [
 
 export const deviceFields: readonly Field<Device>[] = [
   { name: 'hostId', label: 'host id' },
-  { name: 'deviceTag', label: 'tag', cuts: true },
-  { name: 'ipAddress', label: 'ip address', show: marked },
-  { name: 'activationTime', label: 'activated', show: relative },
+  { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
+  { name: 'ipAddress', label: 'ip address', show: marked, drops: 1 },
+  { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
 ];
 
 function statusOf({ activated, vendorDisabled }: License): string {
@@ -75,4 +116,13 @@ function describeFeatures(value: unknown): string {
   const { features, is_trial } = value as NonNullable<License['metadata']>;
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
   return [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
+}
+
+function issuedOf(issued: unknown, most: unknown): string {
+  if (issued === null) return nothing;
+  return most === null ? String(issued) : usage(issued, most);
+}
+
+function listScopes(scopes: unknown): string {
+  return Array.isArray(scopes) ? scopes.join(', ') : nothing;
 }

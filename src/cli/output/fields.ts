@@ -1,8 +1,20 @@
+import { UsageError } from '../failure/errors.ts';
 import type { Field } from './result.ts';
-import { sanitise } from './sanitise.ts';
+import { sanitise } from './text.ts';
 import { nothing } from './words.ts';
 
 type Row = Record<string, unknown>;
+
+/** The fields that `--fields` names, in its order; null when all are wanted. Throws `UsageError`. */
+export function chooseFields(names: readonly string[] | null, fields: readonly Field[]): readonly Field[] | null {
+  if (names === null) return null;
+  return names.map((name) => {
+    const field = fields.find((one) => one.name === name);
+    if (field) return field;
+    const known = fields.map((one) => one.name).join(', ');
+    throw new UsageError(`there is no field '${name}'`, [known === '' ? 'This command has none.' : `Fields: ${known}`]);
+  });
+}
 
 export const cellValue = (field: Field, row: Row): unknown => (field.of ? field.of(row) : row[field.name]);
 

@@ -1,0 +1,164 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  write,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { LocalError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { syncFolder } from './file.ts';
+
+/** Where `-o` writes: opened before anything is sent, so that what prevents the writing is known by then. */
+export interface Destination {
+  /** Writes the whole result. A secret is for the owner of the file only. */
+  write(text: string, options: { readonly secret: boolean }): Promise<void>;
+  /** Removes what was made for a result that did not come; does nothing after `write`. */
+  discard(): void;
+}
+
+/** So much is reserved, so that a full disk is noticed before the service has done its part. */
+const RESERVED_BYTES = 65_536;
+
+/**
+ * Opens the destination of `-o`. A regular file is replaced with `force` only, and all at once; a FIFO or a device is
+ * written to; a symbolic link to a file is refused, since replacing it would cut it off from its file.
+ * Throws `LocalError`.
+ */
+export async function openDestination(path: string, force: boolean, io: Io): Promise<Destination> {
+  const full = resolve(io.cwd, path);
+  const target = follow(full, path);
+  if (target?.isFIFO() || target?.isCharacterDevice()) return openStream(path, full, target, io);
+  if (lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw refusal(`${path} is a symbolic link`, 'Name the file that it points to; for stdout, -o -.');
+  }
+  if (target !== null && !target.isFile()) throw refusal(`${path} is not a file`, 'Name a file.');
+  if (target !== null && !force) throw refusal(`${path} exists`, 'Name another file, or overwrite it with --force.');
+  return openFile(path, full, io);
+}
+
+const refusal = (message: string, hint: string): LocalError => new LocalError(message, [`Nothing was sent. ${hint}`]);
+
+/** What a path leads to; null for nothing. */
+function follow(full: string, path: string): Stats | null {
+  try {
+    return statSync(full, { throwIfNoEntry: false }) ?? null;
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+function unwritable(path: string, cause: unknown): LocalError {
+  const { code } = cause as NodeJS.ErrnoException;
+  return new LocalError(`cannot write ${path} (${code})`, ['Nothing was sent.'], { cause });
+}
+
+/** A file beside the destination, which takes its place once it is whole. */
+function openFile(path: string, full: string, io: Io): Destination {
+  // Not the name of the file and more: that may be as long as a name can be.
+  const aside = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
+  const file = reserve(path, full, aside);
+  let isOpen = true;
+  const discard = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(file);
+    rmSync(aside, { force: true });
+  };
+  return {
+    discard,
+    write: async (text, { secret }) => {
+      try {
+        if (secret) fchmodSync(file, 0o600);
+        const bytes = Buffer.from(text);
+        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
+        ftruncateSync(file, bytes.length);
+        fsyncSync(file);
+        renameSync(aside, full);
+        isOpen = false;
+        closeSync(file);
+        syncFolder(dirname(full));
+      } catch (error) {
+        discard();
+        throw error;
+      }
+    },
+  };
+}
+
+function reserve(path: string, full: string, aside: string): number {
+  if (follow(dirname(full), path) === null) throw refusal(`the folder of ${path} does not exist`, 'Make it first.');
+  let file: number | undefined;
+  try {
+    file = openSync(aside, 'wx', 0o644);
+    writeSync(file, Buffer.alloc(RESERVED_BYTES));
+    return file;
+  } catch (cause) {
+    if (file !== undefined) {
+      closeSync(file);
+      rmSync(aside, { force: true });
+    }
+    throw unwritable(path, cause);
+  }
+}
+
+const POLL_MS = 50;
+
+/** A FIFO or a device stays what it is: the result goes into it. */
+async function openStream(path: string, full: string, target: Stats, io: Io): Promise<Destination> {
+  const file = await openForReader(path, full, io);
+  const opened = fstatSync(file);
+  if (opened.ino !== target.ino || opened.dev !== target.dev) {
+    closeSync(file);
+    throw refusal(`${path} was replaced meanwhile`, 'Run it again.');
+  }
+  let isOpen = true;
+  const discard = (): void => {
+    if (isOpen) closeSync(file);
+    isOpen = false;
+  };
+  return {
+    discard,
+    write: async (text) => {
+      const bytes = Buffer.from(text);
+      try {
+        for (let at = 0; at < bytes.length; ) at += await writeSome(file, bytes.subarray(at), io.stop);
+      } finally {
+        discard();
+      }
+    },
+  };
+}
+
+/** Opening a FIFO waits for its reader; done at once and again, so that the command can still be stopped. */
+async function openForReader(path: string, full: string, io: Io): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(full, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENXIO' || io.stop.aborted) throw unwritable(path, cause);
+      await new Promise((done) => setTimeout(done, POLL_MS));
+    }
+  }
+}
+
+/** Writes as much as the reader has room for. */
+async function writeSome(file: number, bytes: Buffer, stop: AbortSignal): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  write(file, bytes, (error, written) => {
+    if (error?.code === 'EAGAIN' && !stop.aborted) setTimeout(() => resolve(0), POLL_MS);
+    else if (error) reject(error);
+    else resolve(written);
+  });
+  return promise;
+}

@@ -1,0 +1,262 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { explain } from '../../src/cli/failure/report.ts';
+import { leaves } from '../../src/cli/tree.ts';
+import { fieldSchema } from '../../src/cli/values/check-fields.ts';
+import { ApiError, NetworkError, ProtocolError } from '../../src/client/index.ts';
+import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
+import { KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+
+const create = ['keys', 'create', '-P', PRODUCT];
+
+describe('a token', () => {
+  const authorizationFor = async (token: string) => {
+    const { fetch, seen } = scriptedService(listed([]));
+    const ran = await lkm(['customers', 'list'], { fetch, env: { ...remote, LKM_TOKEN: token } });
+    return { ...ran, sent: seen.map(({ authorization }) => authorization) };
+  };
+
+  it.each(['lkm_admin_1\n', 'lkm_admin_1\r\n', ' lkm_admin_1 '])(
+    '%j is sent without the space around it',
+    async (token) => {
+      expect(await authorizationFor(token)).toMatchObject({ code: 0, sent: ['Bearer lkm_admin_1'] });
+    },
+  );
+
+  it.each([
+    ['lkm_admin_1\nlkm_admin_2', 'has several lines'],
+    ['lkm admin 1', 'has a space inside'],
+    ['lkm_ädmin', 'has characters that no token has'],
+    ['\n', 'is blank'],
+  ])('%j is refused by name and never shown', async (token, fault) => {
+    const { code, stderr, sent } = await authorizationFor(token);
+    expect({ code, sent }).toEqual({ code: 2, sent: [] });
+    expect(stderr).toContain(`error: the token from LKM_TOKEN ${fault}\n`);
+    expect(stderr).not.toContain('admin_2');
+  });
+});
+
+describe('a number that is out of range', () => {
+  it.each<[argv: string[], says: string]>([
+    [['customers', 'list', '--limit', '0'], "--limit: '0' is not a whole number from 1 to 999999999"],
+    [['serve', '--rate-limit', '1000000000'], "'1000000000' is neither a whole number from 1 to 999999999 nor 'off'"],
+    [[...create, '--max-activations', '99999999999'], "from 0 to 999999999 nor 'unlimited'"],
+    [[...create, '--expires', '300000y'], "--expires: '300000y' ends after the year 9999"],
+    [[...create, '--timeout', '999999999y'], "--timeout: '999999999y' is longer than 8000 years"],
+  ])('%j says the range', async (argv, says) => {
+    const { code, stderr } = await lkm(argv, { env: remote, fetch: scriptedService().fetch });
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
+  });
+});
+
+describe('an option that takes one of a list', () => {
+  it('says the list when it is missing, and when it is none of it', async () => {
+    const { stderr } = await lkm(['tokens', 'create', '--name', 'n'], { env: remote });
+    expect(stderr).toBe(
+      'error: --kind is required\n  Give it:  --kind KIND\n  One of:   admin, read-only, client, scoped\n',
+    );
+    const wrong = await lkm(['tokens', 'create', '--name', 'n', '--kind', 'root'], { env: remote });
+    expect(wrong.stderr).toBe("error: --kind: 'root' is not one of admin, read-only, client, scoped\n");
+  });
+
+  it.each(leaves)('has the list of the contract, and shows it in the help of lkm $path', async ({ path, load }) => {
+    const { operation, options } = await load();
+    const { stdout } = await lkm([...path.split(' '), '--help']);
+    for (const { choices, field } of Object.values(options)) {
+      if (field !== undefined) expect(choices ?? null).toEqual(valuesOf(fieldSchema(operation ?? '', field)));
+      for (const choice of choices ?? []) expect(stdout).toContain(choice);
+    }
+  });
+});
+
+/** The values of an enumeration, or of a list of one; null for another schema. */
+function valuesOf(schema: unknown): readonly unknown[] | null {
+  const { options, element, unwrap } = schema as {
+    options?: readonly unknown[];
+    element?: unknown;
+    unwrap?: () => unknown;
+  };
+  if (Array.isArray(options) && options.every((option) => typeof option === 'string')) return options;
+  if (element !== undefined) return valuesOf(element);
+  return unwrap === undefined ? null : valuesOf(unwrap.call(schema));
+}
+
+describe('a word that is not a command', () => {
+  /** Words of this service's field, which may become commands. */
+  const others =
+    'activate block unblock list update renew transfer rebind delete why history import export checkin heartbeat';
+
+  it.each(others.split(' '))("'keys %s' is not taken for another command, nor for its opposite", async (word) => {
+    const { code, stderr } = await lkm(['keys', word, 'K']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(`error: unknown command '${word}'\n  See:  lkm keys --help\n`);
+  });
+
+  it.each([
+    ['creat', 'create'],
+    ['sing', 'sign'],
+    ['deactivat', 'deactivate'],
+    ['verfy', 'verify'],
+  ])("'keys %s' may mean %s", async (word, meant) => {
+    expect((await lkm(['keys', word])).stderr).toContain(`unknown command '${word}'. Did you mean ${meant}?\n`);
+  });
+});
+
+describe('a question that cannot be asked', () => {
+  it.each<[says: string, argv: string[], surroundings: Surroundings]>([
+    ['CI is set', [], { terminal: true, env: { CI: '1' } }],
+    ['--no-input is given', ['--no-input'], { terminal: true }],
+    ['LKM_NO_INPUT is set', [], { terminal: true, env: { LKM_NO_INPUT: '1' } }],
+    ['the format is csv', ['--format', 'csv'], { terminal: true }],
+    ['stdin is not a terminal', [], { terminal: { stderr: true } }],
+    ['stderr is not a terminal', [], { terminal: { stdin: true } }],
+  ])('says why: %s', async (says, argv, surroundings) => {
+    const env = { ...remote, NO_COLOR: '1', ...surroundings.env };
+    const { code, stderr } = await lkm(['customers', 'delete', 'cus_1', ...argv], { ...surroundings, env });
+    expect(code).toBe(3);
+    expect(stderr).toContain(`error: deleting cus_1 needs confirmation, and nothing can be asked: ${says}\n`);
+  });
+});
+
+describe('a request that the service finds wrong (400/1)', () => {
+  const hintOf = async (argv: string[]) => {
+    const { fetch } = scriptedService(refusal(400, 1, 'Missing required params'));
+    return (await lkm(argv, { fetch, env: remote })).stderr;
+  };
+
+  it('speaks of --ttl where a file is signed, and nowhere else', async () => {
+    expect(await hintOf(['keys', 'sign', KEY, '-P', PRODUCT, '--host-id', 'h'])).toContain('--ttl 30d');
+    for (const argv of [create, ['customers', 'create', '--name', 'n'], ['products', 'create', '--name', 'n']]) {
+      const stderr = await hintOf(argv);
+      expect(stderr).not.toContain('--ttl');
+      expect(stderr).toContain('  A field is missing or has a value that the service does not take.\n');
+    }
+  });
+});
+
+describe('what the schema library says', () => {
+  const deep = 'a.'.repeat(50_000);
+  const long = 'x'.repeat(100_000);
+
+  it.each<[what: string, argv: string[]]>([
+    ['an empty host', [...create, '--allow-host', '']],
+    ['a feature with a deep name', [...create, '--feature', `${deep}=1`]],
+    ['a feature with a long value', [...create, '--feature', `a=${long}`]],
+    ['a feature that is a prototype', [...create, '--feature', '__proto__=1']],
+    ['a feature without a name', [...create, '--feature', '=1']],
+    [
+      'more features than there may be',
+      [...create, ...Array.from({ length: 41 }, (_, at) => ['--feature', `f${at}`]).flat()],
+    ],
+    ['a deep field', [...create, '--fields', deep]],
+    ['a field of every object', [...create, '--fields', '__proto__,constructor']],
+    ['a control character in a name', ['customers', 'create', '--name', 'a\u0007b']],
+    ['a blank name', ['customers', 'create', '--name', '   ']],
+    ['a long name', ['customers', 'create', '--name', long]],
+    ['a long product', ['keys', 'create', '-P', long]],
+    ['a long command', [long]],
+    ['a long option', [...create, `--${long}`]],
+    ['a lone surrogate', ['customers', 'create', '--name', '\ud800']],
+    ['a long address', ['customers', 'create', '--name', 'n', '--email', `${long}@a.example`]],
+    ['an endless number', [...create, '--max-activations', '9'.repeat(10_000)]],
+    ['a year without end', [...create, '--expires', `${'9'.repeat(9)}y${'9'.repeat(9)}mo`]],
+  ])('is not shown for %s, which is a mistake and no bug', async (_, argv) => {
+    const { fetch, seen } = scriptedService();
+    const { code, stdout, stderr } = await lkm(argv, { fetch, env: remote });
+    expect({ code, stdout, seen }).toEqual({ code: 2, stdout: '', seen: [] });
+    expect(stderr).toMatch(/^error: .+\n/);
+    expect(stderr).not.toMatch(/Too (small|big)|Invalid|expected|bug/i);
+    expect(stderr.length).toBeLessThan(1_500);
+  });
+});
+
+describe('a certificate', () => {
+  const serve = async (cert: string, key: string) => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'cert.pem'), cert);
+    writeFileSync(join(cwd, 'key.pem'), key);
+    return lkm(['serve', '--db', 'x.db', '--port', '0', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
+  };
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+  it('that is none is named, in words', async () => {
+    const { code, stderr } = await serve('garbage', key);
+    expect(code).toBe(13);
+    expect(stderr).toBe(
+      'error: cert.pem does not hold a certificate\n' +
+        '  It is a text in PEM form, with a line that ends in "CERTIFICATE-----".\n',
+    );
+  });
+
+  it.each<[when: string, code: string, says: string]>([
+    ['signed by itself', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'is not signed by an authority that this machine trusts'],
+    ['too old', 'CERT_HAS_EXPIRED', 'its certificate has expired'],
+    ['for another name', 'ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
+    ['none, since TLS is not spoken', 'ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS'],
+  ])('that is %s is explained without the words of OpenSSL', async (_, code, says) => {
+    const raw = 'write EPROTO 40E7:error:0A00010B:SSL routines:ssl3_get_record:../deps/openssl/';
+    const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(raw), { code }) });
+    const { fetch } = scriptedService(cause);
+    const ran = await lkm([...create, '--max-retries', '0'], { fetch, env: remote });
+    expect(ran.code).toBe(11);
+    expect(ran.stderr).toContain(`error: cannot connect to licensing.example.com: `);
+    expect(ran.stderr).toContain(says);
+    expect(ran.stderr).not.toContain('SSL routines');
+  });
+
+  it('is not found at an address without TLS, said by a real connection', async () => {
+    const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const env = { LKM_BASE_URL: `https://127.0.0.1:${port}`, LKM_TOKEN: 'lkm_admin_1' };
+    const { code, stderr } = await lkm([...create, '--max-retries', '0'], { env });
+    server.close();
+    expect(code).toBe(11);
+    expect(stderr).toBe(
+      `error: cannot connect to 127.0.0.1:${port}: it does not speak TLS\n` +
+        '  Nothing was sent. Check the port, or use http:// for a service on this machine.\n',
+    );
+  });
+});
+
+describe('an answer of the service', () => {
+  const situation = { baseUrl: 'https://shop.example', tokenFrom: null, now: NOW, rerun: () => 'lkm again' };
+  const call = { operation: 'POST /create-key', idempotencyKey: 'k', attempts: 5 };
+
+  it('that is a server error has its status and the attempts', async () => {
+    const { fetch } = scriptedService(refusal(500, 1, 'Server error'));
+    const ran = await lkm([...create, '--max-retries', '2'], { fetch, env: remote });
+    expect(ran.stderr).toContain('  POST /create-key answered 500 (code 1) at attempt 3, the last.\n');
+    const gone = scriptedService(refusal(503, 1, 'Service unavailable'));
+    expect((await lkm([...create, '--max-retries', '1'], { fetch: gone.fetch, env: remote })).stderr).toContain(
+      '  POST /create-key answered 503 (code 1) at attempt 2, the last. Nothing was changed.\n',
+    );
+  });
+
+  it('that says when to come back is given with the time', () => {
+    const limited = new ApiError({ reason: 'rateLimited', status: 429, code: 3, message: 'Rate limit exceeded', call });
+    const { exitCode, hints } = explain(Object.assign(limited, { retryAfterMs: 312_000 }), situation);
+    expect(exitCode).toBe(9);
+    expect(hints.at(-1)).toBe('The service asks to wait 5m12s: try again after 12:05:12 UTC, or add --max-wait 5m12s.');
+  });
+
+  it('that cannot be from lkm ends with 10 and asks about the address, also after a change', () => {
+    const page = new ProtocolError('the service answered 200 with something that is not JSON', { call, status: 200 });
+    const { exitCode, retryable, hints } = explain(Object.assign(page, { foreign: true }), situation);
+    expect({ exitCode, retryable }).toEqual({ exitCode: 10, retryable: false });
+    expect(hints.at(-1)).toBe(
+      'This does not look like lkm: is https://shop.example the address of the service, with its path?',
+    );
+  });
+
+  it('that never came to a read can be asked for again', () => {
+    const lost = new NetworkError('no answer', { call: { ...call, idempotencyKey: null }, sent: true, timedOut: true });
+    expect(explain(lost, situation).hints).toEqual(['This request only reads; it is safe to run it again.']);
+  });
+});

@@ -1,0 +1,153 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { customer, issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+
+const create = ['keys', 'create', '-P', PRODUCT];
+
+/** Issues a key into `-o path` of a folder; `requests` is how many the service saw. */
+async function into(path: string, cwd: string, more: readonly string[] = [], surroundings: Surroundings = {}) {
+  const { fetch, seen } = scriptedService(issued);
+  const ran = await lkm([...create, '-o', path, ...more], { ...surroundings, fetch, env: remote, cwd });
+  return { ...ran, requests: seen.length };
+}
+
+const visibleFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => !name.startsWith('.local'))
+    .sort();
+
+describe('-o', () => {
+  it('writes a secret for its owner only, and leaves nothing else behind', async () => {
+    const cwd = tempFolder();
+    expect(await into('key.txt', cwd)).toMatchObject({ code: 0, stdout: '', requests: 1 });
+    expect(readFileSync(join(cwd, 'key.txt'), 'utf8')).toBe(`${KEY}\n`);
+    expect(statSync(join(cwd, 'key.txt')).mode & 0o777).toBe(0o600);
+    expect(visibleFiles(cwd)).toEqual(['key.txt']);
+  });
+
+  it('removes what it made beside the file when the service refuses', async () => {
+    const cwd = tempFolder();
+    const { fetch } = scriptedService(refusal(404, 1, 'Product not found or inactive'));
+    expect((await lkm([...create, '-o', 'key.txt'], { fetch, env: remote, cwd })).code).toBe(6);
+    expect(visibleFiles(cwd)).toEqual([]);
+  });
+
+  it('writes a result that is longer than what it reserved, and one that is shorter', async () => {
+    const cwd = tempFolder();
+    const many = Array.from({ length: 2_000 }, (_, at) => customer(`cus_${at}`, 'Ada Ltd'));
+    const { fetch } = scriptedService(listed(many));
+    await lkm(['customers', 'list', '-o', 'all.json', '--json'], { fetch, env: remote, cwd });
+    expect(JSON.parse(readFileSync(join(cwd, 'all.json'), 'utf8'))).toEqual(many);
+    expect(statSync(join(cwd, 'all.json')).mode & 0o177).toBe(0o044);
+  });
+
+  it.each([[[]], [['--force']]])('refuses a symbolic link, which stays one, with %j', async (more) => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'real.txt'), 'mine');
+    symlinkSync('real.txt', join(cwd, 'link.txt'));
+    const { code, stderr, requests } = await into('link.txt', cwd, more);
+    expect({ code, requests }).toEqual({ code: 13, requests: 0 });
+    expect(stderr).toContain('error: link.txt is a symbolic link\n');
+    expect(readlinkSync(join(cwd, 'link.txt'))).toBe('real.txt');
+    expect(readFileSync(join(cwd, 'real.txt'), 'utf8')).toBe('mine');
+  });
+
+  it('refuses a link to nothing and a link to itself', async () => {
+    const cwd = tempFolder();
+    symlinkSync('nothing', join(cwd, 'dangling'));
+    symlinkSync('loop', join(cwd, 'loop'));
+    expect(await into('dangling', cwd)).toMatchObject({ code: 13, requests: 0 });
+    expect(await into('loop', cwd)).toMatchObject({ code: 13, requests: 0 });
+    expect(visibleFiles(cwd)).toEqual(['dangling', 'loop']);
+  });
+
+  it('refuses a folder', async () => {
+    const cwd = tempFolder();
+    mkdirSync(join(cwd, 'folder'));
+    expect(await into('folder', cwd, ['--force'])).toMatchObject({ code: 13, requests: 0 });
+  });
+
+  it.each(['/proc/lkm-key', '/sys/lkm-key', '/nowhere/key.txt', `${'long'.repeat(70)}.txt`])(
+    'knows before anything is sent that %s cannot be written',
+    async (path) => {
+      const { code, requests, stderr } = await into(path, tempFolder());
+      expect({ code, requests }).toEqual({ code: 13, requests: 0 });
+      expect(stderr).toContain('  Nothing was sent.');
+    },
+  );
+
+  it.skipIf(process.getuid?.() === 0)('knows before anything is sent that a folder is read-only', async () => {
+    const cwd = tempFolder();
+    mkdirSync(join(cwd, 'locked'));
+    chmodSync(join(cwd, 'locked'), 0o555);
+    expect(await into('locked/key.txt', cwd)).toMatchObject({ code: 13, requests: 0 });
+  });
+
+  it('takes a name that is as long as names can be', async () => {
+    const cwd = tempFolder();
+    expect(await into(`${'n'.repeat(251)}.txt`, cwd)).toMatchObject({ code: 0 });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('-o into what is not a file', () => {
+  it('writes into a FIFO, which stays one, also when its reader comes late', async () => {
+    const cwd = tempFolder();
+    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    const running = into('fifo', cwd);
+    await new Promise((done) => setTimeout(done, 120));
+    const reader = spawn('cat', [join(cwd, 'fifo')]);
+    let text = '';
+    reader.stdout.on('data', (data) => {
+      text += data;
+    });
+    const closed = new Promise((done) => reader.on('close', done));
+    expect(await running).toMatchObject({ code: 0, requests: 1 });
+    await closed;
+    expect(text).toBe(`${KEY}\n`);
+    expect(lstatSync(join(cwd, 'fifo')).isFIFO()).toBe(true);
+  });
+
+  it('hands a slow reader of a FIFO all of a long result', async () => {
+    const cwd = tempFolder();
+    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    const many = Array.from({ length: 2_000 }, (_, at) => customer(`cus_${at}`, 'Ada Ltd'));
+    const { fetch } = scriptedService(listed(many));
+    const reader = spawn('sh', ['-c', `(sleep 0.3; cat) < "${join(cwd, 'fifo')}" | wc -l`]);
+    let lines = '';
+    reader.stdout.on('data', (data) => {
+      lines += data;
+    });
+    const closed = new Promise((done) => reader.on('close', done));
+    expect((await lkm(['customers', 'list', '-o', 'fifo'], { fetch, env: remote, cwd })).code).toBe(0);
+    await closed;
+    expect(lines.trim()).toBe('2000');
+  });
+
+  it('waits for the reader of a FIFO before it sends, and ends when it is told to', async () => {
+    const cwd = tempFolder();
+    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    const controller = new AbortController();
+    const running = into('fifo', cwd, [], { stop: controller.signal });
+    await new Promise((done) => setTimeout(done, 120));
+    controller.abort('SIGTERM');
+    expect(await running).toMatchObject({ code: 143, requests: 0 });
+  });
+
+  it('writes into a device, which stays one', async () => {
+    expect(await into('/dev/null', tempFolder())).toMatchObject({ code: 0, requests: 1 });
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it, vi } from 'vitest';
+import { doneNote } from '../../src/cli/commands/options.ts';
+import { readSettings } from '../../src/cli/config/settings.ts';
+import { observe } from '../../src/cli/request/observe.ts';
+import type { AttemptEvent } from '../../src/client/index.ts';
+import { fakeIo, type Surroundings } from './fake-io.ts';
+
+const attempt: AttemptEvent = {
+  operation: 'POST /create-key',
+  attempt: 1,
+  status: null,
+  durationMs: 3,
+  idempotencyKey: 'k',
+  willRetryInMs: null,
+};
+
+/** What is on stderr once these attempts were made. */
+function seen(events: readonly Partial<AttemptEvent>[], surroundings: Surroundings = {}, flags = {}) {
+  const { io, printed } = fakeIo({ terminal: { stderr: true }, ...surroundings });
+  const observation = observe(readSettings(flags, io), io);
+  for (const event of events) observation.onAttempt?.({ ...attempt, ...event });
+  const { stderr } = printed;
+  observation.end();
+  return { stderr, after: printed.stderr, replayed: observation.replayed };
+}
+
+const CLEAR = '\r\u001b[K';
+
+describe('a wait before the next attempt', () => {
+  it.each([
+    [null, 'the service, which does not answer'],
+    [409, 'the first request with this idempotency key'],
+    [429, 'the rate limit (429)'],
+    [503, 'the service, which answered 503'],
+  ])('after %s names what is waited for', (status, reason) => {
+    const { stderr, after } = seen([{ status, willRetryInMs: 4_200 }]);
+    expect(stderr).toBe(`${CLEAR}waiting for ${reason}; next attempt in 5 s`);
+    expect(after).toBe(stderr + CLEAR);
+  });
+
+  it('counts down, and is gone with the next attempt', () => {
+    vi.useFakeTimers();
+    try {
+      const { io, printed } = fakeIo({ terminal: { stderr: true } });
+      const { onAttempt } = observe(readSettings({}, io), io);
+      onAttempt?.({ ...attempt, willRetryInMs: 2_000 });
+      vi.advanceTimersByTime(1_000);
+      expect(printed.stderr).toContain(
+        'in 2 s\r\u001b[Kwaiting for the service, which does not answer; next attempt in 1 s',
+      );
+      onAttempt?.({ ...attempt, status: 200 });
+      const { length } = printed.stderr;
+      expect(printed.stderr.endsWith(CLEAR)).toBe(true);
+      vi.advanceTimersByTime(5_000);
+      expect(printed.stderr).toHaveLength(length);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each<[when: string, surroundings: Surroundings, flags: object]>([
+    ['where stderr is not a terminal', { terminal: false }, {}],
+    ['with -q', {}, { quiet: true }],
+    ['with --json', {}, { json: true }],
+  ])('is not said %s', (_, surroundings, flags) => {
+    expect(seen([{ willRetryInMs: 9_000 }], surroundings, flags).after).toBe('');
+  });
+
+  it('is not said when it is over before it can be read', () => {
+    expect(seen([{ willRetryInMs: 200 }]).after).toBe('');
+  });
+
+  it('fits a narrow terminal', () => {
+    const { stderr } = seen([{ willRetryInMs: 9_000 }], { columns: 30 });
+    expect(stderr.replace(CLEAR, '')).toHaveLength(29);
+  });
+});
+
+describe('a replayed response', () => {
+  it('is known from the last attempt, and said as such', () => {
+    const { replayed } = seen([{}, { status: 200, ...{ replayed: true } }]);
+    expect(replayed).toBe(true);
+    expect(seen([{ status: 200, ...{ replayed: true } }, { status: 200 }]).replayed).toBe(false);
+    expect(doneNote({ replayed }, 'created').text).toBe(
+      'created\nthis is the response to an earlier request with the same idempotency key; nothing was done again',
+    );
+    expect(doneNote({ replayed: false }, 'created').text).toBe('created');
+  });
+});
