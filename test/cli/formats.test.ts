@@ -42,6 +42,15 @@ describe('a list', () => {
     expect(await list('--format', 'csv', '--fields', 'id,name')).toBe(`id,name\ncus_1,"Ada, ""Ltd"""\ncus_2,'=1+1\n`);
   });
 
+  it.each(['=1+1', '+1', '-1', '@SUM(1)'])(
+    'has an apostrophe before %s as csv, so that it stays text',
+    async (name) => {
+      const { fetch } = scriptedService(listed([customer('cus_1', name)]));
+      const argv = ['customers', 'list', '--format', 'csv', '--fields', 'name'];
+      expect((await lkm(argv, { fetch, env: remote })).stdout).toBe(`name\n'${name}\n`);
+    },
+  );
+
   it('is a bare array as json, and a line per row as jsonl', async () => {
     expect(JSON.parse(await list('--json'))).toEqual(customers);
     expect(

@@ -15,7 +15,7 @@ describe('lkm serve', () => {
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
     expect(await stop()).toBe(0);
-    await expect(fetch(url)).rejects.toThrow();
+    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
   it('stores the token of a new database as profile local, readable by its owner only', async () => {

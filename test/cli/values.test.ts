@@ -57,12 +57,16 @@ describe('what people write', () => {
     expect(parseExpiry(text, clock)).toBe(expected);
   });
 
-  it.each(['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', '2026-11-20', '0s', ''])(
+  it.each(['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', ''])(
     "'%s' is no expiry",
     (text) => {
-      expect(() => parseExpiry(text, clock)).toThrow();
+      expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is not a date`);
     },
   );
+
+  it.each(['2026-11-20', '0s'])("'%s' is an expiry in the past", (text) => {
+    expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is in the past`);
+  });
 
   it.each([
     ['5', 5],

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, inject, it } from 'vitest';
 import { copyInstance, databaseStatus, migrateDatabase } from '../../src/operator/index.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -60,6 +61,58 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
     await expect(copyInstance(world.location, place.location, () => {})).rejects.toThrow(StartupError);
   });
 });
+
+/** What the target does to a row that it is given, as a trigger of each engine. */
+const corruptions = [
+  {
+    what: 'a value is not the same',
+    SQLite: [
+      `create trigger corrupt after insert on customers begin update customers set name = 'x' where id = new.id; end`,
+    ],
+    PostgreSQL: `new.name := 'x'; return new;`,
+  },
+  {
+    what: 'a row is missing',
+    SQLite: ['create trigger corrupt after insert on customers begin delete from customers where id = new.id; end'],
+    PostgreSQL: 'return null;',
+  },
+];
+
+describe.each(
+  engines.flatMap((engine) => corruptions.map((corruption) => ({ engine, corruption, what: corruption.what }))),
+)('a copy on $engine.name in which $what', ({ engine, corruption }) => {
+  it('is refused, and nothing of it is kept', async () => {
+    await using world = await createWorld();
+    await world.customer();
+    await world.store.close();
+    await using place = await newPlace(engine.name);
+    await migrateDatabase(place.location);
+    const sql =
+      engine.name === 'SQLite'
+        ? corruption.SQLite
+        : [
+            `create function corrupt() returns trigger language plpgsql as $$ begin ${corruption.PostgreSQL} end $$`,
+            'create trigger corrupt before insert on customers for each row execute function corrupt()',
+          ];
+    for (const statement of sql) await runSql(place.location, statement);
+
+    await expect(copyInstance(world.location, place.location, () => {})).rejects.toMatchObject({
+      name: 'LocalError',
+      message: 'customers changed while it was copied',
+    });
+    expect(await runSql(place.location, 'select * from accounts')).toEqual([]);
+  });
+});
+
+async function runSql(location: string, sql: string): Promise<unknown[]> {
+  if (location.startsWith('postgres:')) return query(location, sql);
+  const database = new DatabaseSync(location);
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    database.close();
+  }
+}
 
 describe.each(engines)('the schema of a database on $name', (engine) => {
   it('is pending until it is migrated, and then done', async () => {

@@ -152,8 +152,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     await stock(store);
     await store.close();
-    await expect(store.transaction((rows) => addCustomer(rows, 'a'))).rejects.toThrow();
-    await expect(store.transaction((rows) => addCustomer(rows, 'b'))).rejects.toThrow();
+    await expect(store.transaction((rows) => addCustomer(rows, 'a'))).rejects.toMatchObject({ name: 'StorageError' });
+    await expect(store.transaction((rows) => addCustomer(rows, 'b'))).rejects.toMatchObject({ name: 'StorageError' });
   });
 
   it('is finished when the store is closed in the middle of it', async () => {

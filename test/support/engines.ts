@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { inject } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { connect, databaseUrl, query, TEMPLATE } from './postgres.ts';
+import { connect, databaseUrl, query } from './postgres.ts';
 
 /** A row as the engine gives it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -97,8 +97,9 @@ const postgres: Engine = {
 };
 
 async function makeDatabase(server: string): Promise<string> {
-  const name = `lkm_test_${randomUUID().replaceAll('-', '')}`;
-  await query(server, `create database ${name} template ${TEMPLATE}`);
+  const template = inject('postgresTemplate');
+  const name = `${template}_${randomUUID().replaceAll('-', '')}`;
+  await query(server, `create database ${name} template ${template}`);
   return name;
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/store/open.ts';
@@ -7,11 +8,10 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A PostgreSQL server that the run may make databases on. */
     postgres: string;
+    /** A database of that server that every test's own is a copy of: empty, its schema up to date. */
+    postgresTemplate: string;
   }
 }
-
-/** The database that every test's own is a copy of: empty, its schema up to date. */
-export const TEMPLATE = 'lkm_test_template';
 
 /** Gives the run a PostgreSQL server, which is stopped at the end. */
 export default async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
@@ -19,11 +19,22 @@ export default async function setup({ vitest }: TestProject): Promise<() => Prom
   if (vitest.getRootProject().getProvidedContext().postgres !== undefined) return async () => {};
   // What it holds is not needed after the run, so it need not wait for the disk.
   const server = await openPostgres({ fsync: 'off', max_connections: 400 }).catch(endUnavailable);
-  await query(server.url, `drop database if exists ${TEMPLATE}`);
-  await query(server.url, `create database ${TEMPLATE}`);
-  await (await openStore(databaseUrl(server.url, TEMPLATE), 0)).close();
+  const template = `lkm_test_${randomBytes(4).toString('hex')}`;
+  await query(server.url, `create database ${template}`);
+  await (await openStore(databaseUrl(server.url, template), 0)).close();
   vitest.provide('postgres', server.url);
-  return server.stop;
+  vitest.provide('postgresTemplate', template);
+  return async () => {
+    // The databases of a server of our own go with it.
+    if (server.restart === null) await dropDatabases(server.url, template);
+    await server.stop();
+  };
+}
+
+async function dropDatabases(server: string, prefix: string): Promise<void> {
+  for (const { datname } of await query(server, `select datname from pg_database where datname like '${prefix}%'`)) {
+    await query(server, `drop database ${datname} with (force)`);
+  }
 }
 
 /** Runs one statement on a connection of its own. */

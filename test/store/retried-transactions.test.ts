@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { License } from '../../src/domain/license.ts';
+import type { Store } from '../../src/store/store.ts';
+import { licenseWith, now } from '../domain/examples.ts';
+import { engines, type TestDatabase } from '../support/engines.ts';
+import { accountId, stock } from '../support/shelf.ts';
+
+const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
+
+const addCustomer = (store: Store, attempts: string[]) =>
+  store.transaction(async (rows) => {
+    attempts.push('attempt');
+    await rows.customers.insert({ accountId, id: 'cus_a', name: 'a', email: null, now });
+    return 'done';
+  });
+
+/** Makes the first `times` inserts of a customer fail. A sequence counts them, since it is not undone with them. */
+async function refuseInserts(database: TestDatabase, times: number, code: string): Promise<void> {
+  await database.query('create sequence inserts');
+  await database.query(`create function refuse_insert() returns trigger language plpgsql as $$ begin
+    if nextval('inserts') <= ${times} then raise exception 'run again' using errcode = '${code}'; end if;
+    return new; end $$`);
+  await database.query(
+    'create trigger refuse_insert before insert on customers for each row execute function refuse_insert()',
+  );
+}
+
+describe('a transaction on PostgreSQL', () => {
+  if (postgres === undefined) throw new Error('there is no PostgreSQL');
+
+  it.each([
+    ['a deadlock', '40P01'],
+    ['a serialization failure', '40001'],
+  ])('is run again after %s, until it succeeds', async (_, code) => {
+    await using database = await postgres.createDatabase();
+    await stock(database.store);
+    await refuseInserts(database, 4, code);
+    const attempts: string[] = [];
+    expect(await addCustomer(database.store, attempts)).toBe('done');
+    expect(attempts).toHaveLength(5);
+    expect(await database.query('select name from customers')).toEqual([{ name: 'a' }]);
+  });
+
+  it('fails after five attempts, and leaves nothing', async () => {
+    await using database = await postgres.createDatabase();
+    await stock(database.store);
+    await refuseInserts(database, 1_000, '40P01');
+    const attempts: string[] = [];
+    await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({
+      name: 'StorageError',
+      cause: { code: '40P01' },
+    });
+    expect(attempts).toHaveLength(5);
+    expect(await database.query('select name from customers')).toEqual([]);
+  });
+
+  it('is not run again after any other failure', async () => {
+    await using database = await postgres.createDatabase();
+    await stock(database.store);
+    await refuseInserts(database, 1, '22000');
+    const attempts: string[] = [];
+    await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({ cause: { code: '22000' } });
+    expect(attempts).toHaveLength(1);
+  });
+
+  it('is finished beside another that locks the same licences in the opposite order', async () => {
+    await using database = await postgres.createDatabase();
+    const { store } = database;
+    const one = await stock(store);
+    const other = licenseWith({ ...one, id: 'lic_other', key: `${one.key.slice(0, -1)}Z` as License['key'] });
+    await store.transaction((rows) => rows.keys.insert(other));
+
+    const holding = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    let attempts = 0;
+    const lockBoth = (first: License, second: License, mine: 0 | 1) =>
+      store.transaction(async (rows) => {
+        attempts += 1;
+        await rows.keys.lock(first);
+        holding[mine].resolve();
+        await holding[mine === 0 ? 1 : 0].promise;
+        await rows.keys.lock(second);
+        return 'done';
+      });
+    expect(await Promise.all([lockBoth(one, other, 0), lockBoth(other, one, 1)])).toEqual(['done', 'done']);
+    expect(attempts).toBe(3);
+  });
+});
