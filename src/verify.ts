@@ -2,27 +2,27 @@ import type { Jwk } from './contract/signing-keys.ts';
 import { toInstant } from './domain/time.ts';
 import { type Verification, verifyLicenseFile as verify } from './domain/verify-license-file.ts';
 
-/** What a licence file is held against. */
+/** What a licence file is checked against. */
 export interface VerifyLicenseFileOptions {
   /** The public keys to trust, from the service's `/.well-known/jwks.json`; never from the file. */
   readonly keys: readonly Jwk[];
-  /** The time to judge by; default is the present. */
+  /** The time at which the file must be valid; default is the present. */
   readonly now?: Date;
-  /** The device that asks; without it any device passes. */
+  /** The device that the file must be for; without it any device passes. */
   readonly hostId?: string;
-  /** The product that asks; without it any product passes. */
+  /** The product that the file must be for; without it any product passes. */
   readonly productId?: string;
-  /** The latest time the application has seen: an earlier `now` means that the clock was set back. */
+  /** The latest time that the application has stored: an earlier `now` means that the clock was set back. */
   readonly lastSeenAt?: Date;
-  /** Ids of signing keys (`kid`) or of files (`jti`) that no longer count. */
+  /** Ids of signing keys (`kid`) or of files (`jti`) that are revoked. */
   readonly revoked?: ReadonlySet<string>;
 }
 
 /**
  * Verifies a licence file without a network, from its text and the public keys.
  *
- * The verdict is `ok` or the first thing that is wrong; `claims` are set when the signature is good. No text makes it
- * throw.
+ * `verdict` is `ok` or the first check that failed; `claims` are set when the signature is valid. It never throws,
+ * whatever the text contains.
  */
 export function verifyLicenseFile(text: string, options: VerifyLicenseFileOptions): Verification {
   const { now = new Date(), lastSeenAt, ...rest } = options;

@@ -67,13 +67,14 @@ test.each([502, 503, 504])(
   },
 );
 
-test.each<[string, Answer, boolean]>([
-  ['a response was lost', reset, false],
-  ['a page said 504', page(504), false],
-  ['the service answered 500', refusal(500, 1), false],
-  ['the service refused for its rate limit', refusal(429, 3), true],
-  ['storage was not available', refusal(503, 1), true],
-])('after an attempt in which %s, a page decides for that attempt: %s', async (_title, before, foreign) => {
+test.each<[string, boolean, Answer]>([
+  ['a response was lost', false, reset],
+  ['a page said 504', false, page(504)],
+  ['the service answered 500', false, refusal(500, 1)],
+  ['a page said 429', true, page(429)],
+  ['the service refused for its rate limit', true, refusal(429, 3)],
+  ['storage was not available', true, refusal(503, 1)],
+])('after an attempt in which %s, a 404 page is foreign: %s', async (_title, foreign, before) => {
   const { error, unknown } = await mutate(before, page(404));
   expect(error).toMatchObject({ name: 'ProtocolError', foreign, call: { attempts: 2 } });
   expect(unknown).toBe(!foreign);
