@@ -15,7 +15,7 @@ import { freshLicense } from './license.ts';
 // The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
 // JSON.parse, no checks, no limits, no log, no headers.
 
-const store = await openStore(process.argv[2] ?? '', 0);
+const store = await openStore(process.argv[2] ?? '');
 const signerOf = createSigners();
 const random = createRandom();
 

@@ -23,7 +23,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = given ? { url: given, stop: async () => {} } : await startPostgres();
   await query(server.url, `drop database if exists ${TEMPLATE}`);
   await query(server.url, `create database ${TEMPLATE}`);
-  await (await openStore(databaseUrl(server.url, TEMPLATE), 0)).close();
+  await (await openStore(databaseUrl(server.url, TEMPLATE))).close();
   project.provide('postgres', server.url);
   return server.stop;
 }
