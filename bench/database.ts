@@ -42,7 +42,7 @@ export async function makeDatabase(count: number, cluster?: Cluster): Promise<Fi
 }
 
 async function fill(db: string, accountId: AccountId, productId: ProductId, count: number): Promise<string[]> {
-  const store = await openStore(db, 0);
+  const store = await openStore(db);
   const keys: string[] = [];
   const start = Date.now() - count;
   for (let from = 0; from < count; from += 10_000) {

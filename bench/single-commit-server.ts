@@ -11,7 +11,7 @@ import type { Store } from '../src/store/store.ts';
 // The service as it is, but for one thing: a transaction begins when the one before it is durable, so that each
 // request pays for a commit of its own.
 
-const base = await openBase(process.argv[2] ?? '', 0);
+const base = await openBase(process.argv[2] ?? '', {});
 let last: Promise<unknown> = Promise.resolve();
 const store: Store = {
   ...base.store,

@@ -19,7 +19,7 @@ if (without === null) {
   const { url } = await startServer({ db, ...address, logFormat, logTo, rateLimit: null });
   process.stdout.write(`${url}\n`);
 } else {
-  const { parts } = await openBase(db, 0);
+  const { parts } = await openBase(db, {});
   const log = await createLog(logFormat, logTo);
   const app = createApp({
     ...parts,

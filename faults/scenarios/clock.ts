@@ -25,7 +25,7 @@ export const clock: Scenario = {
   lacks: () => null,
   run: (run) =>
     inRounds(clock, run, async ({ stage, report, random }) => {
-      const store = await openStore(stage.world.db, 0);
+      const store = await openStore(stage.world.db);
       const account = (await store.repositories.accounts.oldest())?.id;
       if (account === undefined) throw new Error('the world has no account');
       try {

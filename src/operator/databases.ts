@@ -7,7 +7,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 
 /** Shows how far the schema of a database has come, and changes nothing. */
 export async function databaseStatus(location: string): Promise<{ engine: string } & SchemaStatus> {
-  const database = await openDatabase(location, LOCK_TIMEOUT_MS);
+  const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
   try {
     return { engine: database.engine, ...(await schemaStatus(database.kysely)) };
   } finally {
@@ -17,7 +17,7 @@ export async function databaseStatus(location: string): Promise<{ engine: string
 
 /** Brings the schema of a database up to date; answers the migrations that it ran. */
 export async function migrateDatabase(location: string): Promise<readonly string[]> {
-  const database = await openDatabase(location, LOCK_TIMEOUT_MS);
+  const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS });
   try {
     return await migrate(database.kysely);
   } finally {
@@ -31,9 +31,9 @@ export async function copyInstance(
   to: string,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopiedTable[]> {
-  const source = await openDatabase(from, LOCK_TIMEOUT_MS);
+  const source = await openDatabase(from, { waitMs: LOCK_TIMEOUT_MS, create: false });
   try {
-    const target = await openDatabase(to, LOCK_TIMEOUT_MS);
+    const target = await openDatabase(to, { waitMs: LOCK_TIMEOUT_MS });
     try {
       await migrate(source.kysely);
       await migrate(target.kysely);

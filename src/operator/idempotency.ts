@@ -93,7 +93,7 @@ async function withOwner<T>(
   location: string,
   work: (owner: { repositories: Repositories; accountId: AccountId }) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(location, LOCK_TIMEOUT_MS);
+  const store = await openStore(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
   try {
     const account = await store.repositories.accounts.oldest();
     if (account === null)

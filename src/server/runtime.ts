@@ -4,6 +4,7 @@ import type { AccountId, Instant } from '../contract/scalars.ts';
 import { instantsOf } from '../domain/time.ts';
 import { type KeyPair, openAccount } from '../service/accounts.ts';
 import { createRandom } from '../service/random.ts';
+import type { OpenOptions } from '../store/engine/driver.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
@@ -39,8 +40,11 @@ export async function openInstance(options: {
   readonly db: string;
   readonly clock?: () => number;
   readonly waitMs?: number;
+  /** Whether a SQLite file that does not exist is made; true unless given. */
+  readonly create?: boolean;
 }): Promise<Instance> {
-  const base = await openBase(options.db, options.waitMs ?? LOCK_TIMEOUT_MS, options.clock);
+  const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true } = options;
+  const base = await openBase(db, { waitMs, create }, clock);
   const ownerToken = randomBytes(32).toString('base64url');
   const app = createApp({
     ...base.parts,
@@ -59,8 +63,8 @@ export async function openInstance(options: {
 }
 
 /** What every instance stands on: an open database with its account, and real time and randomness. */
-export async function openBase(db: string, waitMs: number, clock: () => number = Date.now): Promise<Base> {
-  const store = await openStore(db, waitMs);
+export async function openBase(db: string, open: OpenOptions, clock: () => number = Date.now): Promise<Base> {
+  const store = await openStore(db, open);
   try {
     const now = instantsOf(clock);
     const random = createRandom();

@@ -40,7 +40,7 @@ export interface RunningServer {
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const addressOf = trustProxies(options.behindProxy ?? []);
-  const base = await openBase(options.db, 0, options.clock);
+  const base = await openBase(options.db, {}, options.clock);
   try {
     const log = await createLog(options.logFormat, gatherLines(options.logTo));
     const perMinute = options.rateLimit === undefined ? DEFAULT_REQUESTS_PER_MINUTE : options.rateLimit;

@@ -66,9 +66,11 @@ export async function hasActiveCustomer({ repositories }: Context, license: Lice
 async function customerOf(context: Context, input: InputOf<Keys['create']>): Promise<string | null> {
   if (input.newCustomer != null) return (await addCustomer(context, input.newCustomer)).id;
   if (input.customerId == null) return null;
-  const customer = await context.repositories.customers.find(context.caller.accountId, input.customerId);
-  if (customer === null) throw apiError('customerNotFound', { customerId: input.customerId });
-  return customer.id;
+  const { customerId } = input;
+  // Held, since a key must not be given to a customer that is removed at this moment.
+  const held = await context.repositories.customers.hold(context.caller.accountId, customerId);
+  if (!held) throw apiError('customerNotFound', { customerId });
+  return customerId;
 }
 
 function newLicense(context: Context, input: InputOf<Keys['create']>, customerId: string | null): License {

@@ -17,6 +17,8 @@ export type Repositories = ReturnType<typeof repositoriesOn>;
 export interface Store extends Pick<Driver, 'settled' | 'announce' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
+  /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
+  check(): Promise<void>;
   /**
    * Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. Rejects with
    * StorageError when the database failed and nothing has happened, with OutcomeUnknown when that cannot be told.
@@ -27,8 +29,13 @@ export interface Store extends Pick<Driver, 'settled' | 'announce' | 'close'> {
 /** The store that an engine's driver keeps. */
 export function createStore(driver: Driver): Store {
   const knownRepositories = rememberRepositories();
+  const repositories = repositoriesOn(driver.reader);
   return {
-    repositories: repositoriesOn(driver.reader),
+    repositories,
+    check: async () => {
+      await driver.check();
+      await repositories.accounts.oldest();
+    },
     transaction: (work) => driver.transaction((connection) => work(knownRepositories(connection))),
     settled: driver.settled,
     announce: driver.announce,

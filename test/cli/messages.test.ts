@@ -240,15 +240,26 @@ describe('an answer of the service', () => {
   });
 
   it('that says when to come back is given with the time', () => {
-    const limited = new ApiError({ reason: 'rateLimited', status: 429, code: 3, message: 'Rate limit exceeded', call });
-    const { exitCode, hints } = explain(Object.assign(limited, { retryAfterMs: 312_000 }), situation);
+    const limited = new ApiError({
+      reason: 'rateLimited',
+      status: 429,
+      code: 3,
+      message: 'Rate limit exceeded',
+      retryAfterMs: 312_000,
+      call,
+    });
+    const { exitCode, hints } = explain(limited, situation);
     expect(exitCode).toBe(9);
     expect(hints.at(-1)).toBe('The service asks to wait 5m12s: try again after 12:05:12 UTC, or add --max-wait 5m12s.');
   });
 
   it('that cannot be from lkm ends with 10 and asks about the address, also after a change', () => {
-    const page = new ProtocolError('the service answered 200 with something that is not JSON', { call, status: 200 });
-    const { exitCode, retryable, hints } = explain(Object.assign(page, { foreign: true }), situation);
+    const page = new ProtocolError('the service answered 200 with something that is not JSON', {
+      call,
+      status: 200,
+      foreign: true,
+    });
+    const { exitCode, retryable, hints } = explain(page, situation);
     expect({ exitCode, retryable }).toEqual({ exitCode: 10, retryable: false });
     expect(hints.at(-1)).toBe(
       'This does not look like lkm: is https://shop.example the address of the service, with its path?',

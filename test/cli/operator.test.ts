@@ -18,7 +18,7 @@ async function onDatabase() {
 
 /** A record as another service may have left it. */
 async function leaveInProgress(db: string, key: string, createdAt: string): Promise<void> {
-  const store = await openStore(db, 0);
+  const store = await openStore(db);
   const account = await store.repositories.accounts.oldest();
   if (account === null) throw new Error('no account');
   await store.transaction((rows) =>
@@ -73,7 +73,7 @@ describe('db status', () => {
 
   it('ends with 13 on a file that is served, and says where', async () => {
     const { cwd, at } = await onDatabase();
-    const store = await openStore(join(cwd, 'lkm.db'), 0);
+    const store = await openStore(join(cwd, 'lkm.db'));
     store.announce('http://127.0.0.1:4747');
     const { code, stderr } = await at(['db', 'status']);
     await store.close();

@@ -11,6 +11,7 @@ const attempt: AttemptEvent = {
   status: null,
   durationMs: 3,
   idempotencyKey: 'k',
+  replayed: false,
   willRetryInMs: null,
 };
 

@@ -46,7 +46,7 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
       Object.fromEntries(Object.entries(before).map(([table, rows]) => [table, rows.length])),
     );
     expect(steps).toContain('devices 2/2');
-    const store = await openStore(place.location, 0);
+    const store = await openStore(place.location);
     expect((await store.repositories.customers.list(world.accounts.acme)).map(({ email }) => email)).toEqual([
       'zoe@example.com',
     ]);
@@ -117,6 +117,12 @@ async function runSql(location: string, sql: string): Promise<unknown[]> {
 describe.each(engines)('the schema of a database on $name', (engine) => {
   it('is pending until it is migrated, and then done', async () => {
     await using place = await newPlace(engine.name);
+    if (engine.name === 'SQLite') {
+      await expect(databaseStatus(place.location)).rejects.toThrow('does not exist');
+      const empty = new DatabaseSync(place.location);
+      empty.exec('create table kysely_migration (name text primary key, timestamp text)');
+      empty.close();
+    }
     const before = await databaseStatus(place.location);
     expect(before).toMatchObject({ engine: engine.name, done: [], unknown: [] });
     expect(await migrateDatabase(place.location)).toEqual(before.pending);

@@ -48,7 +48,7 @@ it.each([
   ['a database that is not there', (url: URL) => Object.assign(url, { pathname: '/nowhere' }), 'does not exist'],
 ])('PostgreSQL behind %s is refused in one line, without the password', async (_, change, message) => {
   const url = change(new URL(inject('postgres')));
-  const failed = await openStore(url.href, 0).catch((error: Error) => error);
+  const failed = await openStore(url.href).catch((error: Error) => error);
   expect(failed).toMatchObject({ name: 'StartupError', message: expect.stringContaining(message) });
   expect(String(failed)).not.toContain(url.password);
 });

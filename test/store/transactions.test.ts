@@ -223,3 +223,30 @@ describe.each(engines)('a slot on $name', (engine) => {
     expect((await store.repositories.keys.find(accountId, license.productId, license.key))?.activations).toBe(0);
   });
 });
+
+it('is run again on PostgreSQL when it and another wait for each other', async () => {
+  const [engine] = engines.filter(({ name }) => name === 'PostgreSQL');
+  await using database = await (engine as (typeof engines)[0]).createDatabase();
+  const { store } = database;
+  const license = await stock(store, { maxActivations: 2 });
+  const other = { ...license, id: 'lic_2', key: '00000-00000-00000-00000-00000' as typeof license.key };
+  await store.transaction((rows) => rows.keys.insert(other));
+  const bothHoldOne = Promise.withResolvers<void>();
+  let holding = 0;
+  let runs = 0;
+  const takeBoth = (first: typeof license, second: typeof license) =>
+    store.transaction(async (rows) => {
+      runs += 1;
+      await rows.keys.takeSlot(first, now);
+      holding += 1;
+      if (holding === 2) bothHoldOne.resolve();
+      await bothHoldOne.promise;
+      return rows.keys.takeSlot(second, now);
+    });
+  expect(await Promise.all([takeBoth(license, other), takeBoth(other, license)])).toEqual([true, true]);
+  expect(runs).toBe(3);
+  expect((await database.query('select activations from licenses')).map((row) => ({ ...row }))).toEqual([
+    { activations: 2 },
+    { activations: 2 },
+  ]);
+});

@@ -33,7 +33,7 @@ const sqlite: Engine = {
   async createDatabase() {
     const folder = await createFolder();
     const location = join(folder.path, 'lkm.db');
-    const store = await openStore(location, 0);
+    const store = await openStore(location);
     const database = new DatabaseSync(location, { timeout: 5_000 });
     const query = async (sql: string) => database.prepare(sql).all();
     return {
@@ -63,7 +63,7 @@ const postgres: Engine = {
     const server = inject('postgres');
     const name = spare.pop() ?? (await makeDatabase(server));
     const location = databaseUrl(server, name);
-    const store = await openStore(location, 0);
+    const store = await openStore(location);
     const client = await connect(location);
     let isAltered = false;
     const listTables = async () => {

@@ -21,7 +21,7 @@ export default async function setup({ vitest }: TestProject): Promise<() => Prom
   const server = await openPostgres({ fsync: 'off', max_connections: 400 }).catch(endUnavailable);
   const template = `lkm_test_${randomBytes(4).toString('hex')}`;
   await query(server.url, `create database ${template}`);
-  await (await openStore(databaseUrl(server.url, template), 0)).close();
+  await (await openStore(databaseUrl(server.url, template))).close();
   vitest.provide('postgres', server.url);
   vitest.provide('postgresTemplate', template);
   return async () => {

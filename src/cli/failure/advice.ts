@@ -61,7 +61,7 @@ const paramsHint = ({ call }: ApiError): Hint =>
 
 /** `Retry-After` in words: how long, and until when. */
 function waitHint(error: ApiError, { now }: Situation): Hint {
-  const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : null;
+  const waitMs = error.retryAfterMs;
   if (waitMs === null) return 'Try again later, or wait longer: --max-wait 10m';
   const seconds = Math.ceil(waitMs / 1_000);
   const until = new Date(now + seconds * 1_000).toISOString();

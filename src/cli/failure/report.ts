@@ -65,8 +65,7 @@ function explainCall(error: CallError, situation: Situation): Report {
 }
 
 /** Whether the response cannot come from lkm: a page, a redirect. */
-const isForeign = (error: CallError): boolean =>
-  error instanceof ProtocolError && 'foreign' in error && error.foreign === true;
+const isForeign = (error: CallError): boolean => error instanceof ProtocolError && error.foreign;
 
 /** Running it again would get the same response: the address is wrong, or something stands before the service. */
 function explainForeign(error: CallError, { baseUrl }: Situation): Report {

@@ -27,7 +27,7 @@ export function observe(settings: Settings, io: Io): Observation {
     end: wait.end,
     onAttempt: (event) => {
       wait.end();
-      replayed = 'replayed' in event && event.replayed === true;
+      replayed = event.replayed;
       if (isTraced) void io.stderr.write(`${describeAttempt(event)}\n`);
       if (event.willRetryInMs !== null) wait.show({ reason: waitReason(event), ms: event.willRetryInMs });
     },

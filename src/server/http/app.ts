@@ -25,7 +25,7 @@ export function createApp(parts: AppParts): App {
   on('GET', '/health', () => json(200, { status: 'ok' }));
   on('GET', '/ready', async () => {
     try {
-      await parts.store.repositories.accounts.oldest();
+      await parts.store.check();
       return json(200, { status: 'ready' });
     } catch (error) {
       parts.log.error({ err: error }, 'not ready');

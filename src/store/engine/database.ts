@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../schema.ts';
+import type { OpenOptions } from './driver.ts';
 import { openSqliteFile } from './sqlite/file.ts';
 
 /** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */
@@ -16,11 +17,12 @@ export const isPostgres = (location: string): boolean => /^postgres(ql)?:\/\//.t
  * Opens a database without touching its schema.
  *
  * @param location the path of a SQLite file, or `postgres://…`
+ * @param options for a SQLite file
  * @throws StartupError when it cannot be used
  */
-export async function openDatabase(location: string, waitMs: number): Promise<Database> {
+export async function openDatabase(location: string, options?: OpenOptions): Promise<Database> {
   if (!isPostgres(location)) {
-    const { kysely, close } = await openSqliteFile(location, waitMs);
+    const { kysely, close } = await openSqliteFile(location, options);
     return { engine: 'SQLite', kysely, close: async () => close() };
   }
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.

@@ -14,6 +14,14 @@ export interface Connection {
   tryLock(name: string): Promise<boolean>;
 }
 
+/** How a database is opened; this concerns a SQLite file. */
+export interface OpenOptions {
+  /** How long to wait for another short-lived owner, in milliseconds; 0 unless given. */
+  readonly waitMs?: number;
+  /** Whether a database that does not exist is made; true unless given. */
+  readonly create?: boolean;
+}
+
 /**
  * One database engine. Everything that differs between engines is behind this interface.
  *
@@ -26,6 +34,8 @@ export interface Driver {
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */
   settled(): Promise<void>;
+  /** Throws StorageError when the database that was opened is not the one of its location any more. */
+  check(): Promise<void>;
   /** Tells other processes where this database is served. */
   announce(url: string): void;
   close(): Promise<void>;

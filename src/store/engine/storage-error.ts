@@ -7,6 +7,15 @@ export class StorageError extends Error {
   }
 }
 
+/** The database refused a value that breaks a constraint: a mistake in lkm, not a failure of the database. */
+export class ConstraintError extends Error {
+  override readonly name = 'ConstraintError';
+
+  constructor(cause: Error) {
+    super(`a constraint refused the change: ${cause.message}`, { cause });
+  }
+}
+
 /** The commit was asked for and its answer never came: the transaction has happened, or it has not. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';

@@ -32,6 +32,14 @@ const find = statement<{ accountId: string; id: string }>()((db, $) =>
   db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
+const holdRow = statement<{ accountId: string; id: string }>()((db, $) =>
+  db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forKeyShare(),
+);
+
+const lockRow = statement<{ accountId: string; id: string }>()((db, $) =>
+  db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
+);
+
 const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
   db
     .selectFrom('customers')
@@ -78,8 +86,15 @@ export const customerRepository = (db: Connection) => ({
     matchesFilter,
   ),
 
+  /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
+  async hold(accountId: AccountId, id: string): Promise<boolean> {
+    return (await db.first(holdRow, { accountId, id })) !== undefined;
+  },
+
   /** Removes a customer and leaves its licences without one; false when there is no such customer. */
   async remove(accountId: AccountId, id: string, now: Instant): Promise<boolean> {
+    // The lock waits for transactions that hold the customer, so that the licences they add are seen below.
+    if ((await db.first(lockRow, { accountId, id })) === undefined) return false;
     await db.run(releaseLicenses, { accountId, id, now });
     return (await db.run(remove, { accountId, id })) === 1;
   },

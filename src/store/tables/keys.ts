@@ -57,11 +57,7 @@ const freeSlots = statement<{ accountId: string; id: string; count: number; now:
 );
 
 const lock = statement<{ accountId: string; id: string }>()((db, $) =>
-  db
-    .updateTable('licenses')
-    .set((l) => ({ activations: l.ref('activations') }))
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', $.id),
+  db.selectFrom('licenses').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
 );
 
 /** The licences of accounts. */
@@ -88,7 +84,7 @@ export const keyRepository = (db: Connection) => ({
 
   /** Keeps all others from changing the licence until this transaction ends. */
   async lock(license: License): Promise<void> {
-    await db.run(lock, { accountId: license.accountId, id: license.id });
+    await db.first(lock, { accountId: license.accountId, id: license.id });
   },
 });
 

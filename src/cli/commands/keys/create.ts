@@ -1,4 +1,4 @@
-import { licenseTypes } from '../../../contract/keys.ts';
+import { licenseTypes } from '../../../contract/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { command, flag, many, option } from '../../command.ts';
 import type { Changed } from '../../context.ts';

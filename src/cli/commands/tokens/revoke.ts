@@ -45,7 +45,7 @@ async function confirmRevoking(context: CommandContext, id: string): Promise<voi
 async function describeToken({ client, flags, io }: CommandContext, id: string): Promise<string[]> {
   const target = chooseTarget(flags, io);
   const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
-  const token = (await (await client()).tokens.list()).find((one) => one.id === id);
+  const token = (await (await client()).tokens.list()).items.find((one) => one.id === id);
   if (!token) return [`  ${id}  not in the list of ${where}`];
   const issued = token.maxIssues === null ? `${token.issued} keys` : `${usage(token.issued, token.maxIssues)} keys`;
   return [

@@ -4,7 +4,7 @@ import type { ClientBase, Pool, QueryResult } from 'pg';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
-import { StorageError } from '../storage-error.ts';
+import { ConstraintError, StorageError } from '../storage-error.ts';
 
 /** A statement in the form that PostgreSQL parses once per connection. */
 interface Prepared {
@@ -69,11 +69,16 @@ export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof cr
   };
 }
 
-/** Runs one query; what the database or the way to it throws becomes a StorageError. */
+/** SQLSTATE class 23, integrity constraint violation. */
+const CONSTRAINT = /^23/;
+
+/** Runs one query; what the database or the way to it throws becomes a StorageError, or a ConstraintError. */
 export async function attempt<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (error instanceof Error && CONSTRAINT.test(String(code))) throw new ConstraintError(error);
     throw new StorageError(error);
   }
 }

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
-import { StorageError } from '../storage-error.ts';
+import { ConstraintError, StorageError } from '../storage-error.ts';
 
 interface Prepared {
   readonly run: StatementSync;
@@ -74,11 +74,18 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>, before
   };
 }
 
-/** What the database throws becomes a StorageError. */
+/** `SQLITE_CONSTRAINT`, and that of a trigger, which may raise it for any reason (sqlite.org/rescode.html). */
+const CONSTRAINT = 19;
+const CONSTRAINT_TRIGGER = 1811;
+
+/** What the database throws becomes a StorageError, or a ConstraintError. */
 function attempt<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
+    const { errcode = 0 } = error as { errcode?: number };
+    const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
+    if (error instanceof Error && isConstraint) throw new ConstraintError(error);
     throw new StorageError(error);
   }
 }

@@ -1,39 +1,47 @@
 import { DatabaseSync } from 'node:sqlite';
 import { migrate } from '../../migrate.ts';
-import type { Driver } from '../driver.ts';
+import type { Driver, OpenOptions } from '../driver.ts';
 import { connect } from './connection.ts';
 import { BUSY_TIMEOUT_MS, openSqliteFile } from './file.ts';
 import { groupCommit } from './group-commit.ts';
+import { explain } from './open-errors.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /**
  * Opens a SQLite file, new or known, for this process alone, and brings its schema up to date.
  *
- * The file and all beside it are readable by their owner only. Commits are durable (`synchronous=FULL`).
+ * What it makes is readable by its owner only. Commits are durable (`synchronous=FULL`).
  *
- * @param waitMs how long to wait for another short-lived owner
- * @throws StartupError when the file is in use, is no database, or belongs to a newer lkm.
+ * @throws StartupError when the file is in use, is not a database of lkm, or belongs to a newer lkm
  */
-export async function openSqlite(file: string, waitMs: number): Promise<Driver> {
-  const { path, writer, kysely, lock, close } = await openSqliteFile(file, waitMs);
+export async function openSqlite(location: string, options?: OpenOptions): Promise<Driver> {
+  const file = await openSqliteFile(location, options);
+  const { path, writer, kysely, lock } = file;
   try {
     await migrate(kysely);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const writing = connect(writer, kysely);
     const snapshot = snapshotOf(reader);
-    const commit = groupCommit(writer, snapshot.release);
+    const commit = groupCommit(writer, () => {
+      file.check();
+      snapshot.release();
+    });
     return {
       reader: connect(reader, kysely, snapshot.hold),
       transaction: (work) => commit.transaction(() => work(writing)),
       settled: commit.settled,
+      check: async () => file.check(),
       announce: lock.announce,
       close: async () => {
-        reader.close();
-        close();
+        try {
+          reader.close();
+        } finally {
+          file.close();
+        }
       },
     };
   } catch (error) {
-    close();
-    throw error;
+    file.close();
+    throw explain(error, path);
   }
 }

@@ -1,23 +1,29 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../schema.ts';
 import { StartupError } from '../../startup-error.ts';
+import type { OpenOptions } from '../driver.ts';
+import { areAllTools } from './holders.ts';
+import { rememberFiles } from './identity.ts';
 import { kyselyOn } from './kysely.ts';
-import { type FileLock, lockFile } from './lock.ts';
+import { type LocatedFile, locateFile } from './locate.ts';
+import { type FileLock, openAlone } from './lock.ts';
+import { explain, fileHint, isBusy, isForeign } from './open-errors.ts';
 
 /** Also waits this long inside SQLite, for a backup tool that reads the file. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. The log is copied into the file
- * every 64 MiB, not every 4: keys are random, so that in a large database each has a page of its own to be copied, and
- * the sync of all of them is what costs (sqlite.org/pragma.html).
+ * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. What is deleted is overwritten: keys,
+ * tokens and addresses of customers would else stay readable in the free pages of the file. The log is copied into the
+ * file every 64 MiB, not every 4: keys are random, so that in a large database each has a page of its own to be copied,
+ * and the sync of all of them is what costs (sqlite.org/pragma.html).
  */
 const SETTINGS = `
-  PRAGMA journal_mode=WAL;
+  PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
   PRAGMA synchronous=FULL;
+  PRAGMA secure_delete=ON;
   PRAGMA wal_autocheckpoint=16000;
   PRAGMA temp_store=MEMORY;
   PRAGMA cache_size=-16384;
@@ -25,49 +31,89 @@ const SETTINGS = `
 
 /** A SQLite file that belongs to this process until it is closed. */
 export interface SqliteFile {
-  /** Absolute. */
+  /** Absolute, without symbolic links. */
   readonly path: string;
   readonly writer: DatabaseSync;
   readonly kysely: Kysely<Tables>;
   readonly lock: FileLock;
+  /** Throws StorageError when the file was removed or replaced at its path. */
+  check(): void;
   close(): void;
 }
 
 /**
  * Opens a SQLite file, new or known, for this process alone; its schema may be of any age.
  *
- * @param waitMs how long to wait for another short-lived owner
- * @throws StartupError when the file is in use or is no database
+ * @throws StartupError when the file is in use, or is not a database of lkm
  */
-export async function openSqliteFile(file: string, waitMs: number): Promise<SqliteFile> {
-  const path = resolve(file);
-  preparePath(path);
-  const lock = await lockFile(path, waitMs);
-  const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+export async function openSqliteFile(
+  location: string,
+  { waitMs = 0, create = true }: OpenOptions = {},
+): Promise<SqliteFile> {
+  const file = locateFile(location, create);
+  const { path } = file;
+  if (file.isEmpty && !create) throw new StartupError(`${path} is empty, not a database`, fileHint);
+  if (!file.isEmpty) refuseForeign(path);
+  const { database: writer, lock } = await openAlone(file, waitMs, () => openWriter(file));
   const close = () => {
-    writer.close();
-    lock.release();
+    try {
+      writer.close();
+    } finally {
+      lock.release();
+    }
   };
   try {
     writer.exec(SETTINGS);
-    return { path, writer, kysely: kyselyOn(writer), lock, close };
+    return { path, writer, kysely: kyselyOn(writer), lock, check: rememberFiles(file), close };
   } catch (error) {
     close();
-    throw /file is not a database/.test(String(error))
-      ? new StartupError(`${path} is not a database`, 'give another file with --db', { cause: error })
-      : error;
+    throw explain(error, path);
   }
 }
 
-function preparePath(path: string): void {
+/** Looks into a file without a lock, and changes nothing in it or beside it. */
+function refuseForeign(path: string): void {
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, '', { mode: 0o600, flag: 'a' });
-    // SQLite gives its -wal and -shm files the mode of the database.
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    refuseOtherSchemas(database, path);
   } catch (error) {
-    throw new StartupError(`${path} cannot be opened: ${(error as Error).message}`, 'give another file with --db', {
-      cause: error,
-    });
+    if (error instanceof StartupError || isForeign(error)) throw explain(error, path);
+    // Read while its owner writes: whether the file is whole shows under the lock.
+  } finally {
+    database.close();
+  }
+}
+
+/** Refuses a database that has tables, and not those of lkm's migrations. */
+function refuseOtherSchemas(database: DatabaseSync, path: string): void {
+  const { tables, ours } = database
+    .prepare(`select count(*) as tables, sum(name = 'kysely_migration') as ours from sqlite_master`)
+    .get() as { tables: number; ours: number | null };
+  if (tables > 0 && ours !== 1) throw new StartupError(`${path} is a database of another program`, fileHint);
+}
+
+/** Opens the connection that writes. Throws `SQLITE_BUSY` while another lkm, or an unknown program, has the file open. */
+function openWriter(file: LocatedFile): DatabaseSync {
+  const { path } = file;
+  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  try {
+    refuseOtherSchemas(database, path);
+    const { journal_mode: mode } = database.prepare('PRAGMA journal_mode=WAL').get() as { journal_mode: string };
+    if (mode !== 'wal') throw new StartupError(`${path} cannot have a log beside it`, 'put it on a local disk');
+    // The first read opens the log for several connections; only then is the lock asked for. A transaction in exclusive
+    // mode takes it alone, one in normal mode gives back all but the share, which lasts as long as the connection.
+    database.exec('SELECT 1 FROM sqlite_master');
+    try {
+      database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    } catch (error) {
+      if (!isBusy(error) || !areAllTools(file)) throw error;
+    }
+    database.exec('PRAGMA locking_mode=NORMAL; BEGIN IMMEDIATE; COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
+import { Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysely';
 import type { Tables } from '../../schema.ts';
 
 /** SQLite undoes a migration whole, tables included; Kysely's own adapter does not count on it. */
@@ -9,9 +9,18 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
+/** SQLite has one writer at a time, and so no clauses that lock rows. */
+class LocklessCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(): void {}
+}
+
 class NodeSqliteDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new TransactionalAdapter();
+  }
+
+  override createQueryCompiler(): SqliteQueryCompiler {
+    return new LocklessCompiler();
   }
 }
 

@@ -1,7 +1,11 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '../../startup-error.ts';
+import { findHolder } from './holders.ts';
+import { type LocatedFile, makeOwnFile } from './locate.ts';
+import { explain, isBusy } from './open-errors.ts';
+import { type Owner, readOwner, writeOwner } from './owner.ts';
 
 /** The right to use a database file, held by one process at a time. */
 export interface FileLock {
@@ -10,60 +14,115 @@ export interface FileLock {
   release(): void;
 }
 
+/** A connection that has shown to be the only one. */
+export interface ExclusiveOpening {
+  readonly lock: FileLock;
+  readonly database: DatabaseSync;
+}
+
 const RETRY_MS = 25;
 
+/** How long other programs that have the file open are waited for at least, in milliseconds: a backup, a query. */
+const OTHER_PROGRAMS_TIMEOUT_MS = 1_000;
+
 /**
- * Takes the lock of a database file, waiting up to `waitMs` for an owner that is not a server.
+ * Opens a database file for this process alone, waiting up to `waitMs` for an owner that is not a server (decision 0021).
  *
- * The lock is an exclusive transaction on a small file beside the database: the system releases it when the process
- * dies, however it dies.
+ * Two locks of SQLite, which the system releases when the process dies, however it dies. An exclusive transaction on
+ * `<file>-lock` makes the processes of lkm wait in line. The lock of the database file itself decides: a process that
+ * comes in has to have it alone for a moment, and shares it from then on, so that others may read but no other lkm
+ * comes in, whatever name it knows the file by and whatever was removed beside it.
  *
- * @throws StartupError when another process keeps the file.
+ * @param open opens the file and takes its lock; throws `SQLITE_BUSY` while others have the file open
+ * @throws StartupError when another process keeps the file
  */
-export async function lockFile(path: string, waitMs: number): Promise<FileLock> {
+export async function openAlone(
+  file: LocatedFile,
+  waitMs: number,
+  open: () => DatabaseSync,
+): Promise<ExclusiveOpening> {
+  const { path, mode } = file;
+  const started = performance.now();
   const ownerPath = `${path}-owner`;
-  const deadline = performance.now() + waitMs;
-  for (;;) {
-    const held = tryLock(`${path}-lock`);
-    if (held !== null) {
-      writeFileSync(ownerPath, JSON.stringify({ pid: process.pid }), { mode: 0o600 });
-      return {
-        announce: (url) => writeFileSync(ownerPath, JSON.stringify({ pid: process.pid, url }), { mode: 0o600 }),
-        release: () => {
-          rmSync(ownerPath, { force: true });
-          held.close();
-        },
-      };
+  const place = await takePlace(path, mode, started + waitMs);
+  const release = () => {
+    try {
+      rmSync(ownerPath, { force: true });
+    } catch {
+      // It only informs; the lock is what counts.
     }
-    const owner = readOwner(ownerPath);
+    place.close();
+  };
+  try {
+    const database = await retryOpen(file, started + Math.max(waitMs, OTHER_PROGRAMS_TIMEOUT_MS), open);
+    try {
+      writeOwner(ownerPath, { pid: process.pid }, mode);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return {
+      database,
+      lock: { announce: (url) => writeOwner(ownerPath, { pid: process.pid, url }, mode), release },
+    };
+  } catch (error) {
+    place.close();
+    throw explain(error, path);
+  }
+}
+
+/** Waits in line for `<file>-lock`. */
+async function takePlace(path: string, mode: number, deadline: number): Promise<DatabaseSync> {
+  for (;;) {
+    const held = tryPlace(`${path}-lock`, mode);
+    if (held !== null) return held;
+    const owner = readOwner(`${path}-owner`);
     if (owner.url !== undefined || performance.now() > deadline) throw ownedBy(path, owner);
     await sleep(RETRY_MS);
   }
 }
 
-function tryLock(path: string): DatabaseSync | null {
-  writeFileSync(path, '', { mode: 0o600, flag: 'a' });
-  const database = new DatabaseSync(path, { timeout: 0 });
+function tryPlace(path: string, mode: number): DatabaseSync | null {
   try {
-    database.exec('BEGIN EXCLUSIVE');
-    return database;
+    makeOwnFile(path, mode);
+    const found = lstatSync(path);
+    if (!found.isFile() || found.nlink > 1 || found.size > 0) {
+      throw new StartupError(`${path} is not a lock file: lkm's is empty`, 'move it away; lkm makes its own');
+    }
+    const database = new DatabaseSync(path, { timeout: 0 });
+    try {
+      // Nothing is written: should a link take the place of the file at this moment, its target stays as it is.
+      database.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
+      return database;
+    } catch (error) {
+      database.close();
+      if (isBusy(error)) return null;
+      throw error;
+    }
   } catch (error) {
-    database.close();
-    if (/locked/.test(String(error))) return null;
-    throw error;
+    throw explain(error, path);
   }
 }
 
-interface Owner {
-  readonly pid?: number;
-  readonly url?: string;
+async function retryOpen(file: LocatedFile, deadline: number, open: () => DatabaseSync): Promise<DatabaseSync> {
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      const owner = readOwner(`${file.path}-owner`);
+      if (owner.url !== undefined && isRunning(owner.pid)) throw ownedBy(file.path, owner);
+      if (performance.now() > deadline) throw openElsewhere(file);
+      await sleep(RETRY_MS);
+    }
+  }
 }
 
-function readOwner(path: string): Owner {
+function isRunning(pid: number | undefined): boolean {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Owner;
-  } catch {
-    return {}; // written a moment after the lock is taken
+    return pid !== undefined && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
@@ -75,4 +134,12 @@ function ownedBy(path: string, { pid, url }: Owner): StartupError {
         `${path} is served by ${process} at ${url}`,
         `use that server (--base-url ${url}), or stop it first`,
       );
+}
+
+function openElsewhere(file: LocatedFile): StartupError {
+  const pid = findHolder(file);
+  return new StartupError(
+    `${file.path} is open in another program${pid === undefined ? '' : ` (process ${pid})`}`,
+    'close it there, or wait until it has finished',
+  );
 }
