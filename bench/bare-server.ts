@@ -10,6 +10,7 @@ import { createSigners } from '../src/server/signers.ts';
 import { createRandom } from '../src/service/random.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Repositories } from '../src/store/store.ts';
+import { deriveKey, NONCE_BYTES, sealResponse } from '../src/store/tables/idempotency-sealing.ts';
 import { freshLicense } from './license.ts';
 
 // The yardstick: node:http and the same statements with the same durability, and nothing else. No parsing beyond
@@ -33,18 +34,20 @@ async function create({ productId }: Input, token: string, key: string | undefin
   const now = new Date().toISOString() as Instant;
   return store.transaction(async (rows) => {
     if (key === undefined) return insert(rows, accountId, productId, now);
-    await rows.idempotency.claim(accountId, key);
-    if ((await rows.idempotency.find(accountId, key)) !== null) return null;
+    const { hash: keyHash, sealingKey } = deriveKey(accountId, key);
+    await rows.idempotency.claim(accountId, keyHash);
+    if ((await rows.idempotency.find(accountId, keyHash)) !== null) return null;
     const answer = await rows.nested(() => insert(rows, accountId, productId, now));
+    const response = { status: 200, contentType: 'application/json', body: JSON.stringify(answer) };
+    const record = { accountId, fingerprint: hash('sha256', body), tokenId: null };
     await rows.idempotency.insert({
-      accountId,
-      key,
+      ...record,
+      keyHash,
       fingerprintVersion: 1,
-      fingerprint: hash('sha256', body),
       state: 'completed',
       method: 'POST',
       path: '/create-key',
-      answer: { status: 200, contentType: 'application/json', body: JSON.stringify(answer) },
+      response: sealResponse(response, sealingKey, record, random(NONCE_BYTES)),
       createdAt: now,
     });
     return answer;

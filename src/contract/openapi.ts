@@ -76,7 +76,8 @@ const idempotencyHeaders: readonly Json[] = ['Idempotency-Key', 'X-Idempotency-K
   name,
   in: 'header',
   required: false,
-  description: 'Any unique text of 1 to 255 visible ASCII characters; a retry with it gets the first answer again',
+  description:
+    'Any unique text of 1 to 255 visible ASCII characters; a retry with it gets the first answer again. Opaque: "k" with quotes and k without are two keys',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }));
 

@@ -75,7 +75,7 @@ export async function openBase(db: string, waitMs: number, clock: () => number =
         random,
         newRequestId: randomUUID,
         signerOf: createSigners(),
-        exactlyOnce: createExactlyOnce(store),
+        exactlyOnce: createExactlyOnce(store, random),
       },
     };
   } catch (error) {
