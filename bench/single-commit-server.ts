@@ -24,7 +24,7 @@ const store: Store = {
 const app = createApp({
   ...base.parts,
   store,
-  exactlyOnce: createExactlyOnce(store),
+  exactlyOnce: createExactlyOnce(store, base.parts.random),
   log: await createLog('json', gatherLines({ write: (lines) => void writeSync(2, lines) })),
   limiter: createRateLimiter(1_000_000_000),
   addressOf: trustProxies([]),

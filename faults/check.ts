@@ -4,12 +4,14 @@ import { markedTables, type Snapshot } from './snapshot.ts';
 
 /**
  * Compares what was acknowledged with what is there: every acknowledged effect is there and as it was answered, none
- * is there twice or without an intent, each key was answered in one way, and no licence holds more than its slots.
+ * is there twice or without an intent, each key was answered in one way, no licence holds more than its slots,
+ * and no secret can be read.
  */
 export function check(report: Report, ledger: Pick<Ledger, 'intents'>, rows: Snapshot): void {
   for (const intent of ledger.intents) checkIntent(report, intent, rows);
   checkStrangers(report, ledger.intents, rows);
   checkSlots(report, rows);
+  checkSecrets(report, ledger.intents, rows);
   for (const line of rows.damage) fail(report, 'lost', `the file is damaged: ${line}`);
 }
 
@@ -73,6 +75,20 @@ function checkSlots(report: Report, rows: Snapshot): void {
     }
   }
 }
+
+/** Neither an idempotency key nor a response can be read in what is stored under the key. */
+function checkSecrets(report: Report, intents: readonly Intent[], rows: Snapshot): void {
+  const keys = new Set(intents.map(({ key }) => key));
+  for (const { key_hash, sealed_response } of rows.idempotency) {
+    if (keys.has(key_hash)) fail(report, 'wrong', 'an idempotency key is stored as it is');
+    const stored = sealed_response ?? '';
+    const readable = [stored, Buffer.from(stored, 'base64url').toString('latin1')];
+    if (readable.some((text) => ANY_RESPONSE.test(text))) fail(report, 'wrong', 'a response is stored as it is');
+  }
+}
+
+/** What is in every response of the service; the slashes are of JSON in JSON. */
+const ANY_RESPONSE = /\\?"(?:code|file)\\?":/;
 
 /** Counts the intents that were acknowledged, and those without an end. */
 export function tally(report: Report, ledger: Pick<Ledger, 'intents'>): void {

@@ -1,11 +1,19 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createExactlyOnce, type ExactlyOnce } from '../src/server/idempotency/exactly-once.ts';
+import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
 import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
 import { isPostgres } from '../src/store/engine/database.ts';
 import { OutcomeUnknown, StorageError } from '../src/store/engine/storage-error.ts';
 import type { Repositories, Store } from '../src/store/store.ts';
+import type { IdempotencyRecord } from '../src/store/tables/idempotency.ts';
+import {
+  deriveKey,
+  NONCE_BYTES,
+  openResponse,
+  type StoredResponse,
+  sealResponse,
+} from '../src/store/tables/idempotency-sealing.ts';
 
 /** What can be taken away. Each is a mistake that somebody could make. */
 export const sabotages = {
@@ -19,12 +27,21 @@ export const sabotages = {
   'unknown-as-failed': 'a commit without an answer counts as one that failed',
   'synchronous-normal': 'SQLite commits without waiting for the disk',
   'clock-believed': 'the cleanup believes whatever the clock says',
+  'replay-of-another': 'a retry gets the response of another request',
+  'stored-clear': 'keys and responses are stored as they are',
 } as const;
 
 export type Sabotage = keyof typeof sabotages;
 
+type Random = (length: number) => Uint8Array;
+
 /** Takes the protection away in this server; some are taken away elsewhere, and change nothing here. */
-export function sabotage(name: Sabotage | null, store: Store, db: string): { store: Store; exactlyOnce: ExactlyOnce } {
+export function sabotage(
+  name: Sabotage | null,
+  { store, random }: { readonly store: Store; readonly random: Random },
+  db: string,
+): { store: Store; exactlyOnce: ExactlyOnce } {
+  const withStore = (changed: Store) => ({ store: changed, exactlyOnce: createExactlyOnce(changed, random) });
   switch (name) {
     case 'early-answer':
       return withStore(answerEarly(store));
@@ -35,9 +52,13 @@ export function sabotage(name: Sabotage | null, store: Store, db: string): { sto
     case 'no-stored-answer':
       return { store, exactlyOnce: forgetful(store) };
     case 'answer-stored-later':
-      return { store, exactlyOnce: storeLater(store) };
+      return { store, exactlyOnce: storeLater(store, random) };
     case 'check-then-act':
-      return { store, exactlyOnce: checkThenAct(store) };
+      return { store, exactlyOnce: checkThenAct(store, random) };
+    case 'replay-of-another':
+      return { store, exactlyOnce: mixUpReplays(store, random) };
+    case 'stored-clear':
+      return { store, exactlyOnce: storeClear(store, random) };
     default:
       return withStore(store);
   }
@@ -60,8 +81,6 @@ export function sabotageDrivers(name: Sabotage | null): void {
     };
   }
 }
-
-const withStore = (store: Store) => ({ store, exactlyOnce: createExactlyOnce(store) });
 
 /** How long the sabotaged commit comes after its answer. */
 const LATE_MS = 5;
@@ -108,44 +127,84 @@ function believeFailure(store: Store): Store {
   };
 }
 
-type Claim = Parameters<ExactlyOnce>[0];
-type Record = Parameters<Repositories['idempotency']['insert']>[0];
+/** The record of a claim whose request was given this response. */
+function recordOf(claim: IdempotencyClaim, response: StoredResponse, random: Random): IdempotencyRecord {
+  const { accountId, tokenId, fingerprint, method, path, now } = claim;
+  const { hash, sealingKey } = deriveKey(accountId, claim.key);
+  return {
+    accountId,
+    keyHash: hash,
+    fingerprintVersion: FINGERPRINT_VERSION,
+    fingerprint,
+    state: 'completed',
+    method,
+    path,
+    tokenId,
+    response: sealResponse(response, sealingKey, { accountId, fingerprint, tokenId }, random(NONCE_BYTES)),
+    createdAt: now,
+  };
+}
 
-const recordOf = (claim: Claim, answer: Record['answer']): Record => ({
-  accountId: claim.accountId,
-  key: claim.key,
-  fingerprintVersion: FINGERPRINT_VERSION,
-  fingerprint: claim.fingerprint,
-  state: 'completed',
-  method: claim.method,
-  path: claim.path,
-  answer,
-  createdAt: claim.now,
-});
+/** The response that is stored under the key of a claim, if there is one. */
+async function findResponse({ idempotency }: Repositories, claim: IdempotencyClaim): Promise<StoredResponse | null> {
+  const { hash, sealingKey } = deriveKey(claim.accountId, claim.key);
+  const record = await idempotency.find(claim.accountId, hash);
+  return record?.response == null ? null : openResponse(record.response, sealingKey, record);
+}
 
 const forgetful =
   (store: Store): ExactlyOnce =>
   async (_claim, perform) => ({ ...(await store.transaction(perform)), replayed: false });
 
 const storeLater =
-  (store: Store): ExactlyOnce =>
+  (store: Store, random: Random): ExactlyOnce =>
   async (claim, perform) => {
-    const known = await store.transaction((rows) => rows.idempotency.find(claim.accountId, claim.key));
-    if (known?.answer != null) return { ...known.answer, replayed: true };
-    const answer = await store.transaction(perform);
-    await store.transaction((rows) => rows.idempotency.insert(recordOf(claim, answer)));
-    return { ...answer, replayed: false };
+    const known = await store.transaction((rows) => findResponse(rows, claim));
+    if (known !== null) return { ...known, replayed: true };
+    const response = await store.transaction(perform);
+    await store.transaction((rows) => rows.idempotency.insert(recordOf(claim, response, random)));
+    return { ...response, replayed: false };
   };
 
 const checkThenAct =
-  (store: Store): ExactlyOnce =>
+  (store: Store, random: Random): ExactlyOnce =>
   async (claim, perform) => {
-    const known = await store.repositories.idempotency.find(claim.accountId, claim.key);
-    if (known?.answer != null) return { ...known.answer, replayed: true };
+    const known = await findResponse(store.repositories, claim);
+    if (known !== null) return { ...known, replayed: true };
     return store.transaction(async (rows) => {
-      const answer = await perform(rows);
+      const response = await perform(rows);
       // Another may have stored one meanwhile; that must not undo what has been performed.
-      await rows.nested(() => rows.idempotency.insert(recordOf(claim, answer))).catch(() => {});
-      return { ...answer, replayed: false };
+      await rows.nested(() => rows.idempotency.insert(recordOf(claim, response, random))).catch(() => {});
+      return { ...response, replayed: false };
     });
   };
+
+/** Replays the response of the request before, whichever that was. */
+function mixUpReplays(store: Store, random: Random): ExactlyOnce {
+  const exactlyOnce = createExactlyOnce(store, random);
+  const recent: StoredResponse[] = [];
+  return async (claim, perform) => {
+    const result = await exactlyOnce(claim, perform);
+    if (result.replayed) return { ...(recent[0] ?? result), replayed: true };
+    recent.push(result);
+    if (recent.length > 2) recent.shift();
+    return result;
+  };
+}
+
+/** Stores keys and responses as they are. */
+function storeClear(store: Store, random: Random): ExactlyOnce {
+  const clear = (text: string) => text as IdempotencyRecord['keyHash'] & IdempotencyRecord['response'];
+  return async (claim, perform) =>
+    store.transaction(async (rows) => {
+      const record = await rows.idempotency.find(claim.accountId, clear(claim.key));
+      if (record?.response != null) return { ...JSON.parse(record.response), replayed: true };
+      const response = await perform(rows);
+      await rows.idempotency.insert({
+        ...recordOf(claim, response, random),
+        keyHash: clear(claim.key),
+        response: clear(JSON.stringify(response)),
+      });
+      return { ...response, replayed: false };
+    });
+}

@@ -23,7 +23,7 @@ if (without === null) {
   const log = await createLog(logFormat, logTo);
   const app = createApp({
     ...parts,
-    ...sabotage(without, parts.store, db),
+    ...sabotage(without, parts, db),
     log,
     limiter: null,
     addressOf: trustProxies([]),

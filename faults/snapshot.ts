@@ -6,6 +6,8 @@ type Kept = 'licenses' | 'devices' | 'customers' | 'products' | 'tokens' | 'sess
 
 const ORDER: readonly Kept[] = ['licenses', 'devices', 'customers', 'products', 'tokens', 'sessions'];
 
+const READ = [...ORDER, 'idempotency'] as const;
+
 /** The mark of the intent that made a row; null for what was there before. */
 const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
   licenses: ({ features }) => String((JSON.parse(features) as { intent?: unknown }).intent ?? ''),
@@ -20,6 +22,7 @@ const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
 export type Snapshot = {
   readonly [T in Kept]: ReadonlyMap<string, readonly Tables[T][]>;
 } & {
+  readonly idempotency: readonly Tables['idempotency'][];
   /** What the engine says of its own file; empty when it is whole. */
   readonly damage: readonly string[];
 };
@@ -29,7 +32,7 @@ export function readSqlite(path: string): Snapshot {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
     database.exec('BEGIN');
-    const tables = Object.fromEntries(ORDER.map((table) => [table, database.prepare(`select * from ${table}`).all()]));
+    const tables = Object.fromEntries(READ.map((table) => [table, database.prepare(`select * from ${table}`).all()]));
     const found = database
       .prepare('PRAGMA integrity_check')
       .all()
@@ -52,7 +55,7 @@ export async function readPostgres(url: string): Promise<Snapshot> {
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const tables: Record<string, unknown[]> = {};
-    for (const table of ORDER) tables[table] = (await client.query(`select * from ${table}`)).rows;
+    for (const table of READ) tables[table] = (await client.query(`select * from ${table}`)).rows;
     return toSnapshot(tables, []);
   } finally {
     await client.end();
@@ -71,7 +74,7 @@ function toSnapshot(tables: Record<string, unknown[]>, damage: readonly string[]
       return [table, rows];
     }),
   );
-  return { ...byMark, damage } as unknown as Snapshot;
+  return { ...byMark, idempotency: tables.idempotency, damage } as unknown as Snapshot;
 }
 
 /** The tables whose rows carry marks. */

@@ -42,6 +42,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'server/http/pipeline.ts': ['performance.now'],
   'service/random.ts': ['randomFillSync'],
   'store/engine/sqlite/lock.ts': ['process', 'performance.now'],
+  'store/migrations/0004-sealed-idempotency.ts': ['randomBytes'],
   'verify.ts': ['new Date'],
 };
 

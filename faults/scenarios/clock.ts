@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
 import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/tables/idempotency-sealing.ts';
 import type { Random } from '../random.ts';
 import { fail } from '../report.ts';
 import { inRounds, type Scenario } from '../scenario.ts';
@@ -38,13 +39,13 @@ export const clock: Scenario = {
 
         for (; time < ROUND_MS; time += MINUTE) {
           if (jumps.has(time / MINUTE)) set += jump(random);
-          if (random.below(120) === 0) born.set(await storeAnswer(store, account, clocks.wall()), time);
+          if (random.below(120) === 0) born.set(await storeResponse(store, account, clocks.wall()), time);
           if (!isDue()) continue;
           await cleanUp(store, clocks.wall());
-          const kept = await keysOf(store, account);
-          for (const [key, since] of born) {
-            if (kept.has(key)) continue;
-            born.delete(key);
+          const kept = await hashesOf(store, account);
+          for (const [hash, since] of born) {
+            if (kept.has(hash)) continue;
+            born.delete(hash);
             const age = time - since;
             if (age < DAY) fail(report, 'lost', `an answer was removed after ${Math.floor(age / MINUTE)} minutes`);
           }
@@ -71,26 +72,27 @@ function jump(random: Random): number {
   return random.below(2) === 0 ? size : -size;
 }
 
-async function storeAnswer(store: Store, accountId: AccountId, wall: number): Promise<string> {
-  const key = randomUUID();
-  const answer = { status: 200, contentType: 'application/json', body: '{}' };
+/** Stores a response under a new key, and returns the hash of the key. */
+async function storeResponse(store: Store, accountId: AccountId, wall: number): Promise<string> {
+  const { hash, sealingKey } = deriveKey(accountId, randomUUID());
+  const record = { accountId, fingerprint: hash, tokenId: null };
+  const response = { status: 200, contentType: 'application/json', body: '{}' };
   await store.transaction((rows) =>
     rows.idempotency.insert({
-      accountId,
-      key,
+      ...record,
+      keyHash: hash,
       fingerprintVersion: FINGERPRINT_VERSION,
-      fingerprint: key,
       state: 'completed',
       method: 'POST',
       path: '/product',
-      answer,
+      response: sealResponse(response, sealingKey, record, randomBytes(NONCE_BYTES)),
       createdAt: toInstant(wall),
     }),
   );
-  return key;
+  return hash;
 }
 
-async function keysOf(store: Store, account: AccountId): Promise<Set<string>> {
-  const records = await store.repositories.idempotency.list(account, 'completed', 100_000);
-  return new Set(records.map(({ key }) => key));
+async function hashesOf(store: Store, account: AccountId): Promise<Set<string>> {
+  const records = await store.repositories.idempotency.list(account, 'completed', { limit: 100_000 });
+  return new Set(records.map(({ keyHash }) => keyHash));
 }

@@ -14,6 +14,9 @@ export const oneKey: Scenario = {
   controls: [
     { sabotage: 'check-then-act', engine: 'sqlite' },
     { sabotage: 'check-then-act', engine: 'postgres' },
+    { sabotage: 'replay-of-another', engine: 'sqlite' },
+    { sabotage: 'stored-clear', engine: 'sqlite' },
+    { sabotage: 'stored-clear', engine: 'postgres' },
   ],
   lacks: () => null,
   run: (run) =>

@@ -5,68 +5,91 @@ import { createRandom } from '../service/random.ts';
 import { openStore } from '../store/open.ts';
 import { StartupError } from '../store/startup-error.ts';
 import type { Repositories } from '../store/store.ts';
+import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
+import { deriveKey } from '../store/tables/idempotency-sealing.ts';
 
 const LOCK_TIMEOUT_MS = 10_000;
 
 /** Records that one list holds at most. */
 const MAX_LIST_ROWS = 1_000;
 
-/** The action under which {@link resolveClaim} is kept in the audit log. */
+/** The action under which {@link resolveRequest} is kept in the audit log. */
 const RESOLVE = 'idempotency.resolve';
 
-/** A claim that nobody knows the end of. */
-export interface UnfinishedClaim {
-  readonly key: string;
+/** The beginning of a hash that is long enough to name a request. */
+const hashPrefix = /^[0-9a-f]{8,64}$/i;
+
+/** A request that is in progress and will not end by itself. */
+export interface UnfinishedRequest {
+  /** Of its idempotency key, which is not stored: 64 hexadecimal digits. */
+  readonly hash: string;
   readonly method: string;
   readonly path: string;
   readonly createdAt: string;
 }
 
-/** Lists the claims that are in progress, oldest first: retries under them are answered 409 until they are resolved. */
-export function listUnfinished(location: string): Promise<UnfinishedClaim[]> {
+/** Lists the requests that are in progress, oldest first. Their retries are refused with 409 until they are resolved. */
+export function listUnfinishedRequests(location: string): Promise<UnfinishedRequest[]> {
   return withOwner(location, async ({ repositories, accountId }) => {
-    const records = await repositories.idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS);
-    return records.map(({ key, method, path, createdAt }) => ({ key, method, path, createdAt }));
+    const records = await repositories.idempotency.list(accountId, 'in_progress', { limit: MAX_LIST_ROWS });
+    return records.map(({ keyHash, method, path, createdAt }) => ({ hash: keyHash, method, path, createdAt }));
   });
 }
 
-/** What became of a claim: its effect is there, or it is not. */
-export type Outcome = 'completed' | 'abandoned';
-
-/** How a claim is settled, by whom and when (milliseconds since 1970). */
-export interface Resolution {
-  readonly outcome: Outcome;
-  readonly by: string;
-  readonly at: number;
-}
+/** What an operator found out about a request: its effect is there, or it is not. */
+export type Resolution = 'completed' | 'abandoned';
 
 /**
- * Settles a claim that is in progress: `completed` when its effect is there (retries are then told that the answer is
- * missing), `abandoned` when it is not (a retry then runs). The decision is kept in the audit log. Answers false when
- * no such claim is in progress.
+ * Resolves a request that is in progress: as `completed`, its retries are refused because the response is missing; as
+ * `abandoned`, its next retry runs. The decision is kept in the audit log.
+ *
+ * @param name the idempotency key, its hash, or at least the first 8 digits of the hash
+ * @param decision made by whom, and when (milliseconds since 1970)
+ * @returns the hashes of the requests that `name` fits. Only when there is exactly one is it resolved.
  */
-export function resolveClaim(location: string, key: string, { outcome, by, at }: Resolution): Promise<boolean> {
+export function resolveRequest(
+  location: string,
+  name: string,
+  { resolution, by, at }: { readonly resolution: Resolution; readonly by: string; readonly at: number },
+): Promise<readonly string[]> {
   return withOwner(location, async ({ repositories, accountId }) => {
-    const record = await repositories.idempotency.find(accountId, key);
-    if (record?.state !== 'in_progress') return false;
-    if (outcome === 'completed') await repositories.idempotency.complete(accountId, key);
-    else await repositories.idempotency.remove(accountId, key);
-    const createdAt = toInstant(at);
-    await repositories.audit.insert(accountId, {
-      id: newId('aud', createdAt, createRandom()(10)),
-      action: RESOLVE,
-      actor: by,
-      subject: key,
-      details: { method: record.method, path: record.path, outcome },
-      createdAt,
-    });
-    return true;
+    const records = await findUnfinished(repositories, accountId, name);
+    const [record, ...others] = records;
+    if (record !== undefined && others.length === 0) {
+      const { keyHash, method, path } = record;
+      if (resolution === 'completed') await repositories.idempotency.complete(accountId, keyHash);
+      else await repositories.idempotency.remove(accountId, keyHash);
+      const createdAt = toInstant(at);
+      await repositories.audit.insert(accountId, {
+        id: newId('aud', createdAt, createRandom()(10)),
+        action: RESOLVE,
+        actor: by,
+        subject: keyHash,
+        details: { method, path, outcome: resolution },
+        createdAt,
+      });
+    }
+    return records.map(({ keyHash }) => keyHash);
   });
 }
 
-/** A claim that an operator has settled. */
-export interface ResolvedClaim {
-  readonly key: string;
+/** The requests in progress that a key, a hash or the beginning of a hash names. */
+async function findUnfinished(
+  { idempotency }: Repositories,
+  accountId: AccountId,
+  name: string,
+): Promise<IdempotencyRecord[]> {
+  const byKey = await idempotency.find(accountId, deriveKey(accountId, name).hash);
+  const byHash = hashPrefix.test(name)
+    ? await idempotency.list(accountId, 'in_progress', { prefix: name.toLowerCase(), limit: MAX_LIST_ROWS })
+    : [];
+  if (byKey?.state !== 'in_progress') return byHash;
+  return [byKey, ...byHash.filter(({ keyHash }) => keyHash !== byKey.keyHash)];
+}
+
+/** A request that an operator has resolved. */
+export interface ResolvedRequest {
+  readonly hash: string;
   readonly method: string | null;
   readonly path: string | null;
   readonly outcome: string | null;
@@ -74,12 +97,12 @@ export interface ResolvedClaim {
   readonly resolvedAt: string;
 }
 
-/** Lists the claims that were settled by {@link resolveClaim}, oldest first. */
-export function listResolved(location: string): Promise<ResolvedClaim[]> {
+/** Lists the requests that {@link resolveRequest} has resolved, oldest first. */
+export function listResolvedRequests(location: string): Promise<ResolvedRequest[]> {
   return withOwner(location, async ({ repositories, accountId }) => {
     const entries = await repositories.audit.list(accountId, RESOLVE, MAX_LIST_ROWS);
     return entries.map(({ subject, actor, details, createdAt }) => ({
-      key: subject,
+      hash: subject,
       method: details.method ?? null,
       path: details.path ?? null,
       outcome: details.outcome ?? null,

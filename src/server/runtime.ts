@@ -79,7 +79,7 @@ export async function openBase(db: string, open: OpenOptions, clock: () => numbe
         random,
         newRequestId: randomUUID,
         signerOf: createSigners(),
-        exactlyOnce: createExactlyOnce(store),
+        exactlyOnce: createExactlyOnce(store, random),
       },
     };
   } catch (error) {

@@ -27,7 +27,7 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'licenses', key: ['account_id', 'id'] },
   { name: 'devices', key: ['account_id', 'license_id', 'host_id'] },
   { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
-  { name: 'idempotency', key: ['account_id', 'idempotency_key'] },
+  { name: 'idempotency', key: ['account_id', 'key_hash'] },
   { name: 'audit', key: ['account_id', 'id'] },
 ];
 

@@ -38,8 +38,10 @@ export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
   if (pending.length === 0) return [];
 
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
+  for (const name of pending) await migrations[name]?.before?.(db);
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
+  for (const name of pending) await migrations[name]?.after?.(db);
   return results.map((result) => result.migrationName);
 }
 

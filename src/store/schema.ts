@@ -119,15 +119,16 @@ export interface SessionRow {
 
 export interface IdempotencyRow {
   account_id: string;
-  idempotency_key: string;
+  /** Stands for the idempotency key, which itself is kept nowhere. */
+  key_hash: string;
   fingerprint_version: number;
   fingerprint: string;
   state: 'in_progress' | 'completed';
   method: string;
   path: string;
-  status: number | null;
-  content_type: string | null;
-  body: string | null;
+  token_id: string | null;
+  /** Opened by the idempotency key alone. */
+  sealed_response: string | null;
   created_at: string;
 }
 

@@ -352,14 +352,39 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   describe('of a record from elsewhere', () => {
     it.each<[string, string, { status: number; code: number }]>([
       ['of an earlier form', 'fingerprint_version = 0', refused(400, 4)],
-      ['without an answer', 'status = null, content_type = null, body = null', refused(409, 4)],
-      ['in progress', `state = 'in_progress', status = null`, refused(409, 3)],
+      ['without an answer', 'sealed_response = null', refused(409, 4)],
+      ['in progress', `state = 'in_progress', sealed_response = null`, refused(409, 3)],
     ])('%s is not run again', async (_, change, answer) => {
       await stage.ask(keyed('k'));
       await stage.sql(`update idempotency set ${change}`);
       expect(codeOf(await stage.ask(keyed('k')))).toEqual(answer);
       expect(await stage.licenses()).toBe(1);
     });
+  });
+
+  it.each([
+    ['was changed', "sealed_response = replace(sealed_response, substr(sealed_response, 20, 3), 'AAA')"],
+    ['was cut', 'sealed_response = substr(sealed_response, 1, 60)'],
+    ['is of a later version', `sealed_response = 'Ag' || substr(sealed_response, 3)`],
+    ['is not sealed', `sealed_response = '{"code":0}'`],
+    ['is empty', `sealed_response = ''`],
+    ['is said to be of another token', `token_id = 'tok_other'`],
+  ])('is refused with 503 and not run again when the stored response %s', async (_, change) => {
+    await stage.ask(keyed('k'));
+    await stage.sql(`update idempotency set ${change}`);
+    const refusal = await stage.ask(keyed('k'));
+    expect({ ...codeOf(refusal), retryAfter: refusal.retryAfter }).toEqual({ ...refused(503, 1), retryAfter: '1' });
+    expect(await stage.licenses()).toBe(1);
+  });
+
+  it('is refused with 503 when the stored response is that of another record', async () => {
+    await stage.ask(keyed('a'));
+    await stage.ask(keyed('b'));
+    const responses = 'select min(sealed_response) from idempotency';
+    await stage.sql(`update idempotency set sealed_response = (${responses})`);
+    const codes = [codeOf(await stage.ask(keyed('a'))), codeOf(await stage.ask(keyed('b')))];
+    expect(codes.filter(({ status }) => status === 503)).toEqual([refused(503, 1)]);
+    expect(await stage.licenses()).toBe(2);
   });
 
   it('is answered 503 and not run while its record cannot be kept; without one the service fails', async () => {
@@ -375,9 +400,9 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
   });
 
   it('undoes the mutation when the answer cannot be stored', async () => {
-    await stage.sql('alter table idempotency rename column body to text');
+    await stage.sql('alter table idempotency rename column sealed_response to text');
     const answer = await stage.ask(keyed('k'));
-    await stage.sql('alter table idempotency rename column text to body');
+    await stage.sql('alter table idempotency rename column text to sealed_response');
     expect(codeOf(answer)).toEqual(refused(503, 1));
     expect(await stage.licenses()).toBe(0);
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import { foreignRecord } from '../support/idempotency.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { KEY, remote } from './scripted-service.ts';
 
@@ -16,25 +17,15 @@ async function onDatabase() {
   return { cwd, at, product };
 }
 
-/** A record as another service may have left it. */
-async function leaveInProgress(db: string, key: string, createdAt: string): Promise<void> {
+/** Leaves a record in progress under a key, as another service may have done, and returns the hash of the key. */
+async function leaveInProgress(db: string, key: string, createdAt: string): Promise<string> {
   const store = await openStore(db);
   const account = await store.repositories.accounts.oldest();
   if (account === null) throw new Error('no account');
-  await store.transaction((rows) =>
-    rows.idempotency.insert({
-      accountId: account.id,
-      key,
-      fingerprintVersion: 1,
-      fingerprint: 'f',
-      state: 'in_progress',
-      method: 'POST',
-      path: '/create-key',
-      answer: null,
-      createdAt: createdAt as never,
-    }),
-  );
+  const record = foreignRecord(account.id, key, { state: 'in_progress', createdAt });
+  await store.transaction((rows) => rows.idempotency.insert(record));
   await store.close();
+  return record.keyHash;
 }
 
 describe('db status', () => {
@@ -165,18 +156,31 @@ describe('db copy', () => {
 });
 
 describe('a request that never ended', () => {
-  it('is listed until it is resolved', async () => {
+  it('is listed by the hash of its key until it is resolved', async () => {
     const { cwd, at } = await onDatabase();
     const db = join(cwd, 'lkm.db');
-    await leaveInProgress(db, 'order-2', '2026-11-21T11:00:00.000Z');
-    await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    const second = await leaveInProgress(db, 'order-2', '2026-11-21T11:00:00.000Z');
+    const first = await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
     expect((await at(['idempotency', 'list'])).stdout).toBe(
-      'order-1\tPOST\t/create-key\t2026-11-21T10:00:00.000Z\norder-2\tPOST\t/create-key\t2026-11-21T11:00:00.000Z\n',
+      `${first}\tPOST\t/create-key\t2026-11-21T10:00:00.000Z\n${second}\tPOST\t/create-key\t2026-11-21T11:00:00.000Z\n`,
     );
+    const onTerminal = await at(['idempotency', 'list'], { terminal: true, env: { LKM_DB: 'lkm.db', NO_COLOR: '1' } });
+    expect(onTerminal.stdout).toBe(
+      [
+        'HASH          METHOD  PATH         CREATED',
+        `${first.slice(0, 12)}  POST    /create-key  2 hours ago`,
+        `${second.slice(0, 12)}  POST    /create-key  1 hour ago`,
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse((await at(['idempotency', 'list', '--json'])).stdout)).toEqual([
+      { hash: first, method: 'POST', path: '/create-key', createdAt: '2026-11-21T10:00:00.000Z' },
+      { hash: second, method: 'POST', path: '/create-key', createdAt: '2026-11-21T11:00:00.000Z' },
+    ]);
     const create = ['products', 'create', '--name', 'x', '--max-wait', '0s', '--idempotency-key'];
     expect(await at(['idempotency', 'resolve', 'order-1', '--completed', '--json'])).toEqual({
       code: 0,
-      stdout: '{"key":"order-1","outcome":"completed"}\n',
+      stdout: `{"hash":"${first}","outcome":"completed"}\n`,
       stderr: '',
     });
     const later = { now: NOW + 1_000 };
@@ -187,8 +191,8 @@ describe('a request that never ended', () => {
     expect(history).toEqual({
       code: 0,
       stdout:
-        'order-1\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n' +
-        'order-2\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:01.000Z\n',
+        `${first}\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n` +
+        `${second}\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:01.000Z\n`,
       stderr: '',
     });
     expect(await at(['idempotency', 'ls'])).toEqual({
@@ -198,6 +202,34 @@ describe('a request that never ended', () => {
     });
     expect((await at([...create, 'order-2'])).code).toBe(0);
     expect((await at([...create, 'order-1'])).code).toBe(2);
+  });
+
+  it('is resolved by its whole hash, or by its first 8 digits in any case, but not by 7', async () => {
+    const { cwd, at } = await onDatabase();
+    const db = join(cwd, 'lkm.db');
+    const resolve = async (name: string) => (await at(['idempotency', 'resolve', name, '--abandoned', '-q'])).stdout;
+    const whole = await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    expect(await resolve(whole)).toBe(`${whole}\n`);
+    const short = await leaveInProgress(db, 'order-2', '2026-11-21T10:00:00.000Z');
+    expect((await at(['idempotency', 'resolve', short.slice(0, 7), '--abandoned'])).code).toBe(6);
+    expect(await resolve(short.slice(0, 8).toUpperCase())).toBe(`${short}\n`);
+  });
+
+  it('is not resolved by what names another request too, nor by digits of one that has ended', async () => {
+    const { cwd, at } = await onDatabase();
+    const db = join(cwd, 'lkm.db');
+    const hash = await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    // A key that reads like the beginning of another key's hash.
+    const name = hash.slice(0, 12);
+    await leaveInProgress(db, name, '2026-11-21T10:00:00.000Z');
+    const { code, stderr } = await at(['idempotency', 'resolve', name, '--abandoned']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      `error: ${name} names 2 requests: give more digits of the hash\n  See them:  lkm idempotency list\n`,
+    );
+    expect((await at(['idempotency', 'list', '-q'])).stdout.split('\n')).toHaveLength(3);
+    expect((await at(['idempotency', 'resolve', hash, '--completed'])).code).toBe(0);
+    expect((await at(['idempotency', 'resolve', hash, '--abandoned'])).code).toBe(6);
   });
 
   it('is not there: that ends with 6', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Instant } from '../../src/contract/scalars.ts';
 import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
+import { foreignRecord } from '../support/idempotency.ts';
 import { createWorld } from '../support/world.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -63,17 +63,7 @@ describe('the daily cleanup', () => {
 describe.each(engines)('cleaning up on $name', (engine) => {
   it('removes what is older than 24 hours, in batches, and leaves the rest', async () => {
     await using world = await createWorld({ engine });
-    const record = (key: string, createdAt: string) => ({
-      accountId: world.accounts.acme,
-      key,
-      fingerprintVersion: 1,
-      fingerprint: 'f',
-      state: 'completed' as const,
-      method: 'POST',
-      path: '/customer',
-      answer: null,
-      createdAt: createdAt as Instant,
-    });
+    const record = (key: string, createdAt: string) => foreignRecord(world.accounts.acme, key, { createdAt });
     await world.store.transaction(async (rows) => {
       for (let i = 0; i < 1_001; i += 1) {
         await rows.idempotency.insert(record(`old-${i}`, '2026-11-20T09:59:59.999Z'));
@@ -81,6 +71,6 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       await rows.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
     });
     expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'))).toBe(1_001);
-    expect((await world.contents()).idempotency).toMatchObject([{ idempotency_key: 'a day old' }]);
+    expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
   });
 });

@@ -127,7 +127,7 @@ export async function createWorld(
     limiter: createRateLimiter(options.perMinute ?? 1_000_000),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf: createSigners(),
-    exactlyOnce: createExactlyOnce(store),
+    exactlyOnce: createExactlyOnce(store, random),
     now: () => now,
     random,
     newRequestId: () => {

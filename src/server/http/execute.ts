@@ -3,8 +3,8 @@ import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/mask.ts';
 import type { Context } from '../../service/context.ts';
 import type { Repositories } from '../../store/store.ts';
-import type { StoredResponse } from '../../store/tables/idempotency.ts';
-import type { Settled } from '../idempotency/exactly-once.ts';
+import type { StoredResponse } from '../../store/tables/idempotency-sealing.ts';
+import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/key.ts';
 import { readInput } from './input.ts';
@@ -25,13 +25,13 @@ export interface AuthorizedRequest {
 const NO_BODY = new Uint8Array();
 
 /** Answers a read, from what is durable. */
-export async function readOnly(parts: AppParts, ask: AuthorizedRequest): Promise<Settled> {
+export async function readOnly(parts: AppParts, ask: AuthorizedRequest): Promise<ExecutionResult> {
   const input = readInput(ask.route.endpoint, ask.received, NO_BODY);
   return { ...(await perform(parts, ask, parts.store.repositories, input)), replayed: false };
 }
 
 /** Performs a mutation in one transaction; under an idempotency key once, however often it is asked. */
-export async function mutate(parts: AppParts, ask: AuthorizedRequest): Promise<Settled> {
+export async function mutate(parts: AppParts, ask: AuthorizedRequest): Promise<ExecutionResult> {
   const { route, received, caller, now } = ask;
   const { endpoint } = route;
   const key = readIdempotencyKey(received.headers);
@@ -44,7 +44,8 @@ export async function mutate(parts: AppParts, ask: AuthorizedRequest): Promise<S
     return { ...answer, replayed: false };
   }
   const fingerprint = fingerprintOf(endpoint.method, received.target, bytes);
-  const claim = { accountId: caller.accountId, key, fingerprint, method: endpoint.method, path: endpoint.path, now };
+  const { accountId, tokenId } = caller;
+  const claim = { accountId, tokenId, key, fingerprint, method: endpoint.method, path: endpoint.path, now };
   return await parts.exactlyOnce(claim, async (repositories) => {
     try {
       if (!input.ok) throw input.error;

@@ -1,14 +1,23 @@
-import type { ApiError } from '../../contract/errors.ts';
-import { apiError } from '../../contract/errors.ts';
-import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { type ApiError, apiError } from '../../contract/errors.ts';
+import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import { OutcomeUnknown } from '../../store/engine/storage-error.ts';
 import type { Repositories, Store } from '../../store/store.ts';
-import type { IdempotencyRecord, StoredResponse } from '../../store/tables/idempotency.ts';
+import type { IdempotencyRecord } from '../../store/tables/idempotency.ts';
+import {
+  type DerivedKey,
+  deriveKey,
+  NONCE_BYTES,
+  openResponse,
+  type StoredResponse,
+  sealResponse,
+} from '../../store/tables/idempotency-sealing.ts';
 import { FINGERPRINT_VERSION } from './fingerprint.ts';
 
 /** A request under an idempotency key. */
-export interface Claim {
+export interface IdempotencyClaim {
   readonly accountId: AccountId;
+  /** The token that makes the request; null for the owner of a database in process. */
+  readonly tokenId: TokenId | null;
   readonly key: string;
   readonly fingerprint: string;
   readonly method: string;
@@ -16,78 +25,91 @@ export interface Claim {
   readonly now: Instant;
 }
 
-/** What goes out: given now, or given before and repeated. */
-export type Settled = StoredResponse & { readonly replayed: boolean };
+/** The response to a request, and whether it was stored by an earlier one. */
+export type ExecutionResult = StoredResponse & { readonly replayed: boolean };
 
-/** Runs each claim once, however often it is made. */
+/** Runs the request of each claim once, however often the claim is made. */
 export type ExactlyOnce = (
-  claim: Claim,
+  claim: IdempotencyClaim,
   perform: (repositories: Repositories) => Promise<StoredResponse>,
-) => Promise<Settled>;
+) => Promise<ExecutionResult>;
 
 /**
- * Claim, mutation and stored answer are one transaction, so that a mutation that has happened always has its answer,
- * and one that has not leaves no trace.
+ * Claim, mutation and stored response are one transaction: a mutation that has happened always has its response, and
+ * one that has not leaves no trace.
  *
- * The function it makes throws ApiError `idempotencyKeyReused`, `legacyRecord`, `requestInProgress` or `storedResponseMissing`, and
- * passes on what `perform` and the store throw. A claim whose commit has no known outcome stays taken until the
- * database answers again; what it then holds decides.
+ * The function it makes throws ApiError `idempotencyKeyReused`, `legacyRecord`, `requestInProgress`,
+ * `storedResponseMissing` or `unavailable`, and passes on what `perform`, the claim and the store throw. A key whose
+ * commit has no known outcome stays in progress until the database works again; what it then holds decides.
+ *
+ * @param random gives unpredictable bytes
  */
-export function createExactlyOnce(store: Store): ExactlyOnce {
-  /** Fingerprints of what runs in this process, by account and key. Other replicas are kept out by the store. */
+export function createExactlyOnce(store: Store, random: (length: number) => Uint8Array): ExactlyOnce {
+  /** Fingerprints of the requests that run in this process, by key hash. The store keeps out other replicas. */
   const running = new Map<string, string>();
 
   return async (claim, perform) => {
-    const name = `${claim.accountId} ${claim.key}`;
-    const fingerprint = running.get(name);
+    const derived = deriveKey(claim.accountId, claim.key);
+    const fingerprint = running.get(derived.hash);
     if (fingerprint !== undefined)
       throw apiError(fingerprint === claim.fingerprint ? 'requestInProgress' : 'idempotencyKeyReused');
-    running.set(name, claim.fingerprint);
+    running.set(derived.hash, claim.fingerprint);
     try {
-      const settled = await store.transaction((repositories) => settle(repositories, claim, perform));
-      running.delete(name);
-      return settled;
+      const result = await store.transaction((repositories) =>
+        runOrReplay(repositories, claim, derived, perform, random(NONCE_BYTES)),
+      );
+      running.delete(derived.hash);
+      return result;
     } catch (error) {
-      if (error instanceof OutcomeUnknown) void store.settled().then(() => running.delete(name));
-      else running.delete(name);
+      if (error instanceof OutcomeUnknown) void store.settled().then(() => running.delete(derived.hash));
+      else running.delete(derived.hash);
       throw error;
     }
   };
 }
 
-async function settle(
+async function runOrReplay(
   repositories: Repositories,
-  claim: Claim,
+  claim: IdempotencyClaim,
+  { hash, sealingKey }: DerivedKey,
   perform: (repositories: Repositories) => Promise<StoredResponse>,
-): Promise<Settled> {
-  if (!(await repositories.idempotency.claim(claim.accountId, claim.key))) throw apiError('requestInProgress');
-  const record = await repositories.idempotency.find(claim.accountId, claim.key);
-  if (record !== null) return { ...answerOf(record, claim), replayed: true };
+  nonce: Uint8Array,
+): Promise<ExecutionResult> {
+  if (!(await repositories.idempotency.claim(claim.accountId, hash))) throw apiError('requestInProgress');
+  const record = await repositories.idempotency.find(claim.accountId, hash);
+  if (record !== null) {
+    return { ...readResponse(record, claim, sealingKey), replayed: true };
+  }
 
-  const answer = await perform(repositories);
+  const { accountId, tokenId, fingerprint, method, path, now } = claim;
+  const response = await perform(repositories);
   await repositories.idempotency.insert({
-    accountId: claim.accountId,
-    key: claim.key,
+    accountId,
+    keyHash: hash,
     fingerprintVersion: FINGERPRINT_VERSION,
-    fingerprint: claim.fingerprint,
+    fingerprint,
     state: 'completed',
-    method: claim.method,
-    path: claim.path,
-    answer,
-    createdAt: claim.now,
+    method,
+    path,
+    tokenId,
+    response: sealResponse(response, sealingKey, { accountId, fingerprint, tokenId }, nonce),
+    createdAt: now,
   });
-  return { ...answer, replayed: false };
+  return { ...response, replayed: false };
 }
 
-/** What a record says to a claim on its key: its answer, or why not. */
-function answerOf(record: IdempotencyRecord, claim: Claim): StoredResponse {
+function readResponse(record: IdempotencyRecord, claim: IdempotencyClaim, sealingKey: Uint8Array): StoredResponse {
   const refusal = refusalOf(record, claim);
   if (refusal !== null) throw refusal;
-  if (record.answer === null) throw apiError('storedResponseMissing');
-  return record.answer;
+  if (record.response === null) throw apiError('storedResponseMissing');
+  try {
+    return openResponse(record.response, sealingKey, record);
+  } catch (cause) {
+    throw apiError('unavailable', {}, { cause });
+  }
 }
 
-function refusalOf(record: IdempotencyRecord, claim: Claim): ApiError | null {
+function refusalOf(record: IdempotencyRecord, claim: IdempotencyClaim): ApiError | null {
   if (record.fingerprintVersion !== FINGERPRINT_VERSION) return apiError('legacyRecord');
   if (record.fingerprint !== claim.fingerprint) return apiError('idempotencyKeyReused');
   return record.state === 'in_progress' ? apiError('requestInProgress') : null;

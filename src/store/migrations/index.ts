@@ -2,12 +2,20 @@ import type { Migration } from 'kysely/migration';
 import { up as initial } from './0001-initial.ts';
 import { up as idempotency } from './0002-idempotency.ts';
 import { up as audit } from './0003-audit.ts';
-import { up as metadata } from './0006-metadata.ts';
+import { after, before, up as sealedIdempotency } from './0004-sealed-idempotency.ts';
+import { up as metadata } from './0005-metadata.ts';
+
+/** A migration, with what must run outside of its transaction. Both may run again when the process was killed. */
+interface Step extends Migration {
+  readonly before?: Migration['up'];
+  readonly after?: Migration['up'];
+}
 
 /** Every migration in order; one that has been released is never changed. */
-export const migrations: Readonly<Record<string, Migration>> = {
+export const migrations: Readonly<Record<string, Step>> = {
   '0001-initial': { up: initial },
   '0002-idempotency': { up: idempotency },
   '0003-audit': { up: audit },
-  '0006-metadata': { up: metadata },
+  '0004-sealed-idempotency': { before, up: sealedIdempotency, after },
+  '0005-metadata': { up: metadata },
 };

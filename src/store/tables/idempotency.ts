@@ -1,71 +1,68 @@
-import type { AccountId, Instant } from '../../contract/scalars.ts';
+import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import type { IdempotencyRow } from '../schema.ts';
+import type { IdempotencyKeyHash, SealedResponse } from './idempotency-sealing.ts';
 
-/** What stands under an idempotency key. */
+/** One request that was made under an idempotency key. Neither the key nor the response is in it in clear. */
 export interface IdempotencyRecord {
   readonly accountId: AccountId;
-  readonly key: string;
+  readonly keyHash: IdempotencyKeyHash;
   readonly fingerprintVersion: number;
   readonly fingerprint: string;
-  /** In progress: it may have run, and its answer is not known. Only records from elsewhere are in that state. */
+  /** In progress: it may have run, and its response is not known. Only records from elsewhere are in that state. */
   readonly state: 'in_progress' | 'completed';
   readonly method: string;
   readonly path: string;
-  /** The stored answer; null when there is none. */
-  readonly answer: StoredResponse | null;
+  /** The token that made the request; null for the owner of a database in process, and where it is not known. */
+  readonly tokenId: TokenId | null;
+  /** Null when no response is stored. */
+  readonly response: SealedResponse | null;
   readonly createdAt: Instant;
-}
-
-/** An answer as it was sent. */
-export interface StoredResponse {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: string;
 }
 
 const insert = statement<IdempotencyRow>()((db, $) =>
   db.insertInto('idempotency').values({
     account_id: $.account_id,
-    idempotency_key: $.idempotency_key,
+    key_hash: $.key_hash,
     fingerprint_version: $.fingerprint_version,
     fingerprint: $.fingerprint,
     state: $.state,
     method: $.method,
     path: $.path,
-    status: $.status,
-    content_type: $.content_type,
-    body: $.body,
+    token_id: $.token_id,
+    sealed_response: $.sealed_response,
     created_at: $.created_at,
   }),
 );
 
-const find = statement<{ accountId: string; key: string }>()((db, $) =>
-  db.selectFrom('idempotency').selectAll().where('account_id', '=', $.accountId).where('idempotency_key', '=', $.key),
+const find = statement<{ accountId: string; keyHash: string }>()((db, $) =>
+  db.selectFrom('idempotency').selectAll().where('account_id', '=', $.accountId).where('key_hash', '=', $.keyHash),
 );
 
-const list = statement<{ accountId: string; state: IdempotencyRow['state']; limit: number }>()((db, $) =>
-  db
-    .selectFrom('idempotency')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('state', '=', $.state)
-    .orderBy('created_at')
-    .orderBy('idempotency_key')
-    .limit($.limit),
+const list = statement<{ accountId: string; state: IdempotencyRow['state']; pattern: string; limit: number }>()(
+  (db, $) =>
+    db
+      .selectFrom('idempotency')
+      .selectAll()
+      .where('account_id', '=', $.accountId)
+      .where('state', '=', $.state)
+      .where('key_hash', 'like', $.pattern)
+      .orderBy('created_at')
+      .orderBy('key_hash')
+      .limit($.limit),
 );
 
-const remove = statement<{ accountId: string; key: string }>()((db, $) =>
-  db.deleteFrom('idempotency').where('account_id', '=', $.accountId).where('idempotency_key', '=', $.key),
+const remove = statement<{ accountId: string; keyHash: string }>()((db, $) =>
+  db.deleteFrom('idempotency').where('account_id', '=', $.accountId).where('key_hash', '=', $.keyHash),
 );
 
-const complete = statement<{ accountId: string; key: string }>()((db, $) =>
+const complete = statement<{ accountId: string; keyHash: string }>()((db, $) =>
   db
     .updateTable('idempotency')
     .set({ state: 'completed' })
     .where('account_id', '=', $.accountId)
-    .where('idempotency_key', '=', $.key),
+    .where('key_hash', '=', $.keyHash),
 );
 
 const removeOlder = statement<{ before: string; limit: number }>()((db, $) =>
@@ -73,25 +70,25 @@ const removeOlder = statement<{ before: string; limit: number }>()((db, $) =>
     .deleteFrom('idempotency')
     .where(({ eb, refTuple, selectFrom }) =>
       eb(
-        refTuple('account_id', 'idempotency_key'),
+        refTuple('account_id', 'key_hash'),
         'in',
         selectFrom('idempotency as old')
-          .select(['old.account_id', 'old.idempotency_key'])
+          .select(['old.account_id', 'old.key_hash'])
           .where('old.created_at', '<', $.before)
           .orderBy('old.created_at')
           .limit($.limit)
-          .$asTuple('account_id', 'idempotency_key'),
+          .$asTuple('account_id', 'key_hash'),
       ),
     ),
 );
 
 /** The idempotency records of accounts. */
 export const idempotencyRepository = (db: Connection) => ({
-  /** Claims the key for this transaction; false at once when another one runs under it. */
-  claim: (accountId: AccountId, key: string): Promise<boolean> => db.tryLock(`${accountId} ${key}`),
+  /** Claims the key for this transaction; false at once when another transaction holds it. */
+  claim: (accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<boolean> => db.tryLock(`${accountId} ${keyHash}`),
 
-  async find(accountId: AccountId, key: string): Promise<IdempotencyRecord | null> {
-    const row = await db.first(find, { accountId, key });
+  async find(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<IdempotencyRecord | null> {
+    const row = await db.first(find, { accountId, keyHash });
     return row === undefined ? null : toRecord(row);
   },
 
@@ -99,19 +96,23 @@ export const idempotencyRepository = (db: Connection) => ({
     await db.run(insert, toRow(record));
   },
 
-  /** Records of one state, oldest first. */
-  async list(accountId: AccountId, state: IdempotencyRecord['state'], limit: number): Promise<IdempotencyRecord[]> {
-    const rows = await db.all(list, { accountId, state, limit });
+  /** Records of one state, oldest first; with `prefix`, in hexadecimal digits, those whose hash begins with it. */
+  async list(
+    accountId: AccountId,
+    state: IdempotencyRecord['state'],
+    { prefix = '', limit }: { readonly prefix?: string; readonly limit: number },
+  ): Promise<IdempotencyRecord[]> {
+    const rows = await db.all(list, { accountId, state, pattern: `${prefix}%`, limit });
     return rows.map(toRecord);
   },
 
-  /** Marks a record as completed; without an answer, retries are then told that it is missing. */
-  async complete(accountId: AccountId, key: string): Promise<void> {
-    await db.run(complete, { accountId, key });
+  /** Marks a record as completed; when it holds no response, retries are refused with `storedResponseMissing`. */
+  async complete(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
+    await db.run(complete, { accountId, keyHash });
   },
 
-  async remove(accountId: AccountId, key: string): Promise<void> {
-    await db.run(remove, { accountId, key });
+  async remove(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
+    await db.run(remove, { accountId, keyHash });
   },
 
   /** Removes up to `limit` records of all accounts made before the instant, oldest first, and counts them. */
@@ -120,29 +121,26 @@ export const idempotencyRepository = (db: Connection) => ({
 
 const toRow = (record: IdempotencyRecord): IdempotencyRow => ({
   account_id: record.accountId,
-  idempotency_key: record.key,
+  key_hash: record.keyHash,
   fingerprint_version: record.fingerprintVersion,
   fingerprint: record.fingerprint,
   state: record.state,
   method: record.method,
   path: record.path,
-  status: record.answer?.status ?? null,
-  content_type: record.answer?.contentType ?? null,
-  body: record.answer?.body ?? null,
+  token_id: record.tokenId,
+  sealed_response: record.response,
   created_at: record.createdAt,
 });
 
 const toRecord = (row: IdempotencyRow): IdempotencyRecord => ({
   accountId: row.account_id as AccountId,
-  key: row.idempotency_key,
+  keyHash: row.key_hash as IdempotencyKeyHash,
   fingerprintVersion: row.fingerprint_version,
   fingerprint: row.fingerprint,
   state: row.state,
   method: row.method,
   path: row.path,
-  answer:
-    row.status === null || row.content_type === null || row.body === null
-      ? null
-      : { status: row.status, contentType: row.content_type, body: row.body },
+  tokenId: row.token_id as TokenId | null,
+  response: row.sealed_response as SealedResponse | null,
   createdAt: row.created_at as Instant,
 });

@@ -1,14 +1,17 @@
 import { command } from '../../command.ts';
 import { relative } from '../../output/words.ts';
 import { operateOn } from '../../request/operator.ts';
+import { hashFields, shortenHashes } from './hashes.ts';
 
 export const idempotencyHistory = command({
   path: 'idempotency history',
-  about: 'Lists which requests were settled by lkm idempotency resolve, how, by whom and when, oldest first.',
+  about:
+    'Lists which requests were resolved by lkm idempotency resolve, how, by whom and when, oldest first. A request is ' +
+    'named by the hash of its idempotency key.',
   arguments: {},
   options: {},
   fields: [
-    { name: 'key' },
+    ...hashFields,
     { name: 'method' },
     { name: 'path' },
     { name: 'outcome' },
@@ -22,12 +25,12 @@ export const idempotencyHistory = command({
 
   async run(_, context) {
     const { db, operator } = await operateOn(context);
-    const rows = (await operator.listResolved(db)).map((claim) => ({ ...claim }));
+    const data = await operator.listResolvedRequests(db);
     return {
       kind: 'rows',
-      rows,
-      data: rows,
-      quiet: rows.map(({ key }) => key),
+      rows: shortenHashes(data),
+      data,
+      quiet: data.map(({ hash }) => hash),
       empty: 'nothing was resolved yet',
     };
   },
