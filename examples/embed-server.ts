@@ -1,6 +1,8 @@
 import { createClient } from 'lkm';
 import { openInstance } from 'lkm/server';
 
+//   npx node examples/embed-server.ts DATABASE_FILE
+//
 // The whole service inside another program, without a socket: the client is given the service itself as its network.
 
 const instance = await openInstance({ db: process.argv[2] ?? 'lkm.db' });

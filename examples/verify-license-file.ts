@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { verifyLicenseFile } from 'lkm';
 
+//   npx node examples/verify-license-file.ts FILE JWKS HOST_ID
+//
 // What an application does when it starts: reads the licence file beside it and looks at the verdict. No network is
 // involved; the public keys ship with the application.
 

@@ -73,7 +73,39 @@ describe('verify-with-openssl.sh', () => {
       join(folder, 'forged.lic'),
       JSON.stringify({ ...file, licenseToken: [header, forged, signature].join('.') }),
     );
-    expect(await verify('forged.lic')).toMatchObject({ status: 1, stdout: '' });
+    expect(await verify('forged.lic')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'the signature does not fit: the file was changed after it was signed\n',
+    });
+  });
+
+  it('verifies a file and keys that were reformatted', async () => {
+    const reformat = (name: string, to: string, indent: number | string, eol = '\n') => {
+      const text = JSON.stringify(JSON.parse(readFileSync(join(folder, name), 'utf8')), null, indent);
+      writeFileSync(join(folder, to), text.replaceAll('\n', eol));
+    };
+    reformat('app.lic', 'spaced.lic', 2);
+    reformat('jwks.json', 'spaced.json', '\t', '\r\n');
+    const { stdout, status, stderr } = await run(example('verify-with-openssl.sh'), 'spaced.lic', 'spaced.json');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: 'the signature is good\n' });
+    expect(JSON.parse(stdout)).toMatchObject({ key: licenseKey });
+  });
+
+  it.each([
+    ['{}', 'junk.lic is not a licence file: it has no licenseToken\n'],
+    ['{"licenseToken":"abc"}', 'junk.lic is not a licence file: its licenseToken is damaged\n'],
+    ['', 'junk.lic is not a licence file: it has no licenseToken\n'],
+  ])('says what is wrong with %j', async (text, stderr) => {
+    writeFileSync(join(folder, 'junk.lic'), text);
+    expect(await verify('junk.lic')).toEqual({ status: 1, stdout: '', stderr });
+  });
+
+  it('says that the key of the file is not among those it trusts', async () => {
+    writeFileSync(join(folder, 'none.json'), '{"keys":[]}');
+    const ran = await run(example('verify-with-openssl.sh'), 'app.lic', 'none.json');
+    expect(ran).toMatchObject({ status: 1, stdout: '' });
+    expect(ran.stderr).toMatch(/^no key in none\.json has the id \S+, which signed the file\n$/);
   });
 });
 
@@ -96,14 +128,20 @@ describe('ci-issue-key.sh', () => {
 });
 
 describe('issue-key.ts', () => {
-  it('issues a key to a new customer, and says why it does not', async () => {
-    const issue = (order: string) =>
-      run('node', example('issue-key.ts'), order, env.LKM_PRODUCT ?? '', 'ada@ada.example');
-    expect(await issue('1')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^.{29}\n$/) });
-    expect(await issue('2')).toEqual({
+  it('issues one key per order, to a new customer and to a returning one, and says why it does not', async () => {
+    const issue = (order: string, email: string, product = env.LKM_PRODUCT ?? '') =>
+      run('node', example('issue-key.ts'), order, product, email);
+    const first = await issue('1', 'ada@ada.example');
+    expect(first).toMatchObject({ status: 0, stdout: expect.stringMatching(/^.{29}\n$/) });
+    const second = await issue('2', 'Ada@ada.example');
+    expect(second).toMatchObject({ status: 0, stdout: expect.stringMatching(/^.{29}\n$/), stderr: '' });
+    expect(second.stdout).not.toBe(first.stdout);
+    expect(await issue('1', 'ada@ada.example')).toEqual(first);
+    expect(await issue('2', 'Ada@ada.example')).toEqual(second);
+    expect(await issue('3', 'bob@ada.example', 'prod_01jx0000000000000000000000')).toEqual({
       status: 1,
       stdout: '',
-      stderr: 'refused: A customer with email ada@ada.example already exists (emailTaken)\n',
+      stderr: 'refused: Product not found or inactive (productUnavailable)\n',
     });
   });
 });

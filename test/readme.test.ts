@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,13 +12,28 @@ interface Step {
   readonly shown: readonly string[];
 }
 
-it('prints what the README shows, block after block', () => {
-  const steps = readSteps(readFileSync(join(root, 'README.md'), 'utf8'));
-  expect(steps.length).toBeGreaterThan(10);
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+it('prints what the README shows, line after line, to the end of its tour', () => {
+  const steps = readSteps(readme);
+  expect(steps.length).toBeGreaterThan(20);
   const printed = runAll(steps.map(({ command }) => command));
   for (const [index, { command, shown }] of steps.entries()) {
     expect(printed[index], `$ ${command}`).toMatch(toPattern(shown));
   }
+}, 60_000);
+
+it('runs every block of the README in one way or another', () => {
+  const blocks = [...readme.matchAll(/```(\w*)\n([\s\S]*?)```/g)].map(([, language, text = '']) => [language, text]);
+  const others = blocks.filter(([language]) => language !== 'console');
+  expect(others).toEqual([
+    // By the script of the continuous integration, in a fresh clone.
+    ['sh', 'npm ci && npx lkm quickstart\n'],
+    ['sh', 'npm ci && npm test\n'],
+    // As a step of the tour.
+    ['sh', `${SERVE}\n`],
+    ['ts', expect.stringContaining("import { createClient } from 'lkm';")],
+  ]);
 });
 
 it('tells a shown line from another one', () => {
@@ -28,32 +43,52 @@ it('tells a shown line from another one', () => {
   expect('cus_1\n').not.toMatch(toPattern(['prod_…']));
 });
 
-function readSteps(readme: string): Step[] {
-  const blocks = [...readme.matchAll(/```console\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-  return blocks.flatMap((block) =>
-    block
+/** What the tour types in a second terminal. */
+const SERVE = 'npx lkm serve --db lkm.db';
+
+function readSteps(text: string): Step[] {
+  const blocks = [...text.matchAll(/```(console|sh|ts)\n([\s\S]*?)```/g)];
+  return blocks.flatMap(([, language, block = '']) => {
+    if (language === 'ts') return [{ command: program(block), shown: ['20…Z'] }];
+    if (language === 'sh') return block.trim() === SERVE ? [{ command: inBackground, shown: [] }] : [];
+    return block
       .split(/^\$ /m)
       .slice(1)
       .map((step) => {
         const [command = '', ...shown] = step.trimEnd().split('\n');
-        return { command, shown };
-      }),
-  );
+        return { command: command.replace('http://127.0.0.1:4747', '$(cat url)'), shown };
+      });
+  });
 }
 
-/** Runs the commands in one shell, as a person would one after the other, and answers what each printed. */
+/** The same as in the second terminal, on a free port, and without npx, which looks at the folder it is in. */
+const inBackground = [
+  '"$LKM_CHECKOUT/node_modules/.bin/node" "$LKM_CHECKOUT/bin/lkm.js" serve --db lkm.db --port 0 --json > ready 2> log &',
+  'SERVER=$!',
+  'for try in $(seq 200); do grep -q ready ready && break; sleep 0.1; done',
+  `sed 's/.*"url":"\\([^"]*\\)".*/\\1/' ready > url`,
+].join('\n');
+
+/** A program inside the package, where its own name resolves to it. */
+function program(text: string): string {
+  const file = join(root, 'dist', `readme-${process.pid}.ts`);
+  return `cat > ${file} <<'END'\n${text}END\nnode ${file}; code=$?; rm ${file}; (exit $code)`;
+}
+
+/** Runs the commands in one shell, as a person would one after the other, and returns what each printed. */
 function runAll(commands: readonly string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-readme-'));
   try {
-    mkdirSync(join(folder, 'bin'));
-    symlinkSync(join(root, 'bin/lkm.js'), join(folder, 'bin/lkm'));
+    // What the tour uses of a checkout, so that its database is made elsewhere.
+    for (const name of ['bin', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
     const end = '\u0004end of step';
-    const script = commands.map((command) => `${command}\nstatus=$?; echo '${end}'; (exit $status)`).join('\n');
-    const { stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${script}`], {
+    const steps = commands.map((command) => `${command}\nstatus=$?; echo '${end}'; (exit $status)`);
+    writeFileSync(join(folder, 'tour.sh'), ['exec 2>&1', ...steps, 'kill $SERVER; wait $SERVER'].join('\n'));
+    const { stdout } = spawnSync('bash', ['tour.sh'], {
       cwd: folder,
       encoding: 'utf8',
       env: {
-        PATH: [join(folder, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
+        PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
         HOME: folder,
         LKM_FORMAT: 'table',
       },

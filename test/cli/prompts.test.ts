@@ -63,6 +63,57 @@ describe('deleting a customer', () => {
   });
 });
 
+describe('revoking a token', () => {
+  const token = {
+    id: 'tok_1',
+    name: 'shop',
+    kind: 'scoped',
+    scopes: ['license:write', 'license:read'],
+    productIds: null,
+    maxIssues: 500,
+    issued: 12,
+    expiresAt: null,
+    revokedAt: null,
+    createdAt: '2026-08-14T09:12:44.031Z',
+  };
+  const tokens: Scripted = [200, { action: 'tokens.list', status: true, data: [token], code: 0 }];
+  const revoked: Scripted = [200, { action: 'tokens.revoke', status: true, code: 0 }];
+  const revoke = ['tokens', 'revoke', 'tok_1'];
+
+  it('shows what it is, what it has done and where, and asks', async () => {
+    const { fetch, seen } = scriptedService(tokens, revoked);
+    const { prompter, asked } = person(true);
+    const { code, stderr } = await lkm(revoke, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
+    expect({ code, asked }).toEqual({ code: 0, asked: ['revoke tok_1 for ever?'] });
+    expect(stderr).toBe(
+      [
+        '  tok_1  shop',
+        '  scoped: license:write, license:read',
+        '  has issued 12 of 500 keys, at https://licensing.example.com',
+        'revoked tok_1',
+        '',
+      ].join('\n'),
+    );
+    expect(seen.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+  });
+
+  it('sends nothing when the answer is no, or when nothing can be asked', async () => {
+    const { fetch, seen } = scriptedService(tokens);
+    const { prompter } = person(false);
+    expect((await lkm(revoke, { fetch, env: remote, terminal: true, prompter })).code).toBe(3);
+    const piped = await lkm(revoke, { fetch, env: remote });
+    expect(piped.code).toBe(3);
+    expect(piped.stderr).toContain('  Nothing was sent. Run it again with:  --yes\n');
+    expect(seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('asks nothing with --yes', async () => {
+    const { fetch, seen } = scriptedService(revoked);
+    expect((await lkm([...revoke, '--yes'], { fetch, env: remote })).code).toBe(0);
+    expect(seen.map(({ method }) => method)).toEqual(['DELETE']);
+  });
+});
+
 describe('a question that nobody can answer', () => {
   const silent: [when: string, argv: string[], surroundings: Surroundings][] = [
     ['without terminals', [], {}],
