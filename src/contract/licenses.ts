@@ -138,7 +138,7 @@ const licenseExtras = {
   customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),
-  version: z.unknown().nullable().describe('The product version it is for, as far as it is known'),
+  version: z.unknown().describe('The product version it is for, as far as it is known'),
   createdAt: InstantText,
   updatedAt: InstantText,
 };
