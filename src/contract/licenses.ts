@@ -67,6 +67,13 @@ const NewMetadataObject = z
   })
   .check(({ value, issues }) => {
     const free = Object.fromEntries(Object.entries(value).filter(([name]) => isFree(name)));
+    if (Object.keys(free).length > METADATA_LIMITS.entries) {
+      issues.push({
+        code: 'custom',
+        message: `Too big: at most ${METADATA_LIMITS.entries} free entries`,
+        input: value,
+      });
+    }
     const { error } = FreeMetadata.safeParse(free);
     for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
     if (new TextEncoder().encode(JSON.stringify(free)).length > METADATA_LIMITS.bytes) {
