@@ -31,7 +31,7 @@ export const responseHeaders = {
   },
   'Retry-After': {
     description: 'Whole seconds to wait before the request is sent again',
-    schema: { type: 'integer', minimum: 0, examples: [1] },
+    schema: { type: 'integer', minimum: 0, maximum: 86_400, examples: [1] },
   },
   'Idempotency-Replayed': {
     description: 'Present when this is the response that an earlier request with the same idempotency key was given',

@@ -4,11 +4,11 @@ import { z } from 'zod';
 export type Json = Record<string, unknown>;
 
 /** What the document shows in place of a schema that only the server's way of checking needs. */
-const shown = z.registry<{ toJson(): Json }>();
+const shown = z.registry<{ toJson(definitions: Json): Json }>();
 
 /** Makes the document show `schema` as `other`: they accept the same values, and `other` says it better. */
 export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
-  shown.add(schema, { toJson: () => convert(other) });
+  shown.add(schema, { toJson: (definitions) => convert(other, definitions) });
   return schema;
 }
 
@@ -18,24 +18,28 @@ export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
  * @param components takes the schemas that have an id; the result refers to them
  */
 export function jsonSchemaOf(schema: z.ZodType, components: Json): Json {
-  const text = JSON.stringify(convert(schema)).replaceAll('#/$defs/', '#/components/schemas/');
-  const { $defs, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
-  for (const [id, component] of Object.entries($defs ?? {})) components[id] = without(component, ['id', '$id']);
+  const definitions: Json = {};
+  const own = inComponents(convert(schema, definitions));
+  for (const [id, definition] of Object.entries(definitions)) {
+    components[id] = without(inComponents(definition as Json), ['id', '$id']);
+  }
   return own;
 }
 
-function convert(schema: z.ZodType): Json {
-  const converted = z.toJSONSchema(schema, {
+/** Converts a schema; those with an id go to `definitions`. */
+function convert(schema: z.ZodType, definitions: Json): Json {
+  const { $defs, ...own } = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const other = shown.get(zodSchema);
-      if (other !== undefined) replace(jsonSchema, other.toJson());
+      if (other !== undefined) replace(jsonSchema, other.toJson(definitions));
       // zod calls the type of a literal number a number.
       if (Number.isInteger(jsonSchema.const)) jsonSchema.type = 'integer';
     },
   });
-  return without(converted, ['$schema']);
+  Object.assign(definitions, $defs);
+  return without(own, ['$schema']);
 }
 
 /** Replaces the members of `target`, but not what is said about it. */
@@ -44,6 +48,10 @@ function replace(target: Json, members: Json): void {
   for (const name of Object.keys(target)) delete target[name];
   Object.assign(target, members, description && { description }, examples && { examples });
 }
+
+/** Points references to where an OpenAPI document keeps its schemas. */
+const inComponents = (schema: Json): Json =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
 
 const without = (object: Json, names: readonly string[]): Json =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));

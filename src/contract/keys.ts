@@ -89,12 +89,17 @@ export const keys = {
       .meta({
         id: 'CreateKeyRequest',
         not: {
-          properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
-          required: ['customerId', 'newCustomer'],
+          anyOf: [
+            {
+              properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
+              required: ['customerId', 'newCustomer'],
+            },
+            {
+              properties: { maxConcurrentSessions: { type: 'integer' }, licenseType: { const: 'node-locked' } },
+              required: ['maxConcurrentSessions'],
+            },
+          ],
         },
-        if: { properties: { maxConcurrentSessions: { type: 'integer' } }, required: ['maxConcurrentSessions'] },
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in a value that nothing awaits
-        then: { properties: { licenseType: { const: 'floating' } }, required: ['licenseType'] },
       }),
     reply: bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
     example: {

@@ -67,6 +67,13 @@ const NewMetadataObject = z
   })
   .check(({ value, issues }) => {
     const free = Object.fromEntries(Object.entries(value).filter(([name]) => isFree(name)));
+    if (Object.keys(free).length > METADATA_LIMITS.entries) {
+      issues.push({
+        code: 'custom',
+        message: `Too big: at most ${METADATA_LIMITS.entries} free entries`,
+        input: value,
+      });
+    }
     const { error } = FreeMetadata.safeParse(free);
     for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
     if (new TextEncoder().encode(JSON.stringify(free)).length > METADATA_LIMITS.bytes) {
@@ -138,7 +145,7 @@ const licenseExtras = {
   customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),
-  version: z.unknown().nullable().describe('The product version it is for, as far as it is known'),
+  version: z.unknown().describe('The product version it is for, as far as it is known'),
   createdAt: InstantText,
   updatedAt: InstantText,
 };

@@ -41,7 +41,7 @@ export function toOpenApi(): Json {
         },
       },
       parameters: Object.fromEntries(idempotencyHeaders.map((name) => [name, idempotencyParameter(name)])),
-      headers: responseHeaders,
+      headers: usedHeaders(),
       examples: errorExamples(),
       schemas: { ...schemas, Error: errorSchema },
     },
@@ -161,6 +161,17 @@ function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
       },
     ]),
   );
+}
+
+/** The headers that some response carries. */
+function usedHeaders(): Json {
+  const used = new Set(
+    listEndpoints().flatMap(({ endpoint }) => [
+      ...headersOfSuccess(endpoint),
+      ...headersOfError(endpoint, reasonsOf(endpoint)),
+    ]),
+  );
+  return Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => used.has(name as ResponseHeaderName)));
 }
 
 function errorExamples(): Json {

@@ -64,16 +64,15 @@ export const tokens = {
         maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
         expiresAt: Instant.optional().describe('When it expires, in the future; absent means never'),
       })
-      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
-        message: 'scopes go with kind scoped',
-        path: ['scopes'],
-      })
+      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), 'scopes go with kind scoped')
       .meta({
         id: 'CreateTokenRequest',
-        if: { properties: { kind: { const: 'scoped' } } },
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in a value that nothing awaits
-        then: { required: ['scopes'] },
-        else: { not: { required: ['scopes'] } },
+        not: {
+          anyOf: [
+            { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
+            { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
+          ],
+        },
       }),
     reply: acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
     example: {

@@ -3,7 +3,7 @@ import { LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE } from './license-file.ts';
 
 const MAX_BYTES = 64 * 1024;
 
-/** A licence file taken apart. Nothing in it is to be believed before its signature has been checked. */
+/** The parts of a licence file. None of them can be trusted before the signature has been checked. */
 export interface LicenseEnvelope {
   readonly kid: string;
   readonly claims: LicenseClaims;

@@ -52,7 +52,7 @@ export interface FileFacts {
   readonly expiresAt: Instant;
 }
 
-/** Signs a licence file for one device and answers its JSON text. Source: API description, POST /key/sign. */
+/** Signs a licence file for one device and returns its JSON text. Source: API description, POST /key/sign. */
 export function signLicenseFile(signer: Signer, facts: FileFacts): string {
   const header = { alg: 'EdDSA', typ: LICENSE_TOKEN_TYPE, kid: signer.kid };
   const signed = `${encodePart(header)}.${encodePart(claimsOf(facts))}`;

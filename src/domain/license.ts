@@ -68,7 +68,7 @@ export function isExpired(license: Pick<License, 'expirationDate'>, now: Instant
   return license.expirationDate !== null && license.expirationDate <= now;
 }
 
-/** One wish to activate, sign or check out. A licence without a customer counts as `customerActive`. */
+/** A request to activate, sign or check out. A licence without a customer counts as `customerActive`. */
 export interface Use {
   readonly customerActive: boolean;
   readonly hostId: HostId | null;

@@ -15,7 +15,7 @@ export function showKey(key: LicenseKey, seesSecrets: boolean): ShownKey {
   return seesSecrets ? revealKey(key) : (maskKey(key) as ShownKey);
 }
 
-/** A key in full, for the answer that issues it, whoever asks. Source: API description, POST /create-key. */
+/** A key in full, for the reply that issues it, whatever the caller's rights. Source: API description, POST /create-key. */
 export function revealKey(key: LicenseKey): ShownKey {
   return key as string as ShownKey;
 }

@@ -7,7 +7,7 @@ import { epochSeconds } from './time.ts';
 
 const NOT_BEFORE_LEEWAY_SECONDS = 60;
 
-/** What a licence file proves to be, decided in the order of the list. */
+/** The result of a check, decided in the order of the list. */
 export type Verdict =
   | 'token_malformed'
   | 'unknown_kid'
@@ -20,14 +20,14 @@ export type Verdict =
   | 'product_mismatch'
   | 'ok';
 
-/** What a licence file is held against. */
+/** What a licence file is checked against. */
 export interface VerifyOptions {
   /** The only keys that count: no key is ever read from the file. */
   readonly keys: readonly Jwk[];
   readonly now: Instant;
-  /** The device that asks; not given, any device will do. */
+  /** The device that uses the file; not given, any device is accepted. */
   readonly hostId?: string | undefined;
-  /** The product that asks; not given, any product will do. */
+  /** The product that uses the file; not given, any product is accepted. */
   readonly productId?: string | undefined;
   /** The latest instant this device has known: an earlier `now` means that its clock was set back. */
   readonly lastSeenAt?: Instant | undefined;

@@ -2,8 +2,8 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
-import { leaseEnd } from '../domain/lease.ts';
 import { refusalToUse } from '../domain/license.ts';
+import { addSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { findLicense, hasActiveCustomer } from './keys.ts';
 
@@ -33,7 +33,7 @@ export async function checkoutKey(context: Context, input: InputOf<Checkout>): P
     userIdentifier: input.userIdentifier ?? null,
     secret: Buffer.from(context.random(32)).toString('base64url'),
     nonce: Buffer.from(context.random(16)).toString('base64url'),
-    expiresAt: leaseEnd(now, license.sessionLeaseDuration),
+    expiresAt: addSeconds(now, license.sessionLeaseDuration),
   };
   await repositories.sessions.insert(license, session, now);
   return {

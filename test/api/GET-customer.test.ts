@@ -1,5 +1,6 @@
+import { expect } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
-import type { World } from '../support/world.ts';
+import { DAWN, type World } from '../support/world.ts';
 
 interface Subject {
   readonly ids: readonly string[];
@@ -61,6 +62,73 @@ scenarios<Subject>('customers.list', async ({ accounts }) => ({ ids: [], account
     as: { scopes: ['customer:read'] },
     request: {},
     expect: both,
+  },
+  ...[
+    { query: { page: '1' }, shown: [0, 1], meta: { total: 2, page: 1, limit: 100, totalPages: 1 } },
+    { query: { limit: '1' }, shown: [0], meta: { total: 2, page: 1, limit: 1, totalPages: 2 } },
+    { query: { page: '2', limit: '1' }, shown: [1], meta: { total: 2, page: 2, limit: 1, totalPages: 2 } },
+    { query: { page: '3', limit: '1000' }, shown: [], meta: { total: 2, page: 3, limit: 1_000, totalPages: 1 } },
+    { query: { email: 'zoe@EXAMPLE.com' }, shown: [0], meta: undefined },
+    { query: { email: 'oe@example.com' }, shown: [], meta: undefined },
+    { query: { text: 'ACM' }, shown: [1], meta: undefined },
+    { query: { text: 'example.' }, shown: [0], meta: undefined },
+    { query: { text: '%' }, shown: [], meta: undefined },
+    { query: { text: '_' }, shown: [], meta: undefined },
+    { query: { active: 'true' }, shown: [0, 1], meta: undefined },
+    { query: { active: 'false' }, shown: [], meta: undefined },
+    { query: { text: 'acme', limit: '1' }, shown: [1], meta: { total: 1, page: 1, limit: 1, totalPages: 1 } },
+  ].map(({ query, shown, meta }) => ({
+    name: `gives what is asked for: ${new URLSearchParams(query as Record<string, string>)}`,
+    given: twoCustomers,
+    as: 'admin' as const,
+    request: { query: query as Record<string, string> },
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({
+        ...both.body(subject),
+        data: shown.map((index) => both.body(subject).data[index]),
+        ...(meta && { meta }),
+      }),
+    },
+  })),
+  ...[
+    { page: '0' },
+    { page: '-1' },
+    { page: '1.5' },
+    { page: '' },
+    { page: '1000001' },
+    { limit: '0' },
+    { limit: '1001' },
+    { limit: '1e2' },
+    { active: 'yes' },
+    { active: '' },
+    { email: 'zoe' },
+    { text: '' },
+    { text: 'a\u0000b' },
+  ].map((query) => ({
+    name: `refuses ${JSON.stringify(query)}`,
+    as: 'admin' as const,
+    request: { query: query as unknown as Record<string, string> },
+    expect: { status: 400, code: 1, message: 'Missing required params' },
+  })),
+  {
+    name: 'lists more customers than are read at a time, each once',
+    given: async (world) => {
+      await world.store.transaction(async ({ customers }) => {
+        for (let i = 1_000; i < 2_200; i += 1) {
+          const id = `cus_${i}`;
+          await customers.insert({ accountId: world.accounts.acme, id, name: id, email: null, now: DAWN });
+        }
+      });
+    },
+    as: 'admin',
+    request: {},
+    expect: { status: 200, body: expect.objectContaining({ action: 'customers.list', code: 0 }) },
+    afterwards: async (_world, _subject, { body }) => {
+      const expected = Array.from({ length: 1_200 }, (_, i) => `cus_${1_000 + i}`);
+      expect(body.data.map(({ id }: { id: string }) => id)).toEqual(expected);
+      expect('meta' in body).toBe(false);
+    },
   },
   {
     name: 'ignores a query parameter it does not know',

@@ -103,6 +103,76 @@ scenarios<Subject>(
       absent: secrets,
     },
     {
+      name: 'shows a token of kind client its key masked, and nothing of devices, hosts, free metadata or addresses',
+      given: async (world, { customerId, address: { productId } }) => {
+        const address = {
+          productId,
+          licenseKey: await world.key({
+            productId,
+            customerId,
+            usesPerKey: '2',
+            allowedHosts: ['host-1', 'host-2'],
+            metadata: { features: { export: true }, is_trial: true, invoice: 'A-1042' },
+          }),
+        };
+        await world.activate(address, 'host-1');
+        return { address };
+      },
+      as: 'client',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: (subject: Subject) => {
+          const { data } = shown(subject, {
+            key: `*****-*****-*****-*****-${subject.address.licenseKey.slice(-5)}`,
+            ipAddress: '',
+          });
+          const { allowedHosts: _, ...license } = data.license;
+          return {
+            data: {
+              license: {
+                ...license,
+                maxActivations: 2,
+                devices: [],
+                metadata: { features: { export: true }, is_trial: true },
+              },
+              customer: { ...data.customer, email: null },
+            },
+            code: 0,
+          };
+        },
+      },
+      absent: (subject) => ['host-1', 'host-2', '203.0', 'A-1042', 'zoe@example.com', ...secrets(subject)],
+    },
+    {
+      name: 'refuses a token of kind client a key of a product that it may not use',
+      as: ({ otherProductId }) => ({ kind: 'client', productIds: [otherProductId] }),
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: notFound,
+      absent: secrets,
+    },
+    {
+      name: 'shows all others the free metadata, beside features and is_trial',
+      given: async (world, { address: { productId } }) => {
+        const metadata = { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true } };
+        return { address: { productId, licenseKey: await world.key({ productId, metadata }) } };
+      },
+      as: 'read-only',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: {
+          data: {
+            license: expect.objectContaining({
+              metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true }, is_trial: false },
+            }),
+            customer: null,
+          },
+          code: 0,
+        },
+      },
+    },
+    {
       name: 'masks all but the last four characters of a key of another format',
       given: async (world, { address: { productId } }) => {
         const licenseKey = 'LEGACY/2019/0000000042/ABCD';
@@ -199,7 +269,7 @@ scenarios<Subject>(
     },
     {
       name: 'refuses a token that may only activate',
-      as: 'client',
+      as: { scopes: ['license:activate'] },
       request: ({ address }) => ({ query: { ...address } }),
       expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
       absent: secrets,

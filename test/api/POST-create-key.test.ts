@@ -13,6 +13,14 @@ const issued = { status: 200, body: { code: 0, key: expect.stringMatching(KEY) }
 const missing = { status: 400, code: 1, message: 'Missing required params' };
 const unavailable = { status: 404, code: 1, message: 'Product not found or inactive' };
 
+/** As much free metadata as a key may have. */
+const fullMetadata = {
+  ...Object.fromEntries(Array.from({ length: 47 }, (_, i) => [`entry ${i}`, i])),
+  ['n'.repeat(64)]: true,
+  note: 'x'.repeat(500),
+  'order number': 'A-1042 é',
+};
+
 /** What the licence looks like that the answer's key names. */
 const shows =
   (fields: Readonly<Record<string, unknown>>): Afterwards<Subject> =>
@@ -95,6 +103,53 @@ scenarios<Subject>(
         customerCanSelfReset: true,
       }),
     },
+    {
+      name: 'keeps free metadata at its bounds: 50 entries, 64 characters of name, 500 of text',
+      as: 'admin',
+      request: ({ productId }) => ({ body: { productId, metadata: fullMetadata } }),
+      expect: issued,
+      wrote: { licenses: 1 },
+      afterwards: shows({ metadata: { ...fullMetadata, features: {}, is_trial: false } }),
+    },
+    ...Object.entries({
+      'more than 50 entries': { ...fullMetadata, one: 1 },
+      'a name of 65 characters': { ['n'.repeat(65)]: 1 },
+      'an empty name': { '': 1 },
+      'a name with a control character': { 'a\u0007b': 1 },
+      'a text of 501 characters': { note: 'x'.repeat(501) },
+      'a text with a control character': { note: 'a\u001b[0m' },
+      'more than 8 192 bytes': Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`n${i}`, 'é'.repeat(250)])),
+      'a value that is null': { note: null },
+      'a value that is an object': { note: {} },
+      'a value that is a list': { note: [1] },
+    }).map(([name, metadata]) => ({
+      name: `refuses metadata with ${name}`,
+      as: 'admin' as const,
+      request: ({ productId }: Subject) => ({ body: { productId, metadata } }),
+      expect: missing,
+    })),
+    ...Object.entries({
+      'sessions on a node-locked key': { maxConcurrentSessions: 5 },
+      'sessions on a key that is said to be node-locked': { licenseType: 'node-locked', maxConcurrentSessions: 5 },
+      'a heartbeat above the default lease': { licenseType: 'floating', heartbeatInterval: 901 },
+      'a heartbeat above the lease': { licenseType: 'floating', heartbeatInterval: 601, sessionLeaseDuration: 600 },
+    }).map(([name, fields]) => ({
+      name: `refuses ${name}`,
+      as: 'admin' as const,
+      request: ({ productId }: Subject) => ({ body: { productId, ...fields } }),
+      expect: missing,
+    })),
+    ...Object.entries({
+      'a heartbeat as long as the default lease': { heartbeatInterval: 900 },
+      'a lease as long as the default heartbeat': { sessionLeaseDuration: 300 },
+      'no limit of sessions on a node-locked key': { maxConcurrentSessions: null },
+    }).map(([name, fields]) => ({
+      name: `accepts ${name}`,
+      as: 'admin' as const,
+      request: ({ productId }: Subject) => ({ body: { productId, ...fields } }),
+      expect: issued,
+      wrote: { licenses: 1 },
+    })),
     {
       name: 'expires one calendar month after creation: 31 January becomes 28 February',
       at: '2027-01-31T23:59:59.999Z',

@@ -85,6 +85,32 @@ scenarios<Subject>(
       afterwards: leaves('host-1'),
     },
     {
+      name: 'refuses to free every device for a token of kind client, which has to name its own',
+      as: 'client',
+      request: ({ address }) => ({ body: address }),
+      expect: missing,
+      afterwards: leaves('host-1', 'host-2'),
+    },
+    {
+      name: 'gives a token of kind client no response that another token got for freeing every device',
+      given: async (world, { address }) => {
+        await world.call('admin', 'POST', '/deactivate-key', address, { 'Idempotency-Key': 'all' });
+        await world.activate(address, 'host-3');
+      },
+      as: 'client',
+      request: ({ address }) => ({ body: address, headers: { 'Idempotency-Key': 'all' } }),
+      expect: missing,
+      afterwards: leaves('host-3'),
+    },
+    {
+      name: 'frees every device for a token that may activate and is not shipped',
+      as: { scopes: ['license:activate'] },
+      request: ({ address }) => ({ body: address }),
+      expect: allFreed,
+      wrote: { devices: -2 },
+      afterwards: leaves(),
+    },
+    {
       name: 'frees a device of a licence that has expired',
       at: '2027-11-21T10:00:00.000Z',
       as: 'admin',

@@ -48,7 +48,7 @@ scenarios<Subject>(
   async (world) => {
     const { id: productId } = await world.product();
     const { id: customerId } = await world.customer({ name: 'Zoë', email: 'zoe@example.com' });
-    const metadata = { features: { export: true }, is_trial: true };
+    const metadata = { features: { export: true }, is_trial: true, invoice: 'A-1042' };
     const address = { productId, licenseKey: await world.key({ productId, customerId, usesPerKey: '2', metadata }) };
     await world.activate(address, 'host-1');
     return { address, customerId, otherProductId: (await world.product('Viewer')).id };
@@ -61,6 +61,27 @@ scenarios<Subject>(
       expect: signed,
       wrote: { devices: 1 },
       afterwards: leaves('host-1', 'host-2'),
+    },
+    {
+      name: 'signs for the one device that a token of kind client names',
+      as: 'client',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
+      expect: signed,
+      wrote: { devices: 1 },
+      absent: () => ['zoe@example.com', '203.0.113'],
+      afterwards: leaves('host-1', 'host-2'),
+    },
+    {
+      name: 'refuses a token of kind client that names no device',
+      as: 'client',
+      request: ({ address }) => ({ body: address }),
+      expect: missing,
+    },
+    {
+      name: 'refuses a token of kind client a key of a product that it may not use',
+      as: ({ otherProductId }) => ({ kind: 'client', productIds: [otherProductId] }),
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
+      expect: notFound,
     },
     {
       name: 'signs a file that verifies with the published keys, and states the licence',
@@ -249,7 +270,7 @@ scenarios<Subject>(
     },
     {
       name: 'refuses a token that may activate but not sign',
-      as: 'client',
+      as: { scopes: ['license:activate'] },
       request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
       expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
-import { createWorld } from '../support/world.ts';
+import { type As, createWorld } from '../support/world.ts';
 
 const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)));
@@ -72,6 +72,25 @@ describe.each(engines)('many requests at once on $name', (engine) => {
       world.call({ kind: 'admin', maxIssues: 3 }, 'POST', '/create-key', { productId }),
     );
     expect(tally(answers)).toEqual({ '200/0': 3, '403/10': 17 });
+  });
+
+  it('leave one admin when two admin tokens revoke each other', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await using world = await createWorld({ engine });
+      const pair: readonly As[] = [{ kind: 'admin' }, { kind: 'admin', expiresAt: '2027-11-21T10:00:00.000Z' }];
+      const ids: string[] = [];
+      for (const as of pair) ids.push((await world.call(as, 'GET', '/token/self')).body.data.id);
+      const answers = await Promise.all(
+        pair.map((as, i) => world.call(as, 'DELETE', `/token/by-id?tokenId=${ids[1 - i]}`)),
+      );
+      const statuses = answers.map(({ status }) => status).sort();
+      const alive = await Promise.all(pair.map(async (as) => (await world.call(as, 'GET', '/token/self')).status));
+      expect(alive.sort()).toEqual([200, 401]);
+      expect([
+        [200, 401],
+        [200, 409],
+      ]).toContainEqual(statuses);
+    }
   });
 
   it('issue keys that all differ', async () => {

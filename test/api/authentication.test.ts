@@ -98,7 +98,7 @@ describe.each(engines)('authentication on $name', (engine) => {
 
   it.each<[TokenKind, readonly EndpointName[]]>([
     ['read-only', ['keys.get', 'customers.list', 'products.list', 'products.get', 'tokens.self']],
-    ['client', ['keys.deactivate', 'keys.checkout', 'tokens.self']],
+    ['client', ['keys.get', 'keys.deactivate', 'keys.sign', 'keys.checkout', 'tokens.self']],
     ['admin', authenticated.map(({ name }) => name as EndpointName)],
   ])('a token of kind %s may do this and no more', async (kind, allowed) => {
     const open: string[] = [];

@@ -62,6 +62,38 @@ scenarios<Subject>('products.list', twoProducts, [
     },
     absent: ({ editor }) => [editor, 'Editor'],
   },
+  {
+    name: 'gives one page, and says where it stands',
+    as: 'admin',
+    request: { query: { page: '2', limit: '1' } },
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({
+        action: 'products.list',
+        status: true,
+        data: [showViewer(subject)],
+        meta: { total: 2, page: 2, limit: 1, totalPages: 2 },
+        code: 0,
+      }),
+    },
+  },
+  {
+    name: 'counts only the products that the token may touch',
+    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
+    request: { query: { page: '1' } },
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({
+        action: 'products.list',
+        status: true,
+        data: [showViewer(subject)],
+        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+        code: 0,
+      }),
+    },
+    absent: ({ editor }) => [editor, 'Editor'],
+  },
+  { name: 'refuses a page of 1001', as: 'admin', request: { query: { limit: '1001' } }, expect: missing },
   { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: invalidToken },
   { name: 'refuses a token that may not read products', as: 'client', request: {}, expect: scopeMissing },
   {

@@ -93,6 +93,22 @@ scenarios<Subject>('tokens.list', prepare, [
       }),
     },
   },
+  {
+    name: 'gives one page, and says where it stands',
+    as: 'admin',
+    request: { query: { limit: '1' } },
+    expect: {
+      status: 200,
+      body: {
+        action: 'tokens.list',
+        status: true,
+        data: [expect.objectContaining({ createdAt: DAWN })],
+        meta: { total: 2, page: 1, limit: 1, totalPages: 2 },
+        code: 0,
+      },
+    },
+  },
+  { name: 'refuses a page before the first', as: 'admin', request: { query: { page: '0' } }, expect: missing },
   { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: invalidToken },
   { name: 'refuses a caller that may only read', as: 'read-only', request: {}, expect: scopeMissing },
   {
@@ -131,6 +147,8 @@ async function worksAtOnce(world: World, _: Subject, { body }: Answer): Promise<
   expect((await world.call({ token }, 'GET', '/token/self')).body.data).toEqual(rest);
 }
 
+const clientScopes = ['license:read', 'license:activate', 'license:sign'];
+
 const readOnlyScopes = ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read'];
 
 /** A token of these rights that may make tokens. */
@@ -157,7 +175,7 @@ scenarios<Subject>('tokens.create', prepare, [
     name: 'creates a client token',
     as: 'admin',
     request: { body: { name: 'new', kind: 'client' } },
-    expect: created({ kind: 'client', scopes: ['license:activate'], token: expect.stringMatching(/^lkm_client_/) }),
+    expect: created({ kind: 'client', scopes: clientScopes, token: expect.stringMatching(/^lkm_client_/) }),
     wrote: { tokens: 1 },
     afterwards: worksAtOnce,
   },
@@ -187,7 +205,7 @@ scenarios<Subject>('tokens.create', prepare, [
     name: 'keeps nothing of the secret but its hash',
     as: 'admin',
     request: { body: { name: 'new', kind: 'client' } },
-    expect: created({ kind: 'client', scopes: ['license:activate'] }),
+    expect: created({ kind: 'client', scopes: clientScopes }),
     wrote: { tokens: 1 },
     afterwards: async (world, _, { body }) => {
       const secret = body.data.token.slice('lkm_client_'.length);
@@ -231,8 +249,7 @@ scenarios<Subject>('tokens.create', prepare, [
     request: ({ productId }) => ({ body: { name: 'new', kind: 'client', productIds: [productId] } }),
     expect: {
       status: 201,
-      body: ({ productId }: Subject) =>
-        created({ kind: 'client', scopes: ['license:activate'], productIds: [productId] }).body,
+      body: ({ productId }: Subject) => created({ kind: 'client', scopes: clientScopes, productIds: [productId] }).body,
     },
     wrote: { tokens: 1 },
   },
@@ -258,7 +275,7 @@ scenarios<Subject>('tokens.create', prepare, [
     name: 'lets a maker that has an end create a token with the same one',
     as: { kind: 'admin', expiresAt: NOON },
     request: { body: { name: 'new', kind: 'client', expiresAt: NOON } },
-    expect: created({ kind: 'client', scopes: ['license:activate'], expiresAt: NOON }),
+    expect: created({ kind: 'client', scopes: clientScopes, expiresAt: NOON }),
     wrote: { tokens: 1 },
   },
   {
@@ -299,6 +316,23 @@ scenarios<Subject>('tokens.create', prepare, [
     request: { body: { name: 'new', kind: 'client', productIds: [] } },
     expect: missing,
   },
+  ...[DAWN, '2026-11-21T11:59:59+02:00'].map((expiresAt) => ({
+    name: `refuses a token that would be dead at birth: ${expiresAt}`,
+    as: 'admin' as const,
+    request: { body: { name: 'new', kind: 'client', expiresAt } },
+    expect: missing,
+  })),
+  {
+    name: 'keeps each product once',
+    as: 'admin',
+    request: ({ productId }) => ({ body: { name: 'new', kind: 'client', productIds: [productId, productId] } }),
+    expect: {
+      status: 201,
+      body: ({ productId }: Subject) => created({ kind: 'client', scopes: clientScopes, productIds: [productId] }).body,
+    },
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
   {
     name: 'refuses a maxIssues of 0',
     as: 'admin',
@@ -325,6 +359,16 @@ scenarios<Subject>('tokens.create', prepare, [
     expect: serverError,
   },
 ]);
+
+const lastAdmin = { status: 409, code: 11, message: 'This is the last admin token of the account' };
+
+const secondAdmin: As = { kind: 'admin', expiresAt: '2027-11-21T10:00:00.000Z' };
+
+/** The token of an admin, as the subject of a row. */
+async function adminOf(world: World, as: As = 'admin'): Promise<Subject['reader']> {
+  const { id } = (await world.call(as, 'GET', '/token/self')).body.data;
+  return { id, token: (await world.tokenOf(as)) ?? '' };
+}
 
 const revoked = { status: 200, body: { action: 'tokens.revoke', status: true, code: 0 } };
 
@@ -356,6 +400,77 @@ scenarios<Subject>('tokens.revoke', prepare, [
       const { data } = (await world.call('admin', 'GET', '/token')).body;
       expect(data).toContainEqual({ ...showReader(subject), revokedAt: DAWN });
     },
+  },
+  {
+    name: 'refuses to revoke the last admin token',
+    given: async (world) => ({ reader: await adminOf(world) }),
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: lastAdmin,
+  },
+  {
+    name: 'refuses to revoke the last admin token with force=false',
+    given: async (world) => ({ reader: await adminOf(world) }),
+    as: { scopes: ['token:write'] },
+    request: ({ reader }) => ({ query: { tokenId: reader.id, force: 'false' } }),
+    expect: lastAdmin,
+  },
+  {
+    name: 'counts no admin that has expired, was revoked, is of another account or may not do everything',
+    given: async (world, { productId }) => {
+      const others: As[] = [
+        { kind: 'admin', expiresAt: NOON },
+        { kind: 'admin', productIds: [productId] },
+        { kind: 'admin', maxIssues: 1 },
+        { kind: 'admin', expiresAt: '2026-11-22T00:00:00.000Z' },
+        'other admin',
+      ];
+      const ids = [];
+      for (const other of others) ids.push((await adminOf(world, other)).id);
+      await world.call('admin', 'DELETE', `/token/by-id?tokenId=${ids[3]}`);
+      return { reader: await adminOf(world) };
+    },
+    at: NOON,
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: lastAdmin,
+  },
+  {
+    name: 'revokes the last admin token with force',
+    given: async (world) => ({ reader: await adminOf(world) }),
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id, force: 'true' } }),
+    expect: revoked,
+    wrote: {},
+    afterwards: async (world) => {
+      expect((await world.call('admin', 'GET', '/token/self')).status).toBe(401);
+    },
+  },
+  {
+    name: 'revokes an admin token while another one stays',
+    given: async (world) => ({ reader: await adminOf(world, secondAdmin) }),
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: revoked,
+    wrote: {},
+  },
+  {
+    name: 'has nothing against revoking an admin token again, or one that has expired',
+    given: async (world) => {
+      const reader = await adminOf(world, { kind: 'admin', expiresAt: NOON });
+      await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
+      return { reader };
+    },
+    at: NOON,
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: revoked,
+  },
+  {
+    name: 'refuses a force that is neither true nor false',
+    as: 'admin',
+    request: ({ reader }) => ({ query: { tokenId: reader.id, force: 'yes' } }),
+    expect: missing,
   },
   { name: 'refuses a query without tokenId', as: 'admin', request: {}, expect: missing },
   {

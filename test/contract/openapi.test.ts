@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
+import { responseHeaders } from '../../src/contract/headers.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
 import { toOpenApi } from '../../src/contract/openapi.ts';
 import { createWorld, type Parsed } from '../support/world.ts';
@@ -67,7 +68,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('shows what is on the wire: usesPerKey is text, and dates are text', () => {
-    const { schema } = document.paths['/create-key'].post.requestBody.content['application/json'];
+    const schema = document.components.schemas.CreateKeyRequest;
     expect(schema.required).toEqual(['productId']);
     expect(schema.properties.usesPerKey.anyOf).toEqual([
       { type: 'string', pattern: '^[1-9][0-9]{0,8}$' },
@@ -78,31 +79,139 @@ describe('the OpenAPI document', () => {
 
   it('names the parameters of a query, and which of them are required', () => {
     const named = operations.flatMap(({ operation }) =>
-      (operation.parameters ?? []).map((each: Parsed) => [operation.operationId, each.name, each.in, each.required]),
+      parametersOf(operation).map((each) => [operation.operationId, each.name, each.in, each.required]),
     );
     expect(named.filter(([, , place]) => place === 'query')).toEqual([
       ['keys.get', 'productId', 'query', true],
       ['keys.get', 'licenseKey', 'query', true],
+      ['customers.list', 'page', 'query', false],
+      ['customers.list', 'limit', 'query', false],
+      ['customers.list', 'email', 'query', false],
+      ['customers.list', 'text', 'query', false],
+      ['customers.list', 'active', 'query', false],
       ['customers.delete', 'customerId', 'query', true],
+      ['products.list', 'page', 'query', false],
+      ['products.list', 'limit', 'query', false],
       ['products.get', 'productId', 'query', true],
       ['products.update', 'productId', 'query', true],
+      ['tokens.list', 'page', 'query', false],
+      ['tokens.list', 'limit', 'query', false],
       ['tokens.revoke', 'tokenId', 'query', true],
+      ['tokens.revoke', 'force', 'query', false],
       ['signingKeys.jwks', 'account', 'query', false],
     ]);
   });
 
   it.each(listEndpoints())('offers both idempotency headers where $name changes something', ({ name, endpoint }) => {
     const operation = operations.find((each) => each.operation.operationId === name)?.operation;
-    const headers = operation.parameters
-      .filter((each: Parsed) => each.in === 'header')
-      .map((each: Parsed) => each.name);
+    const headers = parametersOf(operation)
+      .filter((each) => each.in === 'header')
+      .map((each) => each.name);
     expect(headers).toEqual(mutates(endpoint) ? ['Idempotency-Key', 'X-Idempotency-Key'] : []);
+  });
+});
+
+describe('what generators make of the document', () => {
+  it('has a name for every request and every reply', () => {
+    const anonymous = operations.flatMap(({ operation }) => {
+      const bodies = [operation.requestBody, ...Object.values<Parsed>(operation.responses)].filter(Boolean);
+      return bodies.filter(({ content }) => content['application/json'].schema.$ref === undefined);
+    });
+    expect(anonymous).toEqual([]);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        'CreateKeyRequest',
+        'CreateKeyResponse',
+        'GetKeyResponse',
+        'ListCustomersResponse',
+        'Error',
+      ]),
+    );
+  });
+
+  it('has true bounds for every integer, and integers for every code', () => {
+    const positive = JSON.parse(JSON.stringify(document, (name, value) => (name === 'not' ? undefined : value)));
+    const unbounded = collect(positive, (schema) => {
+      if (schema.type !== 'integer' || 'const' in schema || 'enum' in schema) return false;
+      return !(Number.isInteger(schema.minimum) && schema.minimum >= 0 && schema.maximum < 2 ** 32);
+    });
+    expect(unbounded).toEqual([]);
+    expect(collect(document, (schema) => schema.type === 'number' && 'const' in schema)).toEqual([]);
+    expect(document.components.schemas.CreateKeyResponse.properties.code).toMatchObject({ type: 'integer', const: 0 });
+    const codes = Object.values(apiErrors).map(({ code }) => code);
+    expect(new Set(document.components.schemas.Error.properties.code.enum)).toEqual(new Set(codes));
+  });
+
+  it.each(operations)('describes $method $path and each of its parameters, with examples', ({ operation }) => {
+    expect(operation.description.length).toBeGreaterThan(20);
+    expect(operation.summary.length).toBeGreaterThan(5);
+    for (const parameter of parametersOf(operation)) expect(parameter.description).toEqual(expect.any(String));
+    const bodies = [operation.requestBody, operation.responses[200] ?? operation.responses[201]].filter(Boolean);
+    for (const { content } of bodies) expect(content['application/json'].example).toBeDefined();
+    const { schemas } = document.components;
+    for (const [, property] of Object.entries<Parsed>(schemas.CreateKeyRequest.properties)) {
+      expect(property.description ?? schemas[property.$ref?.split('/').at(-1)]?.description).toEqual(
+        expect.any(String),
+      );
+    }
+  });
+
+  it('says nothing that only those who work on lkm understand', () => {
+    const text = JSON.stringify(document);
+    for (const word of [/decision/i, /refus(e|al)s? with/i, /Source:/, /API description/, /src\//, /zod/i]) {
+      expect(text).not.toMatch(word);
+    }
+    expect(text).toContain('24 hours');
+  });
+
+  it('has a text for every tag', () => {
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+    expect(document.tags.map(({ name }: Parsed) => name)).toEqual([...used]);
+    for (const { description } of document.tags) expect(description).toEqual(expect.any(String));
+  });
+});
+
+describe('the headers of responses', () => {
+  it.each(operations)('are listed for each response of $method $path', ({ operation, method }) => {
+    const isPublic = operation.security?.length === 0;
+    for (const [status, { headers }] of Object.entries<Parsed>(operation.responses)) {
+      expect(headers['X-Request-Id']).toEqual({ $ref: '#/components/headers/X-Request-Id' });
+      expect('RateLimit' in headers && 'RateLimit-Policy' in headers).toBe(!isPublic);
+      expect('WWW-Authenticate' in headers).toBe(status === '401');
+      expect('Retry-After' in headers).toBe(['429', '503'].includes(status) || (status === '409' && method !== 'get'));
+      if (Number(status) < 300) expect('Idempotency-Replayed' in headers).toBe(method !== 'get');
+      for (const { $ref } of Object.values<Parsed>(headers)) {
+        expect(document.components.headers[$ref.split('/').at(-1)].description).toEqual(expect.any(String));
+      }
+    }
+  });
+
+  it('cover what the server sends', async () => {
+    await using world = await createWorld({ perMinute: 12 });
+    const headers = { 'Idempotency-Key': 'once' };
+    const answers = [
+      ['/customer', 'post', await world.call('admin', 'POST', '/customer', { name: 'Acme' }, headers)],
+      ['/customer', 'post', await world.call('admin', 'POST', '/customer', { name: 'Acme' }, headers)],
+      ['/customer', 'post', await world.call('admin', 'POST', '/customer', {}, { 'Idempotency-Key': 'bad' })],
+      ['/customer', 'post', await world.call('admin', 'POST', '/customer', {}, { 'Idempotency-Key': 'bad' })],
+      ['/customer', 'get', await world.call('nobody', 'GET', '/customer')],
+      ['/.well-known/jwks.json', 'get', await world.call('nobody', 'GET', '/.well-known/jwks.json')],
+    ] as const;
+    const ours = Object.keys(responseHeaders).filter((name) => name !== 'Cache-Control');
+    for (const [path, method, { status, headers }] of answers) {
+      const documented = Object.keys(document.paths[path][method].responses[status].headers);
+      const sent = ours.filter((name) => name.toLowerCase() in headers);
+      expect(documented).toEqual(expect.arrayContaining(sent));
+      expect(sent).toContain('X-Request-Id');
+    }
+    expect(answers[1][2].headers['idempotency-replayed']).toBe('true');
+    expect(answers[3][2].headers['idempotency-replayed']).toBe('true');
   });
 });
 
 describe('the envelope', () => {
   const enveloped = listEndpoints().filter(
-    ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(undefined as never)),
+    ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
   );
 
   it('is that of the customer family on all but the key endpoints and the public keys', () => {
@@ -121,6 +230,19 @@ describe('the envelope', () => {
   });
 
   it.each(enveloped)('of $name has its name for its action', ({ name, endpoint }) => {
-    expect(endpoint.reply.wrap(undefined as never)).toMatchObject({ action: name, status: true, code: 0 });
+    expect(endpoint.reply.wrap(endpoint.example.reply as never)).toMatchObject({ action: name, status: true, code: 0 });
   });
 });
+
+/** The parameters of an operation, those in the components too. */
+function parametersOf(operation: Parsed): readonly Parsed[] {
+  return operation.parameters.map((each: Parsed) =>
+    each.$ref === undefined ? each : document.components.parameters[each.$ref.split('/').at(-1)],
+  );
+}
+
+/** Every object in a document that passes. */
+function collect(value: unknown, passes: (object: Parsed) => boolean): Parsed[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [...(passes(value) ? [value] : []), ...Object.values(value).flatMap((member) => collect(member, passes))];
+}

@@ -7,8 +7,11 @@ import {
   anonymous,
   type Caller,
   canAccessProduct,
+  mayCall,
+  mayFree,
   mayMint,
   scopesOf,
+  seesOtherDevices,
   seesSecrets,
 } from '../../src/domain/access.ts';
 
@@ -16,7 +19,7 @@ describe('scopesOf', () => {
   it.each<[TokenKind, readonly Scope[]]>([
     ['admin', scopes],
     ['read-only', ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read']],
-    ['client', ['license:activate']],
+    ['client', ['license:read', 'license:activate', 'license:sign']],
     ['scoped', ['license:write', 'audit:read']],
   ])('gives kind %s its scopes', (kind, held) => {
     expect(scopesOf(kind, ['audit:read', 'license:write', 'audit:read'])).toEqual(held);
@@ -38,11 +41,44 @@ describe('allows', () => {
     ['read-only', 'license:write', false],
     ['read-only', 'token:read', false],
     ['client', 'license:activate', true],
-    ['client', 'license:read', false],
+    ['client', 'license:read', true],
+    ['client', 'license:write', false],
     ['client', 'none', true],
     ['scoped', 'none', true],
   ])('answers for kind %s and %s: %s', (kind, scope, answer) => {
     expect(allows(caller(kind), scope)).toBe(answer);
+  });
+});
+
+describe('mayCall', () => {
+  it.each<[TokenKind, boolean, boolean]>([
+    ['admin', false, true],
+    ['read-only', false, true],
+    ['read-only', true, true],
+    ['client', false, false],
+    ['client', true, true],
+  ])(
+    'answers for kind %s, which holds the scope, on an endpoint that is open to clients (%s): %s',
+    (kind, open, answer) => {
+      expect(mayCall(caller(kind), { scope: 'license:read', openToClients: open })).toBe(answer);
+    },
+  );
+
+  it('asks for the scope as well', () => {
+    expect(mayCall(caller('client'), { scope: 'license:write', openToClients: true })).toBe(false);
+  });
+});
+
+describe('a token that is shipped inside an application', () => {
+  it.each<[TokenKind, boolean]>([
+    ['admin', true],
+    ['read-only', true],
+    ['scoped', true],
+    ['client', false],
+  ])('is of kind client alone: %s sees and frees other devices: %s', (kind, answer) => {
+    expect(seesOtherDevices(caller(kind))).toBe(answer);
+    expect(mayFree(caller(kind), null)).toBe(answer);
+    expect(mayFree(caller(kind), 'host-1')).toBe(true);
   });
 });
 

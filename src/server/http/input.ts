@@ -7,6 +7,8 @@ import { type HttpRequest, splitTarget } from './messages.ts';
 /** Deeper JSON than any request has a use for. */
 const MAX_JSON_DEPTH = 32;
 
+const MAX_ISSUES = 10;
+
 /**
  * Parses what an endpoint receives: its query, its JSON body, or both.
  *
@@ -24,8 +26,17 @@ export function readInput(
 
 function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
   const result = schema.safeParse(input);
-  if (!result.success) throw apiError('invalidParams', {}, { cause: result.error });
+  if (!result.success) throw apiError('invalidParams', {}, { cause: firstIssues(result.error.issues) });
   return result.data;
+}
+
+/** What is wrong with an input, as far as an operator wants to read it: a bad input may have thousands of issues. */
+function firstIssues(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): Error {
+  const shown = issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => `${path.map(String).join('.').slice(0, 200)}: ${message}`);
+  const rest = issues.length - shown.length;
+  return new Error([...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; '));
 }
 
 function readQuery(text: string): Record<string, string> {

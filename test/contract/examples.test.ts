@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { listEndpoints } from '../../src/contract/index.ts';
+
+describe.each(listEndpoints())('the example of $name', ({ endpoint }) => {
+  const { query, body, example, reply } = endpoint;
+
+  it('has a query and a body where the endpoint takes them, and fits their schemas', () => {
+    expect(body === undefined).toBe(example.body === undefined);
+    if (query) expect(query.safeParse(example.query ?? {}).error).toBeUndefined();
+    else expect(example.query).toBeUndefined();
+    expect(body?.safeParse(example.body).error).toBeUndefined();
+  });
+
+  it('has a reply that fits the schema of the reply', () => {
+    expect(reply.schema.safeParse(reply.wrap(example.reply as never)).error).toBeUndefined();
+  });
+
+  it('names only fields that the endpoint has', () => {
+    const known = (schema: typeof body) => Object.keys((schema as { shape?: object } | undefined)?.shape ?? {});
+    expect(known(query)).toEqual(expect.arrayContaining(Object.keys(example.query ?? {})));
+    expect(known(body)).toEqual(expect.arrayContaining(Object.keys(example.body ?? {})));
+  });
+});
