@@ -6,8 +6,8 @@ import { withoutBrackets } from './help/brackets.ts';
 import { expandHelp } from './help/expand.ts';
 import { groupHelp, leafHelp } from './help/pages.ts';
 import { rootHelp } from './help/root.ts';
+import type { Io } from './io.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
-import { version } from './version.ts';
 
 /** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
 export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
@@ -35,9 +35,9 @@ interface Reading {
 }
 
 /** Reads a command line, without the words for node and script. Throws `UsageError`. */
-export async function parseCommandLine(argv: readonly string[]): Promise<Parsed> {
+export async function parseCommandLine(argv: readonly string[], { version }: Pick<Io, 'version'>): Promise<Parsed> {
   const reading: Reading = { text: '', path: 'lkm', chosen: null };
-  const root = buildProgram(reading, argv);
+  const root = buildProgram(reading, argv).version(version, '-V, --version', 'show the version');
   try {
     await root.parseAsync(expandHelp(argv), { from: 'user' });
   } catch (error) {
@@ -53,9 +53,7 @@ export async function parseCommandLine(argv: readonly string[]): Promise<Parsed>
 
 /** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
-  const root = newCommander('lkm', '', reading)
-    .version(version, '-V, --version', 'show the version')
-    .configureHelp({ formatHelp: () => rootHelp() });
+  const root = newCommander('lkm', '', reading).configureHelp({ formatHelp: () => rootHelp() });
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
   root.option('--token <TOKEN>');
 

@@ -5,7 +5,8 @@ import { fail, type Progress } from './failure/fail.ts';
 import type { Io } from './io.ts';
 import { chooseFields } from './output/choose-fields.ts';
 import { checkDestination } from './output/file.ts';
-import { writeResult } from './output/write.ts';
+import type { CommandResult, Note } from './output/result.ts';
+import { print, writeResult } from './output/write.ts';
 import { type ParsedCommand, parseCommandLine } from './program.ts';
 import { rerunLine } from './request/rerun.ts';
 import { readValues } from './values/read-values.ts';
@@ -13,20 +14,25 @@ import { readValues } from './values/read-values.ts';
 /** Reads a command line and does what it says; resolves to the exit code. The one place that catches errors. */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
   const progress: Progress = { argv, io };
+  const code = await runParsed(progress).catch((error: unknown) => fail(error, progress));
   try {
-    const parsed = await parseCommandLine(argv);
-    if (parsed.kind === 'text') {
-      await io.stdout.write(parsed.text);
-      return exitCodes.ok;
-    }
-    progress.parsed = parsed;
-    progress.settings = readSettings(parsed.globals, io);
-    return await runCommand(parsed, progress.settings, progress);
-  } catch (error) {
-    return await fail(error, progress);
-  } finally {
     await progress.session?.close();
+    return code;
+  } catch (error) {
+    return code === exitCodes.ok ? fail(error, progress) : code;
   }
+}
+
+async function runParsed(progress: Progress): Promise<number> {
+  const { argv, io } = progress;
+  const parsed = await parseCommandLine(argv, io);
+  if (parsed.kind === 'text') {
+    await print(parsed.text, io);
+    return exitCodes.ok;
+  }
+  progress.parsed = parsed;
+  progress.settings = readSettings(parsed.globals, io);
+  return runCommand(parsed, progress.settings, progress);
 }
 
 async function runCommand(parsed: ParsedCommand, settings: Settings, progress: Progress): Promise<number> {
@@ -34,23 +40,33 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   const { io, argv } = progress;
   const fields = command.fields ?? [];
   const chosen = chooseFields(settings.fields, fields);
+  const session = openSession({ written, flags: globals, settings, io });
+  progress.session = session;
   const values = await readValues(command, written, io);
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
   }
   if (settings.output !== null) checkDestination(settings.output, settings.force, io);
-  const session = openSession({ values, flags: globals, settings, io });
-  progress.session = session;
-  const outcome = await command.run(values as never, session).catch(dryRunOutcome);
+  const outcome = await command.run(values as never, session).catch((error: unknown) => {
+    // The error is the answer then, and `fail` prints it.
+    if (!io.stop.aborted) session.delivered();
+    return dryRunOutcome(error);
+  });
   const rerun = (key: string) => rerunLine(argv, key, { command, written, showsSecrets: io.stderr.isTTY });
-  await writeResult(outcome, { settings, io, fields, chosen, rerun });
-  session.delivered();
+  const isTaken = await writeResult(outcome, { settings, io, fields, chosen, rerun });
+  if (isTaken) session.delivered();
+  else if (outcome.idempotencyKey !== undefined) await session.say(unread(rerun(outcome.idempotencyKey)));
   await outcome.afterwards?.();
   return outcome.exitCode ?? exitCodes.ok;
 }
 
-async function dryRunOutcome(error: unknown) {
+const unread = (line: string): Note => ({
+  tone: 'warning',
+  text: `the reader of stdout has gone without the answer; this prints it again:\n  ${line}`,
+});
+
+async function dryRunOutcome(error: unknown): Promise<CommandResult> {
   if (!(error instanceof Error) || error.name !== 'DryRun') throw error;
   const { DryRun } = await import('./request/dry-run.ts');
   if (error instanceof DryRun) return error.outcome;

@@ -1,6 +1,5 @@
 import { withoutPasswords } from '../config/location.ts';
-import type { Settings } from '../config/settings.ts';
-import { asTyped } from '../config/typed.ts';
+import { asTyped, type Settings } from '../config/settings.ts';
 import type { CommandSession } from '../context.ts';
 import type { Io } from '../io.ts';
 import { renderError, renderErrorJson } from '../output/error.ts';

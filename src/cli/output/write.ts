@@ -17,20 +17,41 @@ export interface WriteContext {
   rerun(idempotencyKey: string): string;
 }
 
-/** Prints an outcome: the answer first, what there is to say after it. */
-export async function writeResult(outcome: CommandResult, context: WriteContext): Promise<void> {
+/**
+ * Prints an outcome: the answer first, what there is to say after it. Resolves to whether the answer was taken: false
+ * when the reader of stdout is gone. Throws `LocalError` when it cannot be written.
+ */
+export async function writeResult(outcome: CommandResult, context: WriteContext): Promise<boolean> {
   const { settings, io } = context;
   const { output } = settings;
-  if (output !== null && outcome.kind === 'file') {
-    await writeFile(output, outcome.content, outcome, context);
-    if (settings.format.startsWith('json')) await io.stdout.write(await renderFor(outcome, context, true));
-  } else if (output !== null) {
-    await writeFile(output, await renderFor(outcome, context, false), outcome, context);
-  } else {
-    await io.stdout.write(await renderFor(outcome, context, io.stdout.isTTY && outcome.afterwards === undefined));
+  const repeat = (whereTo: string) => howToRepeat(outcome, context, whereTo);
+  const isFile = outcome.kind === 'file' && output !== null;
+  if (output !== null) {
+    const text = isFile ? outcome.content : await renderFor(outcome, context, false);
+    writeFile(output, text, { mode: outcome.secret ? 0o600 : 0o644, io, repeat: () => repeat('into another file') });
   }
+  const isPrinted = output === null || (isFile && settings.format.startsWith('json'));
+  const isIndented = isFile || (io.stdout.isTTY && outcome.afterwards === undefined);
+  const isTaken =
+    !isPrinted ||
+    (await print(await renderFor(outcome, context, isIndented), io, () => repeat('where it can be written')));
   await talk([...emptyNote(outcome), ...(outcome.notes ?? [])], settings, io);
+  return isTaken;
 }
+
+/** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */
+export async function print(text: string, io: Io, repeat: () => Repeat = () => ({})): Promise<boolean> {
+  if (text === '') return true;
+  try {
+    return await io.stdout.write(text);
+  } catch (error) {
+    throw unwritable('to stdout', error, repeat());
+  }
+}
+
+/** The error for an answer that has nowhere to go. */
+export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
+  new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
 
 async function renderFor(outcome: CommandResult, context: WriteContext, indented: boolean): Promise<string> {
   const { settings, io, fields, chosen } = context;
@@ -42,21 +63,29 @@ async function renderFor(outcome: CommandResult, context: WriteContext, indented
 const emptyNote = (outcome: CommandResult) =>
   outcome.kind === 'rows' && outcome.rows.length === 0 ? [{ tone: 'hint', text: outcome.empty } as const] : [];
 
-async function writeFile(
+function writeFile(
   path: string,
   text: string,
-  outcome: CommandResult,
-  { io, rerun }: WriteContext,
-): Promise<void> {
+  { mode, io, repeat }: { readonly mode: number; readonly io: Io; repeat(): Repeat },
+): void {
   try {
-    writeAtomically(path, text, outcome.secret ? 0o600 : 0o644, io);
+    writeAtomically(path, text, mode, io);
   } catch (error) {
-    const { idempotencyKey } = outcome;
-    const again: Hint[] =
-      idempotencyKey === undefined
-        ? []
-        : ['The service did its part. Ask for the same answer again, into another file:', ['', rerun(idempotencyKey)]];
-    const code = (error as NodeJS.ErrnoException).code;
-    throw new LocalError(`cannot write ${path} (${code})`, again, { cause: error });
+    throw unwritable(path, error, repeat());
   }
 }
+
+/** How to get the answer of a change that was made, where it could not be handed over; empty for a read. */
+interface Repeat {
+  readonly hints?: readonly Hint[];
+  readonly idempotencyKey?: string;
+}
+
+function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext, whereTo: string): Repeat {
+  if (idempotencyKey === undefined) return {};
+  const hint = `The service did its part. Ask for the same answer again, ${whereTo}:`;
+  return { hints: [hint, ['', rerun(idempotencyKey)]], idempotencyKey };
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { isPostgres } from '../config/location.ts';
-import { asTyped } from '../config/typed.ts';
+import { asTyped } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { deviceFields, type Lookup, licenseFields } from '../output/license-fields.ts';
 import { renderRecord } from '../output/record.ts';
