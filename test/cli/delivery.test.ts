@@ -53,7 +53,7 @@ describe('in a shell', () => {
   async function shell(script: string): Promise<{ stdout: string; stderr: string }> {
     const cwd = tempFolder();
     const env = { LKM_DB: 'lkm.db' };
-    const made = await lkm(['products', 'create', '--name', 'Engine Pro', '-q'], { cwd, env });
+    const made = await lkm(['products', 'create', '--name', 'Engine Pro', '-q', '--create'], { cwd, env });
     return promisify(execFile)('bash', ['-c', `lkm() { "${process.execPath}" "${main}" "$@"; }\n${script}`], {
       cwd,
       env: { PATH: process.env.PATH, HOME: cwd, LKM_PRODUCT: made.stdout.trim(), ...env },

@@ -148,7 +148,7 @@ describe('a command that is killed', () => {
   it.each([250, 350, 450, 600])('after %i ms makes one product in all when it is run again', async (delay) => {
     const home = tempFolder();
     const env = { LKM_DB: 'lkm.db', LKM_STATE_DIR: join(home, 'state') };
-    await lkm(['products', 'list'], { cwd: home, env });
+    await lkm(['products', 'list', '--create'], { cwd: home, env });
     const child = start(argv, home, env);
     const ended = finish(child);
     await Promise.race([sleep(delay), ended]);

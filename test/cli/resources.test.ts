@@ -5,7 +5,7 @@ import { lkm, tempFolder } from './fake-io.ts';
 
 const onNewDatabase = () => {
   const surroundings = { cwd: tempFolder(), env: { LKM_DB: 'lkm.db' } };
-  return (...argv: string[]) => lkm(argv, surroundings);
+  return (...argv: string[]) => lkm([...argv, '--create'], surroundings);
 };
 
 describe('products', () => {

@@ -23,7 +23,9 @@ function onTerminal(commandLine: string, keys: string, cwd: string): Promise<{ c
 
 describe.runIf(hasScript)('on a real terminal', () => {
   const customerIn = async (cwd: string): Promise<string> =>
-    (await lkm(['customers', 'create', '--name', 'Ada Ltd', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim();
+    (
+      await lkm(['customers', 'create', '--name', 'Ada Ltd', '-q', '--db', 'lkm.db', '--create'], { cwd })
+    ).stdout.trim();
 
   it('a customer is deleted once its id is typed', async () => {
     const cwd = tempFolder();

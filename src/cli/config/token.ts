@@ -2,6 +2,7 @@ import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { readSource } from '../values/text-source.ts';
+import { readPrivateFile } from './private-file.ts';
 import type { Target } from './target.ts';
 
 /** A token, and where it came from in words for an error. */
@@ -20,25 +21,32 @@ export async function findToken(
   io: Io,
 ): Promise<FoundToken> {
   const { env } = io;
-  if (flags.tokenFile) return { token: await readSource(flags.tokenFile, io), from: '--token-file' };
-  if (target.profile?.explicit) return storedToken(target, target.profile);
+  if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, io), from: '--token-file' };
+  if (target.profile?.explicit && target.profile.token !== null) return storedToken(target, target.profile);
   if (env.LKM_TOKEN && env.LKM_TOKEN_FILE) {
     throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
   }
   if (env.LKM_TOKEN) return { token: env.LKM_TOKEN, from: 'LKM_TOKEN' };
-  if (env.LKM_TOKEN_FILE) return { token: await readSource(env.LKM_TOKEN_FILE, io), from: 'LKM_TOKEN_FILE' };
-  if (target.profile) return storedToken(target, target.profile);
+  if (env.LKM_TOKEN_FILE) return { token: await readTokenFile(env.LKM_TOKEN_FILE, io), from: 'LKM_TOKEN_FILE' };
+  if (target.profile && target.profile.token !== null) return storedToken(target, target.profile);
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
 }
 
 type Remote = Extract<Target, { kind: 'remote' }>;
 
+/** The token in a file that only its owner can read, or on stdin for `-`. */
+export async function readTokenFile(path: string, io: Io): Promise<string> {
+  if (path === '-') return readSource('-', io);
+  const token = readPrivateFile(path, io).trim();
+  if (token === '') throw new UsageError(`${path} is empty`);
+  return token;
+}
+
 function storedToken({ baseUrl }: Remote, profile: NonNullable<Remote['profile']>): FoundToken {
-  if (originOf(baseUrl) === originOf(profile.baseUrl)) {
-    return { token: profile.token, from: `profile ${profile.name}` };
-  }
+  const { token, name } = profile;
+  if (token !== null && originOf(baseUrl) === originOf(profile.baseUrl)) return { token, from: `profile ${name}` };
   throw new NoTokenError(
-    `the token of profile ${profile.name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
+    `the token of profile ${name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
     waysToGiveOne,
   );
 }

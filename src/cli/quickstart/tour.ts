@@ -31,7 +31,7 @@ export interface Tour {
 
 /** Runs the service in this process on `db` and calls it as any command would. */
 export async function takeTour({ db, file }: { db: string; file: string }, io: Io): Promise<Tour> {
-  const instance = await openInstance(db, io);
+  const instance = await openInstance(db, io, { create: true });
   try {
     const { fetch, ownerToken: token } = instance;
     const client = createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${io.version}` });

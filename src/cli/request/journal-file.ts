@@ -5,13 +5,13 @@ import {
   fsyncSync,
   ftruncateSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makePrivateFolder } from '../config/private-file.ts';
 import type { Io } from '../io.ts';
 import { syncFolder, writeAtomically } from '../output/file.ts';
 
@@ -82,16 +82,8 @@ export function openJournalFile(path: string, io: Io): JournalFile {
     forget();
   }
 
-  makeFolder(dirname(path), io);
+  makePrivateFolder(dirname(path), io);
   return { read, append, replace };
-}
-
-/** Makes the folder; refuses one that others could put files into. */
-function makeFolder(folder: string, io: Io): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stats = lstatSync(folder);
-  const isOthers = io.uid !== null && (stats.uid !== io.uid || (stats.mode & 0o022) !== 0);
-  if (!stats.isDirectory() || isOthers) throw Object.assign(new Error(`${folder} is not safe`), { code: 'EPERM' });
 }
 
 /** Null when there is none, and it is not to be made. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
+import { withLock } from '../config/lock.ts';
 import { stateDir } from '../config/paths.ts';
 import type { Io } from '../io.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalIndex, type Pending } from './journal-index.ts';
 import { fingerprint, formatLine, type RequestIdentity, type Row, type Run } from './journal-lines.ts';
-import { withLock } from './lock.ts';
 
 /** The place of a request in the journal: the key to send it under. */
 export interface Entry {

@@ -1,14 +1,14 @@
 import type { AttemptEvent, Client, ClientOptions, DeprecationNotice } from '../../client/index.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Instance } from '../../server/runtime.ts';
+import { checkExists } from '../config/location.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Target } from '../config/target.ts';
-import { type FoundToken, findToken } from '../config/token.ts';
+import { type FoundToken, findToken, readTokenFile } from '../config/token.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/sanitise.ts';
 import { talk } from '../output/talk.ts';
-import { readSource } from '../values/text-source.ts';
 
 /** A service that can be called. */
 export interface Connection {
@@ -30,8 +30,8 @@ export async function openConnection(
     const token = needsToken ? await findToken(flags, target, io) : null;
     return { baseUrl: target.baseUrl, fetch: io.fetch, token, close: async () => {} };
   }
-  const given = flags.tokenFile ? await readSource(flags.tokenFile, io) : undefined;
-  const instance = await openInstance(target.db, io);
+  const given = flags.tokenFile ? await readTokenFile(flags.tokenFile, io) : undefined;
+  const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   const token = given ? { token: given, from: '--token-file' } : { token: instance.ownerToken, from: '--db' };
   return { baseUrl: inProcessUrl, fetch: instance.fetch, token, close: () => instance.close() };
 }
@@ -50,8 +50,16 @@ export async function openClient({ baseUrl, token, fetch }: Connection, settings
   });
 }
 
-/** Opens the service on a database in this process: same requests, same answers, no socket. */
-export async function openInstance(db: string, io: Pick<Io, 'now'>): Promise<Instance> {
+/**
+ * Opens the service on a database in this process: same requests, same answers, no socket. Throws `LocalError` when
+ * there is no such file and none is to be made.
+ */
+export async function openInstance(
+  db: string,
+  io: Pick<Io, 'now'>,
+  { create }: { readonly create: boolean },
+): Promise<Instance> {
+  if (!create) checkExists(db, [['A new one:', '--create']]);
   const server = await import('../../server/runtime.ts');
   return server.openInstance({ db, clock: io.now });
 }

@@ -47,7 +47,7 @@ function acquire(lock: string, own: string, io: Machine): void {
 }
 
 function release(lock: string, own: string): void {
-  // A lock that was removed meanwhile is made anew by the next process.
+  // A lock that was removed meanwhile is made anew by the next holder.
   renamed(join(lock, own), join(lock, FREE));
 }
 
