@@ -13,6 +13,7 @@ import { UsageError } from '../failure/errors.ts';
 import { boundYoungGeneration } from '../heap.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
+import { quote } from '../request/rerun.ts';
 import { parseClock, parseLogFormat, parsePort, parseRateLimit } from '../values/serve.ts';
 import { readSource } from '../values/text-source.ts';
 
@@ -114,8 +115,13 @@ function storeAccess({ url, db, created, isShared }: Served, io: Io): Access {
     return [...(isShown ? [`  token     ${created.adminToken} (shown once)`] : []), ...useOf(name)];
   }
   const profile = profileOf(db, readConfig(io));
-  if (profile === undefined)
-    return isShared ? [tokenOf('with LKM_DB')] : [tokenOf(`--db ${db}, while this is stopped`)];
+  if (profile === undefined) {
+    const how = isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`;
+    return [
+      `  token     lkm tokens create --kind admin --name NAME ${how}`,
+      '  try it    lkm -p local products list, with the token in LKM_TOKEN',
+    ];
+  }
   if (profile.baseUrl === url) return useOf(profile.name);
   if (isShared) return useOf('local');
   moveProfile(io, profile.name, url);
@@ -123,8 +129,6 @@ function storeAccess({ url, db, created, isShared }: Served, io: Io): Access {
 }
 
 const useOf = (profile: string): Access => [`  profile   ${profile}`, `  try it    lkm -p ${profile} products list`];
-
-const tokenOf = (how: string): string => `  token     lkm tokens create --kind admin --name NAME ${how}`;
 
 /** Lets `-p local` find the server. */
 async function record(served: Served, { io, say, onClose }: CommandContext): Promise<void> {

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, lstatSync, mkdirSync, openSync, readFileSync, typ
 import { resolve } from 'node:path';
 import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { quote } from '../request/rerun.ts';
 
 /**
  * Reads a file that holds a secret. Throws `LocalError` when other users can read it, or when it belongs to one of
@@ -54,5 +55,3 @@ function openForReading(path: string, full: string): number {
     throw new LocalError(`cannot read ${path} (${code})`, [], { cause: error });
   }
 }
-
-const quote = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);

@@ -104,13 +104,16 @@ function parsed(
   }
 }
 
-/** Whether the command runs through `npx lkm`, and is not on the path. */
-const isThroughNpm = ({ npm_command }: Io['env']): boolean => npm_command === 'exec';
-
 /** A command line inside a text: the name, and the first word of a command or an option. */
 const commandLine =
   /(?<![\w./-])lkm(?= (?:-|(?:quickstart|serve|keys|customers|products|tokens|db|idempotency|version|help)\b))/g;
 
-/** A text with the command lines in it as they are typed here: `npx lkm keys get`. */
-export const asTyped = (text: string, env: Io['env']): string =>
-  isThroughNpm(env) ? text.replaceAll(commandLine, 'npx lkm') : text;
+/**
+ * A text with the command lines in it as they are typed here. Where the command runs through npx in a checkout, npx may
+ * fetch nothing: elsewhere on this machine the name could be that of another package in the registry.
+ */
+export function asTyped(text: string, { npm_command: npmCommand, PATH = '' }: Io['env']): string {
+  if (npmCommand !== 'exec') return text;
+  const isFetched = PATH.includes('/_npx/');
+  return text.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');
+}

@@ -1,6 +1,7 @@
 import { LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
+import { quote } from '../request/rerun.ts';
 import { type Config, type Profile, readConfig } from './config.ts';
 import { isPostgres, locate } from './location.ts';
 import { runningServers } from './running-servers.ts';
@@ -101,8 +102,8 @@ const isServedHere = ({ db, baseUrl }: Profile): boolean =>
 const notRunning = (name: string, { db = '', baseUrl }: Profile): LocalError =>
   new LocalError(`the server of profile ${name} is not running, last at ${baseUrl}`, [
     'Nothing was sent.',
-    ['Start it:', `lkm serve --db ${db}`],
-    ['Without it:', `--db ${db}`],
+    ['Start it:', `lkm serve --db ${quote(db)}`],
+    ['Without it:', `--db ${quote(db)}`],
   ]);
 
 const noLocalServer = (): UsageError =>
