@@ -3,6 +3,7 @@ import { asTyped, type Settings } from '../config/settings.ts';
 import type { CommandSession } from '../context.ts';
 import type { Io } from '../io.ts';
 import { renderError, renderErrorJson } from '../output/error.ts';
+import { sanitiseLines } from '../output/sanitise.ts';
 import type { ParsedCommand } from '../program.ts';
 import { rerunLine } from '../request/rerun.ts';
 import { InterruptedError } from './errors.ts';
@@ -31,7 +32,8 @@ export async function fail(error: unknown, progress: Progress): Promise<number> 
   const report = { ...explained, ...asShown(explained, io) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : asksForJson(argv, io);
   await io.stderr.write(isJson ? renderErrorJson(report) : await renderError(report, settings?.color.stderr ?? false));
-  if (settings?.debug && error instanceof Error) await io.stderr.write(`${withoutPasswords(traceOf(error))}\n`);
+  if (settings?.debug && error instanceof Error)
+    await io.stderr.write(`${sanitiseLines(withoutPasswords(traceOf(error)))}\n`);
   return report.exitCode;
 }
 
@@ -44,7 +46,7 @@ function asShown({ message, hints }: Report, { env }: Io): Pick<Report, 'message
   };
 }
 
-/** Whoever stopped the process gets to know what was under way. */
+/** The error for a process that was told to stop, with the change that was being sent. */
 function interruption({ io, session }: Progress, rerun: (key: string) => string): InterruptedError | null {
   if (!io.stop.aborted) return null;
   const key = session?.pendingKey;

@@ -24,10 +24,10 @@ export interface Rendering {
 export async function render(outcome: CommandResult, rendering: Rendering): Promise<string> {
   const { format, quiet } = rendering;
   if (format === 'json' || format === 'jsonl') return renderJson(outcome, rendering);
+  if (outcome.kind === 'file') return withNewline(outcome.content);
   if (quiet) return outcome.quiet.map((line) => `${sanitise(line)}\n`).join('');
   if (outcome.kind === 'done') return '';
   if (outcome.kind === 'page') return outcome.page(rendering.view);
-  if (outcome.kind === 'file') return withNewline(outcome.content);
   const isBare = outcome.kind === 'value' && rendering.chosen === null && (format === 'table' || format === 'tsv');
   if (isBare) return `${sanitise(outcome.value)}\n`;
   return renderFields(outcome, rendering);

@@ -5,6 +5,7 @@ import { writeAtomically } from './file.ts';
 import { createPaint } from './paint.ts';
 import { render } from './render.ts';
 import type { CommandResult, Field } from './result.ts';
+import { sanitiseLines } from './sanitise.ts';
 import { talk } from './talk.ts';
 
 /** What the writer has to know beyond the outcome. */
@@ -30,11 +31,14 @@ export async function writeResult(outcome: CommandResult, context: WriteContext)
     const text = isFile ? outcome.content : await renderFor(outcome, context, false);
     writeFile(output, text, { mode: outcome.secret ? 0o600 : 0o644, io, repeat: () => repeat('into another file') });
   }
+  /** The exact content of a document goes into pipes and files; a terminal would obey what is in it. */
+  const printable = async (): Promise<string> => {
+    const text = await renderFor(outcome, context, isIndented);
+    return outcome.kind === 'file' && io.stdout.isTTY ? sanitiseLines(text) : text;
+  };
   const isPrinted = output === null || (isFile && settings.format.startsWith('json'));
   const isIndented = isFile || (io.stdout.isTTY && outcome.afterwards === undefined);
-  const isTaken =
-    !isPrinted ||
-    (await print(await renderFor(outcome, context, isIndented), io, () => repeat('where it can be written')));
+  const isTaken = !isPrinted || (await print(await printable(), io, () => repeat('where it can be written')));
   await talk([...emptyNote(outcome), ...(outcome.notes ?? [])], settings, io);
   return isTaken;
 }
