@@ -35,8 +35,8 @@ async function issue(): Promise<string> {
 
 /** Another request, so it has a key of its own: the first one stands for its refusal. */
 async function issueToReturning(refusal: ApiError): Promise<string> {
-  const customers = await client.customers.list();
-  const customer = customers.find((one) => one.email?.toLowerCase() === email.toLowerCase());
+  const { items } = await client.customers.list({ email });
+  const customer = items.find((one) => one.email?.toLowerCase() === email.toLowerCase());
   if (!customer) throw refusal;
   const { key } = await client.keys.create(
     { productId, usesPerKey: 3, customerId: customer.id },

@@ -1,15 +1,15 @@
 import type { CallOptions, Client } from '../client/index.ts';
 import type { Settings } from './config/settings.ts';
-import { chooseTarget } from './config/target.ts';
+import { chooseTarget, type Target } from './config/target.ts';
 import { InterruptedError } from './failure/errors.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import type { Note } from './output/result.ts';
 import { talk } from './output/talk.ts';
-import { type Connection, openConnection } from './request/connection.ts';
-import type { Claim } from './request/intents.ts';
+import type { Written } from './program.ts';
+import type { Entry, Journal } from './request/journal.ts';
 import { type Observation, observe } from './request/observe.ts';
-import { version } from './version.ts';
+import { type Connection, openClient, openConnection } from './request/server.ts';
 
 /** What a command works with, besides its own values. */
 export interface CommandContext {
@@ -21,10 +21,17 @@ export interface CommandContext {
   /** The service, opened at the first call. */
   client(access?: { readonly needsToken: boolean }): Promise<Client>;
   /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
-  change<T>(send: (client: Client, call: CallOptions) => Promise<T>): Promise<Changed<T>>;
-  /** Says on stderr what is done already, where more is to come. */
+  change<T>(send: Send<T>): Promise<Changed<T>>;
+  /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
+  prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]>;
+  /** Says something on stderr while the command still works. */
   say(note: Note): Promise<void>;
+  /** Has something closed when the command ends, however it ends. */
+  onClose(close: () => Promise<void>): void;
 }
+
+/** Makes one request of the client. */
+type Send<T> = (client: Client, call: CallOptions) => Promise<T>;
 
 /** What a change answered, and the key that repeats it. */
 export interface Changed<T> {
@@ -34,78 +41,128 @@ export interface Changed<T> {
   readonly replayed: boolean;
 }
 
+/** A change that can be sent. */
+export interface PreparedChange<T> {
+  /** Whether an earlier process may have sent it. */
+  readonly repeats: boolean;
+  readonly idempotencyKey: string;
+  send(): Promise<Changed<T>>;
+}
+
 /** A context with what only the runner needs. */
 export interface CommandSession extends CommandContext {
   /** The connection, once there is one. */
   readonly connection: Connection | null;
-  /** The key of a change that was begun and not answered. */
+  /** The key of a change that was sent and not answered. */
   readonly pendingKey: string | null;
-  /** To be called once whoever asked has the answers: the changes need not be repeated then. */
+  /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
   delivered(): void;
   close(): Promise<void>;
 }
 
 interface SessionOptions {
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly written: Written;
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   readonly io: Io;
 }
 
-export function openSession({ values, flags, settings, io }: SessionOptions): CommandSession {
-  const dryRun = values.dryRun === true;
-  const givenKey = typeof values.idempotencyKey === 'string' ? values.idempotencyKey : undefined;
+export function openSession({ written, flags, settings, io }: SessionOptions): CommandSession {
+  const dryRun = written.options.dryRun === true;
+  const { idempotencyKey: given } = written.options;
+  const givenKey = typeof given === 'string' ? given : undefined;
+  const closers: (() => Promise<void>)[] = [];
+  const entries = new Set<Entry>();
+  let target: Target | undefined;
   let connection: Connection | null = null;
+  let opened: Client | undefined;
+  let journal: Journal | undefined;
   let pendingKey: string | null = null;
-  const answered: Claim[] = [];
   const observation: Observation = observe(settings, io);
+  /** Entries that may have been sent, and are not known to be answered. */
+  const open = new Set<Entry>();
+  /** Whether a later run has to finish: then it needs the keys of all entries, also of those that were answered. */
+  let isUnfinished = false;
   let isDelivered = false;
 
+  const chosenTarget = (): Target => {
+    target ??= chooseTarget(flags, io);
+    return target;
+  };
+
   async function client({ needsToken } = { needsToken: true }): Promise<Client> {
-    connection ??= await openConnection(chooseTarget(flags, io), flags, io, needsToken);
-    return createClientOf(connection);
+    connection ??= await openConnection(chosenTarget(), { flags, io, needsToken });
+    opened ??= await openClient(connection, observation, settings, io);
+    return opened;
   }
 
-  async function createClientOf({ baseUrl, token, fetch }: Connection): Promise<Client> {
-    const { createClient } = await import('../client/index.ts');
-    const { timeoutMs, maxRetries, maxWaitMs } = settings;
-    const limits = { timeoutMs, maxRetries, maxWaitMs };
-    const userAgent = `lkm/${version}`;
-    const { onAttempt, onNotice } = observation;
-    const surroundings = { fetch, timing: io.timing, onAttempt, onNotice };
-    return createClient({ baseUrl, token: token?.token, userAgent, ...limits, ...surroundings });
+  async function change<T>(send: Send<T>): Promise<Changed<T>> {
+    const [prepared] = await prepare([send]);
+    if (prepared === undefined) throw new Error('a change was not prepared');
+    return prepared.send();
   }
 
-  async function change<T>(send: (client: Client, call: CallOptions) => Promise<T>): Promise<Changed<T>> {
-    const { captureRequest } = await import('./request/capture-request.ts');
-    const request = await captureRequest(chooseTarget(flags, io), (recorder) => send(recorder, {}));
+  async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
+    const { captureRequest, identityOf } = await import('./request/capture-request.ts');
+    const requests = await Promise.all(
+      sends.map((send) => captureRequest(chosenTarget(), (recorder) => send(recorder, {}))),
+    );
     if (dryRun) {
       const { DryRun } = await import('./request/dry-run.ts');
-      throw new DryRun(request, givenKey ?? io.uuid());
+      throw new DryRun(requests, givenKey ?? io.uuid());
     }
     const ready = await client();
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-    const { claimKey, isSettledBy } = await import('./request/intents.ts');
-    const claim = await claimKey(request, givenKey, { io, say });
-    const { idempotencyKey } = claim;
+    const { beginChanges } = await import('./request/begin-changes.ts');
+    const { openJournal } = await import('./request/journal.ts');
+    const begun = await beginChanges(requests.map(identityOf), givenKey, {
+      io,
+      say,
+      journal: () => {
+        journal ??= openJournal(io);
+        return journal;
+      },
+    });
+    return begun.flatMap((entry, at) => {
+      const send = sends[at];
+      entries.add(entry);
+      if (entry.repeats) open.add(entry);
+      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(ready, call)) }] : [];
+    });
+  }
+
+  async function sendEntry<T>(entry: Entry, send: (call: CallOptions) => Promise<T>): Promise<Changed<T>> {
+    if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
+    const { idempotencyKey } = entry;
     pendingKey = idempotencyKey;
+    open.add(entry);
     try {
-      const answer = await send(ready, { idempotencyKey, signal: io.stop });
+      const answer = await send({ idempotencyKey, signal: io.stop });
       pendingKey = null;
-      answered.push(claim);
+      open.delete(entry);
       return { answer, idempotencyKey, replayed: observation.replayed };
     } catch (error) {
-      if (!io.stop.aborted && isSettledBy(error, claim)) await forget([...answered, claim]);
+      const { isSettledBy, isRefusal } = await import('./request/begin-changes.ts');
+      const isSettled = !io.stop.aborted && isSettledBy(error, entry);
+      if (isSettled) pendingKey = null;
+      if (isSettled) open.delete(entry);
+      if (!isSettled || (entries.size > 1 && !isRefusal(error))) isUnfinished = true;
       throw error;
     }
   }
 
-  async function forget(claims: readonly Claim[]): Promise<void> {
-    const { removeIntents } = await import('./request/intent-files.ts');
-    removeIntents(claims.flatMap(({ files }) => files));
+  async function complete(): Promise<void> {
+    try {
+      journal?.complete([...entries].filter((entry) => !open.has(entry)));
+    } catch (error) {
+      const { stillWritten } = await import('./request/begin-changes.ts');
+      await say(stillWritten(error, io));
+    }
   }
 
-  const say = (note: Note): Promise<void> => talk([note], settings, io);
+  const say = async (note: Note): Promise<void> => {
+    await talk([note], settings, io);
+  };
 
   return {
     io,
@@ -114,7 +171,9 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Co
     dryRun,
     client,
     change,
+    prepare,
     say,
+    onClose: (close) => void closers.push(close),
     get connection() {
       return connection;
     },
@@ -124,11 +183,12 @@ export function openSession({ values, flags, settings, io }: SessionOptions): Co
     delivered: () => {
       isDelivered = true;
     },
-    // Forgetting comes last: whoever is killed before it gets the same answer again.
+    // The journal comes last: a process that is killed before it gets the same answers again.
     close: async () => {
       observation.end();
+      for (const close of closers) await close();
       await connection?.close();
-      if (isDelivered && answered.length > 0) await forget(answered);
+      if (isDelivered && !isUnfinished) await complete();
     },
   };
 }

@@ -9,6 +9,7 @@ export const globalOptions = [
   { flags: '-p, --profile <NAME>', env: 'LKM_PROFILE', describe: 'use a stored account and host' },
   { flags: '--base-url <URL>', env: 'LKM_BASE_URL', describe: 'use a service at this address' },
   { flags: '--db <DB>', env: 'LKM_DB', describe: 'a file or postgres://…: use it in this process, no server' },
+  { flags: '--create', describe: 'let --db make a database that is not there' },
   { flags: '--token-file <PATH>', env: 'LKM_TOKEN_FILE', describe: 'read the token from a file, - for stdin' },
   { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
   { flags: '--json', describe: 'same as --format json' },
@@ -31,6 +32,7 @@ export interface GlobalFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly db?: string;
+  readonly create?: boolean;
   readonly tokenFile?: string;
   readonly format?: string;
   readonly json?: boolean;

@@ -6,8 +6,11 @@ import type { Prompter } from './prompts/prompt.ts';
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
-  /** Resolves when the text was handed on, also when the reader is gone. */
-  write(text: string): Promise<void>;
+  /**
+   * Resolves to whether the system took the text: false when the reader has closed the pipe. What a pipe has taken
+   * counts as read. On stdout it rejects with the system's error (`ENOSPC`, `EIO`, `EBADF`); on stderr never.
+   */
+  write(text: string): Promise<boolean>;
 }
 
 /** Where text comes from: stdin. */
@@ -27,9 +30,12 @@ export interface Io {
   readonly tempDir: string;
   readonly platform: string;
   readonly nodeVersion: string;
+  /** Of lkm. */
+  readonly version: string;
   readonly pid: number;
-  /** The name of the user who runs the command. */
+  /** The name of the user who runs the command, and their number; null on Windows. */
   readonly user: string;
+  readonly uid: number | null;
   /** The name of this machine. */
   readonly host: string;
   /**

@@ -5,6 +5,9 @@ import type { Io, Output } from './io.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
 import { run } from './run.ts';
 
+/** Set by the build from package.json. */
+declare const LKM_VERSION: string;
+
 const FALLBACK_COLUMNS = 80;
 
 process.exitCode = await run(process.argv.slice(2), systemIo());
@@ -16,17 +19,19 @@ function systemIo(): Io {
       return { isTTY: process.stdin.isTTY === true, readText: readStdin };
     },
     stdout: outputOf(process.stdout),
-    stderr: outputOf(process.stderr),
+    stderr: ignoringErrors(outputOf(process.stderr)),
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
     tempDir: tmpdir(),
     platform: process.platform,
     nodeVersion: process.versions.node,
+    version: typeof LKM_VERSION === 'undefined' ? '0.0.0-dev' : LKM_VERSION,
     pid: process.pid,
     get user() {
       return userName();
     },
+    uid: process.getuid?.() ?? null,
     get host() {
       return hostname();
     },
@@ -45,16 +50,26 @@ async function readStdin(): Promise<string> {
   return text(process.stdin);
 }
 
-/** A reader that is gone (`lkm … | head -1`) is not an error: what is left has nowhere to go. */
 function outputOf(stream: WriteStream): Output {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  // Each write reports its own error; an event without a listener would end the process.
+  stream.on('error', () => {});
   return {
     isTTY: stream.isTTY === true,
     columns: stream.columns || FALLBACK_COLUMNS,
-    write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+          if (!error) resolve(true);
+          else if (error.code === 'EPIPE') resolve(false);
+          else reject(error);
+        });
+      }),
   };
+}
+
+/** Messages are best effort: a log disk that is full ends no command and no server. */
+function ignoringErrors(output: Output): Output {
+  return { ...output, write: (text) => output.write(text).catch(() => false) };
 }
 
 /** A container may run as a number that has no name. */

@@ -5,8 +5,8 @@ import { type GlobalFlags, globalOptions } from './global-options.ts';
 import { describeOption, expandHelp, groupHelp, leafHelp } from './help/pages.ts';
 import { rootHelp } from './help/root.ts';
 import { type HelpView, plainHelp, withoutBrackets } from './help/section.ts';
+import type { Io } from './io.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
-import { version } from './version.ts';
 
 /** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
 export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
@@ -34,9 +34,13 @@ interface Reading {
 }
 
 /** Reads a command line, without the words for node and script. Throws `UsageError`. */
-export async function parseCommandLine(argv: readonly string[], view: HelpView = plainHelp): Promise<Parsed> {
+export async function parseCommandLine(
+  argv: readonly string[],
+  { version }: Pick<Io, 'version'>,
+  view: HelpView = plainHelp,
+): Promise<Parsed> {
   const reading: Reading = { text: '', path: 'lkm', chosen: null };
-  const root = buildProgram(reading, argv, view);
+  const root = buildProgram(reading, argv, view).version(version, '-V, --version', 'show the version');
   try {
     await root.parseAsync(expandHelp(argv), { from: 'user' });
   } catch (error) {
@@ -52,9 +56,7 @@ export async function parseCommandLine(argv: readonly string[], view: HelpView =
 
 /** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
 function buildProgram(reading: Reading, words: readonly string[], view: HelpView): Commander {
-  const root = newCommander('lkm', '', reading)
-    .version(version, '-V, --version', 'show the version')
-    .configureHelp({ formatHelp: () => rootHelp(view) });
+  const root = newCommander('lkm', '', reading).configureHelp({ formatHelp: () => rootHelp(view) });
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
   root.option('--token <TOKEN>');
 

@@ -1,14 +1,30 @@
 import { exitCodes } from './failure/exit-codes.ts';
+import { rootHelp } from './help/root.ts';
+import { helpView } from './help/section.ts';
 import type { Io } from './io.ts';
-import { shortcut } from './shortcut.ts';
 
 /** Runs one command line, without the words for node and script; resolves to its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const text = shortcut(argv, io);
+  const text = textFor(argv, io);
   if (text === null) {
     const { runCommandLine } = await import('./run-command-line.ts');
     return runCommandLine(argv, io);
   }
-  await io.stdout.write(text);
-  return exitCodes.ok;
+  try {
+    await io.stdout.write(text);
+    return exitCodes.ok;
+  } catch (error) {
+    const { fail } = await import('./failure/fail.ts');
+    const { unwritable } = await import('./output/write.ts');
+    return fail(unwritable('to stdout', error), { argv, io });
+  }
+}
+
+/** The text for the command lines that are typed most and need nothing but metadata: loading more takes longer. */
+function textFor(argv: readonly string[], io: Io): string | null {
+  const [word, ...others] = argv;
+  if (others.length > 0) return null;
+  if (word === '--version' || word === '-V') return `${io.version}\n`;
+  const isHelp = word === undefined || word === '--help' || word === '-h' || word === 'help';
+  return isHelp ? rootHelp(helpView(argv, io)) : null;
 }

@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly running?: readonly number[];
   readonly host?: string;
   readonly now?: number;
+  /** What becomes of a write to stdout; it is taken unless given. */
+  readonly stdout?: 'EPIPE' | 'ENOSPC' | 'EIO' | 'EBADF' | undefined;
 }
 
 /** What a command left behind. */
@@ -46,18 +48,21 @@ export async function lkm(argv: readonly string[], surroundings: Surroundings = 
   return { code, ...printed };
 }
 
-/** An `Io` that canAccessProduct nothing of this machine but a folder of its own, and what was printed to it. */
+/** An `Io` that touches nothing of this machine but a folder of its own, and what was printed to it. */
 export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { stdout: string; stderr: string } } {
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
   const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
-  const { pid = 4121, running = [], host = 'here', now = NOW } = surroundings;
+  const { pid = 4121, running = [], host = 'here', now = NOW, stdout } = surroundings;
   const tty = typeof terminal === 'boolean' ? { stdin: terminal, stdout: terminal, stderr: terminal } : terminal;
   const printed = { stdout: '', stderr: '' };
   const outputTo = (name: 'stdout' | 'stderr') => ({
     isTTY: tty[name] ?? false,
     columns,
     write: async (text: string) => {
+      if (name === 'stdout' && stdout === 'EPIPE') return false;
+      if (name === 'stdout' && stdout) throw Object.assign(new Error(`${stdout}: write`), { code: stdout });
       printed[name] += text;
+      return true;
     },
   });
   const io: Io = {
@@ -70,8 +75,10 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     tempDir: cwd,
     platform: 'linux',
     nodeVersion: '24.15.0',
+    version: '0.0.0-dev',
     pid,
     user: 'vendor',
+    uid: process.getuid?.() ?? null,
     host,
     processStartTime: (one) => (one === pid || running.includes(one) ? `${one}0` : null),
     now: () => now,
@@ -92,4 +99,5 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
 const nobody: Prompter = {
   confirm: (question) => Promise.reject(new Error(`asked: ${question}`)),
   type: (question) => Promise.reject(new Error(`asked: ${question}`)),
+  choose: (question) => Promise.reject(new Error(`asked: ${question}`)),
 };

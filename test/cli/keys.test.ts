@@ -10,7 +10,7 @@ async function shop() {
   const env: Record<string, string> = { LKM_DB: 'lkm.db', NO_COLOR: '1' };
   const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, ...more, env: { ...env, ...more.env } });
   const answer = async (...argv: string[]) => (await at(argv)).stdout.trimEnd();
-  env.LKM_PRODUCT = await answer('products', 'create', '--name', 'Engine Pro', '-q');
+  env.LKM_PRODUCT = await answer('products', 'create', '--name', 'Engine Pro', '-q', '--create');
   return { cwd, at, answer, product: env.LKM_PRODUCT };
 }
 
@@ -105,7 +105,9 @@ describe('a licence key', () => {
   it('is marked where a read-only token sees it masked', async () => {
     const { cwd, at, answer } = await shop();
     const key = await answer('keys', 'create');
-    writeFileSync(join(cwd, 'token'), await answer('tokens', 'create', '--kind', 'read-only', '--name', 'ro', '-q'));
+    writeFileSync(join(cwd, 'token'), await answer('tokens', 'create', '--kind', 'read-only', '--name', 'ro', '-q'), {
+      mode: 0o600,
+    });
     const { stdout } = await at(['keys', 'get', key, '--token-file', 'token'], { terminal: true });
     expect(stdout.split('\n')[0]).toBe(
       `key          *****-*****-*****-*****-${key.slice(-5)} (masked: read-only token)`,

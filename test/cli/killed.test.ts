@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ describe('a command that is killed while it waits for its answer', () => {
     const [lost, repeated] = service.seen;
     expect(lost?.key).toMatch(/^[0-9a-f-]{36}$/);
     expect(repeated).toEqual(lost);
-    expect(readdirSync(join(home, '.local/state/lkm/intents'))).toEqual([]);
+    expect(existsSync(join(home, '.local/state/lkm/journal/journal.jsonl'))).toBe(false);
   });
 
   it('never shares its key with one that runs at the same time', async () => {
@@ -148,13 +148,13 @@ describe('a command that is killed', () => {
   it.each([250, 350, 450, 600])('after %i ms makes one product in all when it is run again', async (delay) => {
     const home = tempFolder();
     const env = { LKM_DB: 'lkm.db', LKM_STATE_DIR: join(home, 'state') };
-    await lkm(['products', 'list'], { cwd: home, env });
+    await lkm(['products', 'list', '--create'], { cwd: home, env });
     const child = start(argv, home, env);
     const ended = finish(child);
     await Promise.race([sleep(delay), ended]);
     child.kill('SIGKILL');
     const first = await ended;
-    const isDone = first.stdout !== '' && readdirSync(join(home, 'state/intents')).length === 0;
+    const isDone = first.stdout !== '' && !existsSync(join(home, 'state/journal/journal.jsonl'));
     const last = isDone ? first : await finish(start(argv, home, env));
     expect(last.stdout).toMatch(/^prod_\w+\n$/);
     expect((await lkm(['products', 'list', '-q'], { cwd: home, env })).stdout).toBe(last.stdout);

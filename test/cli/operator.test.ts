@@ -13,7 +13,7 @@ const names = Object.keys(migrations);
 async function onDatabase() {
   const cwd = tempFolder();
   const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, env: { LKM_DB: 'lkm.db' }, ...more });
-  const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q'])).stdout.trim();
+  const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create'])).stdout.trim();
   return { cwd, at, product };
 }
 
@@ -127,7 +127,7 @@ describe('db copy', () => {
 
   it('refuses a target that holds something, and leaves it as it is', async () => {
     const { at } = await onDatabase();
-    await at(['products', 'create', '--name', 'Other', '--db', 'other.db']);
+    await at(['products', 'create', '--name', 'Other', '--db', 'other.db', '--create']);
     const { code, stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'other.db']);
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(stderr).toBe('error: the target already holds an instance\n  copy into a new database\n');

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
@@ -78,10 +80,10 @@ describe('lkm on PostgreSQL', () => {
   it('is served by several at once, and the profile stays that of the one that made it', async () => {
     const { at, url, shown, cwd } = await newDatabase();
     const first = await started(['--json', '--db', url], { cwd });
-    const second = await started(['--db', url], { cwd });
+    const second = await started(['--db', url], { cwd, pid: 4122 });
     const { url: address, ...ready } = JSON.parse(first.printed.stdout);
     expect(ready).toMatchObject({ event: 'ready', db: shown });
-    expect(second.printed.stderr).toContain(`  database  ${shown}\n  profile   local is for ${address}\n`);
+    expect(second.printed.stderr).toContain(`  database  ${shown}\n  profile   local\n`);
     const config = JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
     expect(config.profiles.local).toEqual({ baseUrl: address, token: expect.any(String), db: shown });
     expect((await lkm(['products', 'create', '--name', 'Engine Pro', '-q'], { cwd })).code).toBe(0);
@@ -122,7 +124,7 @@ describe('the password of a database', () => {
     }
   });
 
-  it('is in no intent and in no line to run again', async () => {
+  it('is not in the journal and in no line to run again', async () => {
     const { url, shown, cwd } = await newDatabase();
     const argv = ['products', 'create', '--name', 'Engine Pro', '--db', url];
     const ran = await lkm([...argv, '-o', `${'long'.repeat(70)}.txt`], { cwd });
@@ -130,10 +132,9 @@ describe('the password of a database', () => {
     expect(ran.stderr).toContain(
       `    LKM_DB='${shown.replace('@', ':***@')}' lkm products create --name 'Engine Pro' -o `,
     );
-    const folder = join(cwd, '.local/state/lkm/intents');
-    const [intent = ''] = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-    expect(JSON.parse(intent).origin).toBe(shown);
-    expect(ran.stderr + intent).not.toContain(password);
+    const journal = readFileSync(join(cwd, '.local/state/lkm/journal/journal.jsonl'), 'utf8');
+    expect(JSON.parse(journal.split('\n')[1] ?? '').origin).toBe(shown);
+    expect(ran.stderr + journal).not.toContain(password);
     expect((await lkm([...argv, '-q'], { cwd })).stdout).toMatch(/^prod_/);
     expect((await lkm(['products', 'list', '-q', '--db', url], { cwd })).stdout.trim().split('\n')).toHaveLength(1);
   });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lkm, tempFolder } from './fake-io.ts';
+import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
 describe('lkm serve', () => {
@@ -41,6 +41,94 @@ describe('lkm serve', () => {
     expect(printed.stderr).toContain('  profile   local\n');
     expect((await lkm(['products', 'list'], { cwd })).code).toBe(0);
     await stop();
+  });
+
+  it('keeps the token of each new database in a profile of its own', async () => {
+    const cwd = tempFolder();
+    const names = [];
+    for (const db of ['a.db', 'b.db', 'c.db']) {
+      const { printed, stop } = await started(['--db', db], { cwd });
+      names.push(/^ {2}profile {3}(\S+)$/m.exec(printed.stderr)?.[1]);
+      await stop();
+    }
+    expect(names).toEqual(['local', 'local-2', 'local-3']);
+    const { profiles } = JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
+    const dbs = Object.entries(profiles as Record<string, { db: string; token: string }>);
+    expect(dbs.map(([name, { db }]) => [name, db])).toEqual([
+      ['local', join(cwd, 'a.db')],
+      ['local-2', join(cwd, 'b.db')],
+      ['local-3', join(cwd, 'c.db')],
+    ]);
+    expect(new Set(dbs.map(([, { token }]) => token)).size).toBe(3);
+  });
+
+  it('keeps the token of a database that was removed, and uses that of the new one in its place', async () => {
+    const cwd = tempFolder();
+    await (await started(['--db', 'a.db'], { cwd })).stop();
+    rmSync(join(cwd, 'a.db'));
+    const { stop } = await started(['--db', 'a.db'], { cwd });
+    expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
+    await stop();
+    const { profiles } = JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
+    expect(Object.keys(profiles)).toEqual(['local', 'local-2']);
+  });
+
+  it('is found as local while it runs, the newest first, each with its own token', async () => {
+    const cwd = tempFolder();
+    const running = [11, 12];
+    const first = await started(['--db', 'a.db'], { cwd, pid: 11, running, now: NOW - 1 });
+    const second = await started(['--db', 'b.db'], { cwd, pid: 12, running });
+    const create = (profile: string, name: string) =>
+      lkm(['-p', profile, 'products', 'create', '--name', name], { cwd, running });
+    expect((await create('local', 'newest')).code).toBe(0);
+    await second.stop();
+    expect((await create('local', 'older')).code).toBe(0);
+    await first.stop();
+    const names = async (db: string) =>
+      (await lkm(['products', 'list', '--db', db, '--fields', 'name'], { cwd })).stdout.trim();
+    expect([await names('a.db'), await names('b.db')]).toEqual(['older', 'newest']);
+    expect(readdirSync(join(cwd, '.local/state/lkm/servers'))).toEqual([]);
+  });
+
+  it('is told apart from one that has ended, whose port may be of another user', async () => {
+    const cwd = tempFolder();
+    const { stop } = await started(['--db', 'a.db'], { cwd, pid: 11, running: [11] });
+    const ended = await lkm(['-p', 'local', 'products', 'list'], { cwd, running: [] });
+    expect(ended).toMatchObject({ code: 13, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /^error: the server of profile local is not running, last at http:\S+\n {2}Nothing was sent/,
+    );
+    await stop();
+    const none = await lkm(['-p', 'local', 'products', 'list']);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no server of this user is running') });
+  });
+
+  it('removes the records of servers that were killed', async () => {
+    const cwd = tempFolder();
+    const killed = await started(['--db', 'a.db'], { cwd, pid: 11 });
+    const folder = join(cwd, '.local/state/lkm/servers');
+    const { stop } = await started(['--db', 'b.db'], { cwd, pid: 12 });
+    expect(readdirSync(folder)).toEqual(['12.120.json']);
+    await stop();
+    await killed.stop();
+  });
+
+  it('closes its port when its first line cannot be written', async () => {
+    const cwd = tempFolder();
+    const ran = await lkm(['serve', '--port', '0', '--json'], { cwd, stdout: 'ENOSPC' });
+    expect(ran.code).toBe(13);
+    expect(JSON.parse(ran.stderr).error.message).toBe('cannot write to stdout (ENOSPC)');
+    expect((await lkm(['db', 'status', '--db', '.local/share/lkm/lkm.db'], { cwd })).code).toBe(0);
+  });
+
+  it('warns of a TLS key that others can read', async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'cert.pem'), 'no certificate');
+    writeFileSync(join(cwd, 'key.pem'), 'no key', { mode: 0o640 });
+    const { stderr } = await lkm(['serve', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
+    expect(stderr).toContain(
+      `warning: others can read the key in key.pem; close it: chmod 600 ${join(cwd, 'key.pem')}\n`,
+    );
   });
 
   it('shows a new token on a terminal, and nowhere else', async () => {

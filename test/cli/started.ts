@@ -9,8 +9,9 @@ export async function started(argv: string[], surroundings: Surroundings = {}) {
   const watched = (output: typeof io.stdout, isReady: (text: string) => boolean) => ({
     ...output,
     write: async (text: string) => {
-      await output.write(text);
+      const isTaken = await output.write(text);
       if (isReady(text)) ready.resolve();
+      return isTaken;
     },
   });
   const stdout = watched(io.stdout, (text) => text.includes('"ready"'));

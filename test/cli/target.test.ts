@@ -1,9 +1,21 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { storeProfile } from '../../src/cli/config/config.ts';
+import { addProfile } from '../../src/cli/config/config.ts';
 import { fakeIo, lkm, tempFolder } from './fake-io.ts';
-import { listed, refusal, scriptedService } from './scripted-service.ts';
+import { listed, PRODUCT, refusal, scriptedService } from './scripted-service.ts';
 
 const list = ['customers', 'list'];
 const acme = { baseUrl: 'https://acme.example/api', token: 'token_of_acme' };
@@ -13,9 +25,9 @@ const other = { baseUrl: 'https://other.example', token: 'token_of_other' };
 async function asked(argv: string[], env: Record<string, string> = {}, stdin = '') {
   const cwd = tempFolder();
   const { io } = fakeIo({ cwd });
-  await storeProfile(io, 'acme', acme);
-  await storeProfile(io, 'other', other);
-  writeFileSync(join(cwd, 'token.txt'), 'token_of_file\n');
+  addProfile(io, 'acme', acme);
+  addProfile(io, 'other', other);
+  writeFileSync(join(cwd, 'token.txt'), 'token_of_file\n', { mode: 0o600 });
   const urls: string[] = [];
   const { fetch, seen } = scriptedService(listed([]));
   const remember = (request: Request) => {
@@ -100,6 +112,13 @@ describe('the service and its token', () => {
       2,
       '--db and --base-url name two services',
     ],
+    [
+      'two services in the environment',
+      [],
+      { LKM_DB: 'x.db', LKM_BASE_URL: 'https://x.example' },
+      2,
+      'LKM_DB and LKM_BASE_URL name two services; set one of them',
+    ],
     ['two tokens', [], { LKM_TOKEN: 'a', LKM_TOKEN_FILE: 'token.txt' }, 2, 'LKM_TOKEN and LKM_TOKEN_FILE are both set'],
     ['an unknown profile', ['-p', 'nobody'], {}, 2, "there is no profile 'nobody'\n  Stored: acme, other"],
     ['a name every object has', ['-p', 'constructor'], {}, 2, "there is no profile 'constructor'"],
@@ -141,7 +160,7 @@ describe('the service and its token', () => {
 
   it('names the profile whose token was refused', async () => {
     const cwd = tempFolder();
-    await storeProfile(fakeIo({ cwd }).io, 'acme', acme);
+    addProfile(fakeIo({ cwd }).io, 'acme', acme);
     const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
     const { stderr } = await lkm(list, { cwd, fetch });
     expect(stderr).toContain('error: the service refused the token from profile acme\n');
@@ -149,12 +168,36 @@ describe('the service and its token', () => {
   });
 });
 
+describe('a database that is not there', () => {
+  it.each([
+    ['products', 'list'],
+    ['keys', 'create', '-P', PRODUCT],
+  ])('is not made by lkm %s %s', async (...argv) => {
+    const cwd = tempFolder();
+    const { code, stderr } = await lkm([...argv, '--db', 'typo/lkm.db'], { cwd });
+    expect(code).toBe(13);
+    expect(stderr).toBe(
+      `error: ${join(cwd, 'typo/lkm.db')} does not exist\n  Check the path of the database.\n  A new one:  --create\n`,
+    );
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it.each([['products list --create --db new/lkm.db'], ['db migrate --db new/lkm.db'], ['quickstart --db new/lkm.db']])(
+    'is made by lkm %s',
+    async (line) => {
+      const cwd = tempFolder();
+      expect((await lkm(line.split(' '), { cwd })).code).toBe(0);
+      expect(existsSync(join(cwd, 'new/lkm.db'))).toBe(true);
+    },
+  );
+});
+
 describe('the configuration', () => {
   const withConfig = (text: string) => {
     const cwd = tempFolder();
     const file = join(cwd, '.config/lkm/config.json');
     mkdirSync(join(cwd, '.config/lkm'), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, text, { mode: 0o600 });
     return { cwd, file };
   };
 
@@ -168,13 +211,57 @@ describe('the configuration', () => {
     const { code, stderr } = await lkm(list, { cwd });
     expect(code).toBe(13);
     expect(stderr).toContain(`${file} ${says}`);
-    await expect(storeProfile(fakeIo({ cwd }).io, 'acme', acme)).rejects.toThrow(says);
+    expect(() => addProfile(fakeIo({ cwd }).io, 'acme', acme)).toThrow(says);
     expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it.each([
+    ['a configuration', '.config/lkm/config.json', []],
+    ['a token file', 'token.txt', ['--token-file', 'token.txt', '--base-url', 'https://x.example']],
+  ])('is refused when it is %s that others can read, with the command that closes it', async (_, name, argv) => {
+    const { cwd } = withConfig('{"version":1,"profiles":{}}');
+    writeFileSync(join(cwd, 'token.txt'), 'token\n', { mode: 0o600 });
+    chmodSync(join(cwd, name), 0o640);
+    const { fetch, seen } = scriptedService(listed([]));
+    const ran = await lkm([...list, ...argv], { cwd, fetch, env: argv.length > 0 ? {} : { LKM_TOKEN: 'x' } });
+    expect({ code: ran.code, seen }).toEqual({ code: 13, seen: [] });
+    expect(ran.stderr).toContain('holds a secret, and others can read it');
+    const command = /Close it: {2}(.*)\n/.exec(ran.stderr)?.[1] ?? '';
+    execFileSync('sh', ['-c', command]);
+    expect((await lkm([...list, ...argv], { cwd, fetch })).stderr).not.toContain('others can read it');
+  });
+
+  it('may come from a pipe', async () => {
+    const cwd = tempFolder();
+    execFileSync('mkfifo', ['-m', '644', join(cwd, 'pipe')]);
+    const writer = spawn('sh', ['-c', 'echo token_of_pipe >pipe'], { cwd });
+    const { fetch, seen } = scriptedService(listed([]));
+    const argv = [...list, '--token-file', 'pipe', '--base-url', 'https://x.example'];
+    expect((await lkm(argv, { cwd, fetch })).code).toBe(0);
+    expect(seen[0]?.authorization).toBe('Bearer token_of_pipe');
+    writer.kill();
+  });
+
+  it('is written in the place of a link, and not through it', () => {
+    const { cwd, file } = withConfig('');
+    const victim = join(cwd, 'victim');
+    writeFileSync(victim, '{"version":1,"profiles":{}}', { mode: 0o600 });
+    rmSync(file);
+    symlinkSync(victim, file);
+    addProfile(fakeIo({ cwd }).io, 'acme', acme);
+    expect(readFileSync(victim, 'utf8')).toBe('{"version":1,"profiles":{}}');
+    expect(lstatSync(file).isSymbolicLink()).toBe(false);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('gives every profile a name of its own', () => {
+    const { io } = fakeIo();
+    expect([1, 2, 3].map(() => addProfile(io, 'local', acme))).toEqual(['local', 'local-2', 'local-3']);
   });
 
   it('keeps what it does not know', async () => {
     const { cwd, file } = withConfig('{"version":1,"theme":"dark","profiles":{}}');
-    await storeProfile(fakeIo({ cwd }).io, 'acme', acme);
+    addProfile(fakeIo({ cwd }).io, 'acme', acme);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       version: 1,
       theme: 'dark',

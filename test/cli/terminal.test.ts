@@ -54,7 +54,9 @@ describe.runIf(hasScript)('on a real terminal', () => {
   });
 
   const customerIn = async (cwd: string): Promise<string> =>
-    (await lkm(['customers', 'create', '--name', 'Ada Ltd', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim();
+    (
+      await lkm(['customers', 'create', '--name', 'Ada Ltd', '-q', '--db', 'lkm.db', '--create'], { cwd })
+    ).stdout.trim();
 
   it('a customer is deleted once its id is typed', async () => {
     const cwd = tempFolder();
@@ -62,6 +64,16 @@ describe.runIf(hasScript)('on a real terminal', () => {
     const { code, screen } = await onTerminal(`customers delete ${id} --db lkm.db`, `${id}\r`, cwd);
     expect(screen).toContain(`deleted ${id}`);
     expect(code).toBe(0);
+  });
+
+  it('Ctrl-D at the question ends with 3, and the customer stays', async () => {
+    const cwd = tempFolder();
+    const id = await customerIn(cwd);
+    const { code, screen } = await onTerminal(`customers delete ${id} --db lkm.db`, '\u0004', cwd);
+    expect(screen).toContain('the question got no answer');
+    expect(screen).toContain('Nothing was sent.');
+    expect(code).toBe(3);
+    expect((await lkm(['customers', 'list', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim()).toBe(id);
   });
 
   it('Ctrl-C at the question ends with 130, and the customer stays', async () => {

@@ -1,13 +1,19 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { LogFormat } from '../../server/log.ts';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
-import { readConfig, storeProfile } from '../config/config.ts';
+import { addProfile, moveProfile, readConfig } from '../config/config.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { defaultDatabase } from '../config/paths.ts';
+import { closeCommand, isOpenToOthers } from '../config/private-file.ts';
+import { forgetServer, recordServer, serversFolder } from '../config/running-servers.ts';
+import { profileOf } from '../config/target.ts';
 import type { CommandContext } from '../context.ts';
 import { boundYoungGeneration } from '../heap.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
+import { quote } from '../request/rerun.ts';
 import { parsePort, parseRateLimit } from '../values/numbers.ts';
 import { parseClock } from '../values/time.ts';
 import { readTls } from '../values/tls.ts';
@@ -41,6 +47,7 @@ export const serve = command({
     const { io, flags, settings } = context;
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     const tls = await readTls(values, io);
+    await warnOfOpenKey(values.tlsKey, context);
     // Before a database is made: its token will be stored there.
     readConfig(io);
     const { startServer } = await import('../../server/serve.ts');
@@ -55,21 +62,27 @@ export const serve = command({
       clock: clockFrom(values.clock, io),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
     });
+    context.onClose(server.close);
     boundYoungGeneration();
     const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };
-    const notes = readyNotes(served, await storeAsLocal(served, context), io);
+    const access = storeAccess(served, io);
+    await record(served, context);
     return {
       kind: 'done',
       data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db },
       quiet: [server.url],
-      notes,
-      afterwards: async () => {
-        await stopped(io.stop);
-        await server.close();
-      },
+      notes: readyNotes(served, access, io),
+      afterwards: () => stopped(io.stop),
     };
   },
 });
+
+async function warnOfOpenKey(tlsKey: string | undefined, { io, say }: CommandContext): Promise<void> {
+  if (tlsKey === undefined || tlsKey === '-') return;
+  const file = resolve(io.cwd, tlsKey);
+  if (!isOpenToOthers(statSync(file), io)) return;
+  await say({ tone: 'warning', text: `others can read the key in ${tlsKey}; close it: ${closeCommand(file)}` });
+}
 
 /** Making a log pretty costs a third of the requests per second: only people get it. */
 function logFormatFor(given: 'auto' | LogFormat | undefined, { stderr }: Io): LogFormat {
@@ -83,36 +96,55 @@ function clockFrom(start: number | undefined, io: Io): () => number {
   return () => io.now() + offset;
 }
 
-/** What is known of the token once the server runs, in words. */
-type TokenNews = readonly string[];
-
 /** A server as it is shown: its database without a password. */
 interface Served extends RunningServer {
-  /** Whether other servers may run on the same database: then no profile can stand for them all. */
+  /** Whether other servers may run on the same database: then one address does not stand for them all. */
   readonly isShared: boolean;
 }
 
-/** A new database gives its token to the profile `local`; a known file may have moved to another port. */
-async function storeAsLocal({ url, db, created, isShared }: Served, { io }: CommandContext): Promise<TokenNews> {
-  const { local } = readConfig(io).profiles;
+/** How the server is reached with a token, as lines to show. */
+type Access = readonly string[];
+
+/** Stores the token of a new database as a profile of its own; a known database may have moved to another port. */
+function storeAccess({ url, db, created, isShared }: Served, io: Io): Access {
   if (created) {
-    await storeProfile(io, 'local', { baseUrl: url, token: created.adminToken, db });
-    const before = local?.db === undefined ? '' : `, which was that of ${local.db}`;
-    const secret = io.stdout.isTTY && io.stderr.isTTY ? [`  token     ${created.adminToken} (shown once)`] : [];
-    return [...secret, `  profile   local${before}`, '  try it    lkm -p local products list'];
+    const name = addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db });
+    const isShown = io.stdout.isTTY && io.stderr.isTTY;
+    return [...(isShown ? [`  token     ${created.adminToken} (shown once)`] : []), ...useOf(name)];
   }
-  if (isShared && local?.db !== db) return ['  token     lkm tokens create --kind admin --name NAME, with LKM_DB'];
-  if (isShared && local?.baseUrl !== url) return [`  profile   local is for ${local?.baseUrl}`];
-  if (local?.db !== db) return [`  token     before serving: lkm tokens create --kind admin --name NAME --db ${db}`];
-  if (local.baseUrl !== url) await storeProfile(io, 'local', { ...local, baseUrl: url });
-  return ['  profile   local', '  try it    lkm -p local products list'];
+  const profile = profileOf(db, readConfig(io));
+  if (profile === undefined) {
+    const how = isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`;
+    return [
+      `  token     lkm tokens create --kind admin --name NAME ${how}`,
+      '  try it    lkm -p local products list, with the token in LKM_TOKEN',
+    ];
+  }
+  if (profile.baseUrl === url) return useOf(profile.name);
+  if (isShared) return useOf('local');
+  moveProfile(io, profile.name, url);
+  return useOf(profile.name);
 }
 
-function readyNotes({ url, db, created }: Served, token: TokenNews, io: Io): Note[] {
+const useOf = (profile: string): Access => [`  profile   ${profile}`, `  try it    lkm -p ${profile} products list`];
+
+/** Lets `-p local` find the server. */
+async function record(served: Served, { io, say, onClose }: CommandContext): Promise<void> {
+  try {
+    recordServer(served, io);
+    onClose(async () => forgetServer(io));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error;
+    const text = `cannot write to ${serversFolder(io)} (${code}): -p local does not find this server`;
+    await say({ tone: 'warning', text });
+  }
+}
+
+function readyNotes({ url, db, created }: Served, access: Access, io: Io): Note[] {
   const isOpen = !url.startsWith('https:') && !/\/\/(127\.|localhost|\[::1\])/.test(url);
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,
-    ...token,
+    ...access,
     ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),
   ];
   return [

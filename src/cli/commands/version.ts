@@ -1,5 +1,4 @@
 import { command } from '../command.ts';
-import { version } from '../version.ts';
 
 export const versionCommand = command({
   path: 'version',
@@ -14,7 +13,7 @@ export const versionCommand = command({
 
   async run(_, { io }) {
     const { apiVersion } = await import('../../contract/index.ts');
-    const versions = { lkm: version, node: io.nodeVersion, contract: apiVersion };
-    return { kind: 'record', row: versions, data: versions, quiet: [version] };
+    const versions = { lkm: io.version, node: io.nodeVersion, contract: apiVersion };
+    return { kind: 'record', row: versions, data: versions, quiet: [io.version] };
   },
 });

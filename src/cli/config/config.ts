@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { syncFolder, writeAtomically } from '../output/file.ts';
+import { withLock } from './lock.ts';
 import { configDir } from './paths.ts';
+import { readPrivateFile } from './private-file.ts';
 
 /** A stored account: where its service is, and the token that belongs to it. */
 export interface Profile {
@@ -23,12 +26,16 @@ const empty: Config = { version: 1, currentProfile: null, profiles: {} };
 /** The file itself; only its owner may read it, since it holds tokens. */
 export const configFile = (io: Io): string => join(configDir(io), 'config.json');
 
-/** Reads the configuration; one that was never written is empty. Throws `LocalError` when it is broken or newer. */
+/**
+ * Reads the configuration; one that was never written is empty. Throws `LocalError` when it is broken or newer, or when
+ * others can read it.
+ */
 export function readConfig(io: Io): Config {
   const path = configFile(io);
   if (!existsSync(path)) return empty;
+  const text = readPrivateFile(path, io);
   try {
-    return checked(JSON.parse(readFileSync(path, 'utf8')), path);
+    return checked(JSON.parse(text), path);
   } catch (error) {
     if (error instanceof LocalError) throw error;
     // Without its cause: a syntax error quotes the file, which holds tokens.
@@ -36,25 +43,42 @@ export function readConfig(io: Io): Config {
   }
 }
 
-/** Stores a profile, and makes it the current one when there is none. Never overwrites a file that is broken. */
-export async function storeProfile(io: Io, name: string, profile: Profile): Promise<void> {
-  const config = readConfig(io);
-  mkdirSync(configDir(io), { recursive: true, mode: 0o700 });
-  // Writes need it, reads do not: it takes longer to load than most commands take to run.
-  const { default: Conf } = await import('conf');
-  const store = new Conf<Record<string, unknown>>({
-    cwd: configDir(io),
-    configName: 'config',
-    projectName: 'lkm',
-    projectSuffix: '',
-    configFileMode: 0o600,
-    accessPropertiesByDotNotation: false,
+/**
+ * Stores a new profile under `name`, or under `name-2`, `name-3` … where that is taken: what is stored is never
+ * overwritten. The first profile becomes the current one. Returns the name. Throws `LocalError` as `readConfig` does.
+ */
+export function addProfile(io: Io, name: string, profile: Profile): string {
+  return changeConfig(io, (config) => {
+    const isTaken = (one: string): boolean => Object.hasOwn(config.profiles, one);
+    let free = name;
+    for (let number = 2; isTaken(free); number++) free = `${name}-${number}`;
+    const profiles = { ...config.profiles, [free]: profile };
+    return { config: { ...config, currentProfile: config.currentProfile ?? free, profiles }, value: free };
   });
-  store.store = {
-    ...config,
-    currentProfile: config.currentProfile ?? name,
-    profiles: { ...config.profiles, [name]: profile },
-  };
+}
+
+/** Stores that the service of a profile is at another address. */
+export function moveProfile(io: Io, name: string, baseUrl: string): void {
+  changeConfig(io, (config) => {
+    const { [name]: profile } = config.profiles;
+    if (profile === undefined) return { config, value: undefined };
+    return {
+      config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, baseUrl } } },
+      value: undefined,
+    };
+  });
+}
+
+/** Reads, changes and writes the configuration while no other process does. */
+function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: Config; readonly value: T }): T {
+  const folder = configDir(io);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return withLock(folder, io.uuid(), io, () => {
+    const { config, value } = change(readConfig(io));
+    writeAtomically(configFile(io), `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
+    syncFolder(folder);
+    return value;
+  });
 }
 
 function checked(stored: unknown, path: string): Config {

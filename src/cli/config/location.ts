@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { LocalError, UsageError } from '../failure/errors.ts';
+import { type Hint, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
 /** Whether the text is the address of a PostgreSQL database, and not the path of a file. */
@@ -58,7 +58,7 @@ export const withoutPasswords = (text: string): string =>
   );
 
 /** Refuses a file that is not there: opening it would make a new, empty database. */
-export function checkExists(location: string): void {
+export function checkExists(location: string, hints: readonly Hint[] = []): void {
   if (isPostgres(location) || existsSync(location)) return;
-  throw new LocalError(`${location} does not exist`, ['Check the path of the database.']);
+  throw new LocalError(`${location} does not exist`, ['Check the path of the database.', ...hints]);
 }

@@ -2,6 +2,7 @@ import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { readSource } from '../values/text-source.ts';
+import { readPrivateFile } from './private-file.ts';
 import type { Target } from './target.ts';
 
 /** A token, and where it came from in words for an error. */
@@ -21,20 +22,20 @@ export async function findToken(
 ): Promise<FoundToken> {
   const { env } = io;
   if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, '--token-file', io), from: '--token-file' };
-  if (target.profile?.explicit) return storedToken(target, target.profile);
+  if (target.profile?.explicit && target.profile.token !== null) return storedToken(target, target.profile);
   if (env.LKM_TOKEN && env.LKM_TOKEN_FILE) {
     throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
   }
   if (env.LKM_TOKEN) return { token: readToken(env.LKM_TOKEN, 'LKM_TOKEN'), from: 'LKM_TOKEN' };
   if (env.LKM_TOKEN_FILE)
     return { token: await readTokenFile(env.LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io), from: 'LKM_TOKEN_FILE' };
-  if (target.profile) return storedToken(target, target.profile);
+  if (target.profile && target.profile.token !== null) return storedToken(target, target.profile);
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
 }
 
-/** The token in a file, or on stdin for `-`. Throws `UsageError`. */
+/** The token in a file that only its owner can read, or on stdin for `-`. Throws `UsageError`. */
 export const readTokenFile = async (path: string, from: string, io: Io): Promise<string> =>
-  readToken(await readSource(path, io), from);
+  readToken(path === '-' ? await readSource('-', io) : readPrivateFile(path, io), from);
 
 /** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
 function readToken(text: string, from: string): string {
@@ -52,11 +53,10 @@ function faultOf(token: string): string {
 type Remote = Extract<Target, { kind: 'remote' }>;
 
 function storedToken({ baseUrl }: Remote, profile: NonNullable<Remote['profile']>): FoundToken {
-  if (originOf(baseUrl) === originOf(profile.baseUrl)) {
-    return { token: profile.token, from: `profile ${profile.name}` };
-  }
+  const { token, name } = profile;
+  if (token !== null && originOf(baseUrl) === originOf(profile.baseUrl)) return { token, from: `profile ${name}` };
   throw new NoTokenError(
-    `the token of profile ${profile.name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
+    `the token of profile ${name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
     waysToGiveOne,
   );
 }

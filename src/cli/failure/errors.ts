@@ -3,6 +3,10 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 /** A line that helps: a sentence, or a label with the command to type. */
 export type Hint = string | readonly [label: string, command: string];
 
+interface ErrorInfo extends ErrorOptions {
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** An error whose text is for the person at the command line. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
@@ -10,9 +14,12 @@ export class CommandError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
   readonly hints: readonly Hint[];
+  /** Of a change that was made, where its answer was lost. */
+  readonly idempotencyKey: string | null;
 
-  constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options?: ErrorOptions) {
+  constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options: ErrorInfo = {}) {
     super(message, options);
+    this.idempotencyKey = options.idempotencyKey ?? null;
     this.code = code;
     this.exitCode = exitCode;
     this.hints = hints;
@@ -59,7 +66,7 @@ export class NotFoundError extends CommandError {
 export class LocalError extends CommandError {
   override readonly name = 'LocalError';
 
-  constructor(message: string, hints: readonly Hint[] = [], options?: ErrorOptions) {
+  constructor(message: string, hints: readonly Hint[] = [], options?: ErrorInfo) {
     super('local', exitCodes.local, message, hints, options);
   }
 }

@@ -12,6 +12,7 @@ export const exitCodes = {
   rateLimited: 9,
   serverError: 10,
   network: 11,
+  partial: 12,
   local: 13,
   interrupted: 130,
   terminated: 143,

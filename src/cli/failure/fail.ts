@@ -1,6 +1,5 @@
 import { withoutPasswords } from '../config/location.ts';
-import type { Settings } from '../config/settings.ts';
-import { asTyped } from '../config/typed.ts';
+import { asTyped, type Settings } from '../config/settings.ts';
 import type { CommandSession } from '../context.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from '../output/destination.ts';
@@ -79,7 +78,7 @@ function asShown({ message, hints }: Report, { env }: Io): Pick<Report, 'message
   };
 }
 
-/** What was under way when the process was told to stop. */
+/** The error for a process that was told to stop, with the change that was being sent. */
 function interruption({ io, session }: Progress, rerun: (key: string) => string): InterruptedError | null {
   if (!io.stop.aborted) return null;
   const key = session?.pendingKey;

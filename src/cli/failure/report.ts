@@ -32,7 +32,10 @@ type CallError = ApiError | NetworkError | ProtocolError;
 
 /** Reads an error: what it is called, how the command ends, what to do next. */
 export function explain(error: unknown, situation: Situation): Report {
-  if (error instanceof CommandError) return report(error.code, error.message, error.exitCode, error.hints);
+  if (error instanceof CommandError) {
+    const { code, message, exitCode, hints, idempotencyKey } = error;
+    return { ...report(code, message, exitCode, hints), idempotencyKey };
+  }
   if (error instanceof InputError) return report('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
   if (isCallError(error)) return { ...explainCall(error, situation), ...traceOf(error) };
   if (isStartupError(error)) return report('local', error.message, exitCodes.local, [error.hint]);

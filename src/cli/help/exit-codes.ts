@@ -14,6 +14,7 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   rateLimited: 'too many requests, and the wait is longer than --max-wait',
   serverError: 'the service failed, nothing was done; or the address is not that of lkm',
   network: 'the service was not reached; nothing was sent',
+  partial: 'of several changes some failed: stderr says which',
   local: 'something on this machine: a file exists, a port is taken',
   interrupted: 'Ctrl-C',
   terminated: 'told to end (SIGTERM)',

@@ -49,6 +49,8 @@ const idempotency: Topic = (view = plainHelp) =>
         'for a request that is the same to the byte. 30d and 1y end with their day and stay the same until it is over; ' +
         '12h counts from now and differs. A request that is older is not repeated; a warning says how to see what it ' +
         'did.',
+      'You have the response once stdout or the file of -o has taken it. After a full disk, or in a pipe whose reader ' +
+        'is gone, the request is left to be repeated. What a pipe has taken counts as read.',
       'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
         'the request from anywhere:',
       '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',

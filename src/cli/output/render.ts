@@ -22,10 +22,10 @@ export interface Rendering {
 export async function render(result: CommandResult, rendering: Rendering): Promise<TableText> {
   const { format, quiet } = rendering;
   if (format === 'json' || format === 'jsonl') return whole(renderJson(result, rendering));
+  if (result.kind === 'file') return whole(withNewline(result.content));
   if (quiet) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
   if (result.kind === 'done') return whole('');
   if (result.kind === 'page') return whole(await result.page(rendering.view));
-  if (result.kind === 'file') return whole(withNewline(result.content));
   const isBare = result.kind === 'value' && rendering.chosen === null && (format === 'table' || format === 'tsv');
   if (isBare) return whole(`${sanitise(result.value)}\n`);
   return renderFields(result, rendering);

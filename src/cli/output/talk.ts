@@ -1,5 +1,4 @@
-import type { Settings } from '../config/settings.ts';
-import { asTyped } from '../config/typed.ts';
+import { asTyped, type Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { createPaint } from './paint.ts';
 import type { Note } from './result.ts';

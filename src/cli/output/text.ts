@@ -8,6 +8,9 @@ export function sanitise(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
+/** The same for a text of several lines, which stay lines. */
+export const sanitiseLines = (text: string): string => text.split('\n').map(sanitise).join('\n');
+
 /** The same inside JSON text, as JSON's own escapes: the data stays what it was. */
 export function sanitiseJson(json: string): string {
   return json.replaceAll(unsafe, (character) =>

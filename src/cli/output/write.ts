@@ -21,20 +21,38 @@ export interface WriteContext {
   rerun(idempotencyKey: string): string;
 }
 
-/** Prints a result first, and after it what there is to say. */
-export async function writeResult(result: CommandResult, context: WriteContext): Promise<void> {
+/**
+ * Prints a result first, and after it what there is to say. Resolves to whether the result was taken: false when the
+ * reader of stdout is gone. Throws `LocalError` when it cannot be written.
+ */
+export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {
   const { settings, io, destination } = context;
   const isDocument = result.kind === 'file' && destination !== null;
   const isIndented = isDocument || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
   const { text, hidden } = await renderFor(result, context, isIndented);
-  if (destination === null) {
-    await io.stdout.write(result.kind === 'file' && io.stdout.isTTY ? visible(text) : text);
-  } else {
-    await writeTo(destination, isDocument ? result.content : text, result, context);
-    if (isDocument && settings.format.startsWith('json')) await io.stdout.write(text);
-  }
+  if (destination !== null) await writeTo(destination, isDocument ? result.content : text, result, context);
+  const isPrinted = destination === null || (isDocument && settings.format.startsWith('json'));
+  // A terminal would obey what is in a document; pipes and files get its exact content.
+  const printable = result.kind === 'file' && io.stdout.isTTY ? visible(text) : text;
+  const repeat = () => howToRepeat(result, context, 'where it can be written');
+  const isTaken = !isPrinted || (await print(printable, io, repeat));
   await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
+  return isTaken;
 }
+
+/** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */
+export async function print(text: string, io: Io, repeat: () => Repeat = () => ({})): Promise<boolean> {
+  if (text === '') return true;
+  try {
+    return await io.stdout.write(text);
+  } catch (error) {
+    throw unwritable('to stdout', error, repeat());
+  }
+}
+
+/** The error for a result that cannot be written. */
+export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
+  new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
 
 async function renderFor(result: CommandResult, context: WriteContext, indented: boolean): Promise<TableText> {
   const { settings, io, fields, chosen } = context;
@@ -59,20 +77,26 @@ async function writeTo(
   destination: Destination,
   text: string,
   result: CommandResult,
-  { settings, rerun }: WriteContext,
+  context: WriteContext,
 ): Promise<void> {
   try {
     await destination.write(text, { secret: result.secret ?? false });
-  } catch (cause) {
-    const { idempotencyKey } = result;
-    const again: Hint[] =
-      idempotencyKey === undefined
-        ? []
-        : [
-            'The service did its part. This gets the same response again, for another file:',
-            ['', rerun(idempotencyKey)],
-          ];
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new LocalError(`cannot write ${settings.output} (${code})`, again, { cause });
+  } catch (error) {
+    throw unwritable(String(context.settings.output), error, howToRepeat(result, context, 'for another file'));
   }
 }
+
+/** How to get the response of a change that was made and could not be written; empty for a read. */
+interface Repeat {
+  readonly hints?: readonly Hint[];
+  readonly idempotencyKey?: string;
+}
+
+function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext, whereTo: string): Repeat {
+  if (idempotencyKey === undefined) return {};
+  const hint = `The service did its part. This gets the same response again, ${whereTo}:`;
+  return { hints: [hint, ['', rerun(idempotencyKey)]], idempotencyKey };
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

@@ -1,28 +1,52 @@
-import { InterruptedError } from '../failure/errors.ts';
+import { InterruptedError, NotConfirmedError } from '../failure/errors.ts';
 
 /** Asks the person at the terminal; draws on stderr. */
 export interface Prompter {
   confirm(question: string): Promise<boolean>;
   /** Asks for a text and gives it back as it was typed. */
   type(question: string): Promise<string>;
+  /** Has one of several choices picked, and gives its value. */
+  choose(question: string, choices: readonly Choice[]): Promise<string>;
 }
 
-/** The prompter of a real terminal. */
+export interface Choice {
+  readonly value: string;
+  readonly name: string;
+}
+
+type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
+
+/** The prompter of a real terminal. Ctrl-C ends the command with 130, and Ctrl-D with 3: nothing was confirmed. */
 export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompter {
   const streams = { input, output };
+  const prompts = () => import('@inquirer/prompts');
   return {
     confirm: (message) =>
-      answered(async () => (await import('@inquirer/prompts')).confirm({ message, default: false }, streams)),
-    type: (message) => answered(async () => (await import('@inquirer/prompts')).input({ message }, streams)),
+      answered(streams, async (context) => (await prompts()).confirm({ message, default: false }, context)),
+    type: (message) => answered(streams, async (context) => (await prompts()).input({ message }, context)),
+    choose: (message, choices) =>
+      answered(streams, async (context) => (await prompts()).select({ message, choices: [...choices] }, context)),
   };
 }
 
-async function answered<T>(ask: () => Promise<T>): Promise<T> {
+/** Waits for an answer, or for the end of the input: a prompt by itself does not notice that, and waits for ever. */
+async function answered<T>(
+  streams: Streams,
+  ask: (context: Streams & { readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const closed = new AbortController();
+  // The line reader pauses its input when it closes: at Ctrl-D, at a hang-up, and after an answer, which is settled then.
+  const onClose = (): void => void setImmediate(() => closed.abort());
+  const events = ['pause', 'end', 'close'];
+  for (const event of events) streams.input.once(event, onClose);
   try {
-    return await ask();
+    return await ask({ ...streams, signal: closed.signal });
   } catch (error) {
-    if (error instanceof Error && error.name === 'ExitPromptError')
-      throw new InterruptedError('SIGINT', ['Nothing was sent.']);
+    const name = error instanceof Error ? error.name : '';
+    if (name === 'ExitPromptError') throw new InterruptedError('SIGINT', ['Nothing was sent.']);
+    if (name === 'AbortPromptError') throw new NotConfirmedError('the question got no answer', ['Nothing was sent.']);
     throw error;
+  } finally {
+    for (const event of events) streams.input.off(event, onClose);
   }
 }

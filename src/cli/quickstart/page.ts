@@ -1,10 +1,9 @@
-import { basename, dirname } from 'node:path';
-import { isPostgres } from '../config/location.ts';
-import { asTyped } from '../config/typed.ts';
+import { asTyped } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { deviceFields, type Lookup, licenseFields } from '../output/resource-fields.ts';
 import type { Field, View } from '../output/result.ts';
 import { renderRecord, renderTable } from '../output/table.ts';
+import { quote } from '../request/rerun.ts';
 import { HOST, OTHER_HOST, SLOTS, type Tour } from './tour.ts';
 
 /** A step of the tour: what it is about, and command lines with what they print. */
@@ -16,7 +15,7 @@ interface Step {
 /** The tour as a page that reads well at 80 columns, and whose commands can be typed. */
 export async function renderTour(tour: Tour, view: View, env: Io['env']): Promise<string> {
   const { paint } = view;
-  const steps = await stepsOf(tour, view);
+  const steps = await stepsOf(tour, view, env);
   return [
     `${paint.bold('lkm quickstart')}${paint.dim('  real requests to a service that runs in this process')}\n`,
     ...steps.map((step, at) => renderStep(step, String(at + 1).padStart(2), view, env)),
@@ -24,18 +23,23 @@ export async function renderTour(tour: Tour, view: View, env: Io['env']): Promis
   ].join('\n');
 }
 
-async function stepsOf(tour: Tour, view: View): Promise<Step[]> {
+/** The steps as they can be typed anywhere, on a database of their own; below each line is what it printed here. */
+async function stepsOf(tour: Tour, view: View, env: Io['env']): Promise<Step[]> {
   const { paint } = view;
   const { product, customer, key, verdicts, lookups } = tour;
-  const folder = dirname(tour.file);
-  const file = basename(tour.file);
-  const db = !isPostgres(tour.db) && dirname(tour.db) === folder ? basename(tour.db) : tour.db;
   return [
-    { title: 'choose a database file', lines: [[`cd ${folder}`], [`export LKM_DB=${db}`]] },
+    {
+      title: 'choose a database file',
+      lines: [
+        ...(env.LKM_BASE_URL ? [['unset LKM_BASE_URL'] as const] : []),
+        ['DIR=$(mktemp -d)'],
+        ['export LKM_DB="$DIR/lkm.db"'],
+      ],
+    },
     {
       title: 'create a product and a customer',
       lines: [
-        [`export LKM_PRODUCT=$(lkm products create --name "${product.name}" -q)`, product.id],
+        [`export LKM_PRODUCT=$(lkm products create --create \\\n        --name "${product.name}" -q)`, product.id],
         [
           `CUSTOMER=$(lkm customers create --name "${customer.name}" \\\n        --email ${customer.email} -q)`,
           customer.id,
@@ -54,13 +58,13 @@ async function stepsOf(tour: Tour, view: View): Promise<Step[]> {
     },
     {
       title: 'sign an offline licence file for one device',
-      lines: [[`lkm keys sign "$KEY" --host-id ${HOST} -o ${file}`, `wrote ${file}`]],
+      lines: [[`lkm keys sign "$KEY" --host-id ${HOST} \\\n        -o "$DIR/${HOST}.lic"`, `wrote ${tour.file}`]],
     },
     {
       title: 'verify it with the public key alone: it counts on that device only',
       lines: [
-        [`lkm keys verify ${file} --host-id ${HOST}`, paint.green(verdicts[HOST])],
-        [`lkm keys verify ${file} --host-id ${OTHER_HOST}`, paint.red(verdicts[OTHER_HOST])],
+        [`lkm keys verify "$DIR/${HOST}.lic" --host-id ${HOST}`, paint.green(verdicts[HOST])],
+        [`lkm keys verify "$DIR/${HOST}.lic" --host-id ${OTHER_HOST}`, paint.red(verdicts[OTHER_HOST])],
       ],
     },
     {
@@ -88,8 +92,9 @@ async function deviceLines({ license }: Lookup, view: View): Promise<string[]> {
 
 const linesOf = (text: string): string[] => text.trimEnd().split('\n');
 
-function nextPage({ db, product, key }: Tour, view: View, env: Io['env']): string {
+function nextPage({ db: location, product, key }: Tour, view: View, env: Io['env']): string {
   const { paint } = view;
+  const db = quote(location);
   const next: Step[] = [
     {
       title: 'see the key again, or issue another',
@@ -101,7 +106,7 @@ function nextPage({ db, product, key }: Tour, view: View, env: Io['env']): strin
     {
       title: 'serve the same database over HTTP, with a token for it',
       lines: [
-        [`export LKM_TOKEN=$(lkm tokens create --kind admin --name me \\\n        --db ${db})`],
+        [`export LKM_TOKEN=$(lkm tokens create --kind admin \\\n        --name me --db ${db})`],
         [`lkm serve --db ${db}`],
       ],
     },

@@ -8,10 +8,8 @@ import { withoutPassword } from '../config/location.ts';
 import type { Io } from '../io.ts';
 import { writeAtomically } from '../output/file.ts';
 import type { Lookup } from '../output/resource-fields.ts';
-import { inProcessUrl } from '../request/connection.ts';
-import { openInstance } from '../request/server.ts';
+import { inProcessUrl, openInstance } from '../request/server.ts';
 import { parseEnd } from '../values/time.ts';
-import { version } from '../version.ts';
 
 export const HOST = 'build-01';
 export const OTHER_HOST = 'laptop-9';
@@ -33,10 +31,10 @@ export interface Tour {
 
 /** Runs the service in this process on `db` and calls it as any command would. */
 export async function takeTour({ db, file }: { db: string; file: string }, io: Io): Promise<Tour> {
-  const instance = await openInstance(db, io);
+  const instance = await openInstance(db, io, { create: true });
   try {
     const { fetch, ownerToken: token } = instance;
-    const client = createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${version}` });
+    const client = createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${io.version}` });
     const product = await client.products.create({ name: 'Engine Pro' });
     const customer = await client.customers.create({ name: 'Ada Ltd', email: emailFor(file) });
     const { key } = await client.keys.create({

@@ -5,7 +5,8 @@ import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import { withoutPassword } from '../config/location.ts';
 import type { Target } from '../config/target.ts';
-import { inProcessUrl } from './connection.ts';
+import type { RequestIdentity } from './journal-lines.ts';
+import { inProcessUrl } from './server.ts';
 
 /** A request as the client will send it. */
 export interface CapturedRequest {
@@ -39,6 +40,14 @@ export async function captureRequest(
   );
   return captured.promise;
 }
+
+/** What tells a request from another one. */
+export const identityOf = ({ origin, endpoint, path, body }: CapturedRequest): RequestIdentity => ({
+  origin,
+  method: endpoint.method,
+  path,
+  body,
+});
 
 /** A client whose operations never answer: the first one is all there is to see. */
 function clientOf(see: (endpoint: AnyEndpoint, input: unknown) => void): Client {

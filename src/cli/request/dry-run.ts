@@ -2,20 +2,37 @@ import { writeHeaders } from '../../client/request.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { CapturedRequest } from './capture-request.ts';
 
-/** Thrown in place of a request: what would have been sent, as the outcome of the command. */
+/** Thrown in place of requests: what would have been sent, as the outcome of the command. */
 export class DryRun extends Error {
   override readonly name = 'DryRun';
   readonly outcome: CommandResult;
 
-  constructor(request: CapturedRequest, idempotencyKey: string) {
+  constructor(requests: readonly CapturedRequest[], idempotencyKey: string) {
     super('dry run');
-    this.outcome = describe(request, idempotencyKey);
+    this.outcome = outcomeOf(requests.map((request) => describe(request, idempotencyKey)));
   }
+}
+
+interface Described {
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly lines: readonly string[];
+}
+
+function outcomeOf(described: readonly Described[]): CommandResult {
+  const requests = described.map(({ request }) => request);
+  const texts = described.map(({ lines }) => `${lines.join('\n')}\n`);
+  return {
+    kind: 'page',
+    page: () => texts.join('\n'),
+    data: { dryRun: true, ...(requests.length === 1 ? { request: requests[0] } : { requests }) },
+    quiet: [],
+    notes: [{ tone: 'hint', text: 'nothing was sent' }],
+  };
 }
 
 const shownHeaders = ['authorization', 'content-type', 'idempotency-key'];
 
-function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: string): CommandResult {
+function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: string): Described {
   const { method } = endpoint;
   const all = writeHeaders(endpoint, { userAgent: '', token: '[redacted]' }, idempotencyKey);
   const headers = Object.fromEntries(Object.entries(all).filter(([name]) => shownHeaders.includes(name)));
@@ -25,13 +42,7 @@ function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: stri
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(redacted === null ? [] : ['', JSON.stringify(redacted, null, 2)]),
   ];
-  return {
-    kind: 'page',
-    page: () => `${lines.join('\n')}\n`,
-    data: { dryRun: true, request: { method, url, headers, body: redacted } },
-    quiet: [],
-    notes: [{ tone: 'hint', text: 'nothing was sent' }],
-  };
+  return { request: { method, url, headers, body: redacted }, lines };
 }
 
 const redact = (body: Record<string, unknown>): Record<string, unknown> =>

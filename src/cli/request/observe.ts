@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { showWait } from '../output/progress.ts';
 import { talk } from '../output/talk.ts';
+import { sanitise } from '../output/text.ts';
 
 /** What the requests of a command have shown. */
 export interface Observation extends Pick<ClientOptions, 'onAttempt' | 'onNotice'> {
@@ -28,7 +29,7 @@ export function observe(settings: Settings, io: Io): Observation {
     onAttempt: (event) => {
       wait.end();
       replayed = event.replayed;
-      if (isTraced) void io.stderr.write(`${describeAttempt(event)}\n`);
+      if (isTraced) void io.stderr.write(`${sanitise(describeAttempt(event))}\n`);
       if (event.willRetryInMs !== null) wait.show({ reason: waitReason(event), ms: event.willRetryInMs });
     },
     onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),

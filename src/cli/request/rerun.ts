@@ -15,7 +15,7 @@ export function rerunLine(
     ...(db === undefined ? [] : [`LKM_DB='${withoutPassword(db).replace('@', ':***@')}'`]),
     'lkm',
     ...shown,
-    // One key stands for one request: a command that makes several finds the key of each in its intents.
+    // One key stands for one request: a command that makes several finds the key of each in the journal.
     ...(makesSeveral(written) ? [] : ['--idempotency-key', quote(idempotencyKey)]),
   ].join(' ');
 }
@@ -56,4 +56,6 @@ function withoutOption(argv: readonly string[], name: string): { words: string[]
   return { words, value };
 }
 
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+/** A word as a shell reads it. */
+export const quote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

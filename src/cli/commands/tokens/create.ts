@@ -30,7 +30,7 @@ export const tokensCreate = command({
   },
   fields: [{ name: 'token' }, ...tokenFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
-    ['TOKEN=$(lkm tokens create --db lkm.db --kind admin --name ci)', 'the first token of a database'],
+    ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
     ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
   ],
 

@@ -1,0 +1,179 @@
+import { join } from 'node:path';
+import { toInstant } from '../../domain/time.ts';
+import { withLock } from '../config/lock.ts';
+import { stateDir } from '../config/paths.ts';
+import type { Io } from '../io.ts';
+import { openJournalFile } from './journal-file.ts';
+import { createJournalIndex, type Pending } from './journal-index.ts';
+import { fingerprint, formatLine, type RequestIdentity, type Row, type Run } from './journal-lines.ts';
+
+/** The place of a request in the journal: the key to send it under. */
+export interface Entry {
+  readonly idempotencyKey: string;
+  /** Whether an earlier process may have sent the request under this key. */
+  readonly repeats: boolean;
+  /** Its rows; empty when the journal could not be written, or the key was given and no row has it. */
+  readonly rows: readonly Pick<Row, 'run' | 'row'>[];
+}
+
+/** A request, and the key that it gets unless it repeats an earlier one. */
+export interface KeyedRequest extends RequestIdentity {
+  readonly newKey: string;
+}
+
+/** The entries for a group of requests, and what was found in the journal about them. */
+export interface Begun {
+  readonly entries: readonly Entry[];
+  /** Rows of processes that have ended, which are now repeated. */
+  readonly repeated: readonly Row[];
+  /** Rows of another machine, which may still be running there. */
+  readonly elsewhere: readonly Pending[];
+  /** Rows for which the service may have forgotten the response. They are removed. */
+  readonly tooOld: readonly Row[];
+  /** Why the group could not be written down; undefined when it was. */
+  readonly failure?: unknown;
+}
+
+/** Keeps each change from before it is sent until its answer has reached the reader. */
+export interface Journal {
+  /**
+   * Writes the requests of a group down, in one write that is synced once, and chooses the key of each: the given one;
+   * else that of an earlier process that made the same request and has ended without an answer; else its own new one.
+   * A given key is not written down: only the caller who gives it again repeats it.
+   */
+  begin(requests: readonly KeyedRequest[], givenKey: string | undefined): Begun;
+  /** Removes requests that need not be repeated. */
+  complete(entries: readonly Entry[]): void;
+}
+
+/** The service keeps its responses for so long, and so a repetition is safe for so long. */
+const REPEATABLE_MS = 24 * 3_600_000;
+/** Rows that are older are removed without a message. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+/** The file is rewritten when it has more lines than this that say nothing any more. */
+const MAX_STALE_LINES = 1_000;
+
+export const journalFolder = (io: Io): string => join(stateDir(io), 'journal');
+
+/** Opens the journal of this user. Throws, as its calls do, when its folder is not safe or cannot be made. */
+export function openJournal(io: Io): Journal {
+  const folder = journalFolder(io);
+  const file = openJournalFile(join(folder, 'journal.jsonl'), io);
+  const self = { run: io.uuid(), host: io.host, pid: io.pid, startTime: io.processStartTime(io.pid) ?? '' };
+  const index = createJournalIndex(self.run);
+  let rowCount = 0;
+  let lockCount = 0;
+  let isSwept = false;
+
+  function refresh(): void {
+    const { lines, isNew } = file.read();
+    if (isNew) index.clear();
+    index.apply(lines);
+  }
+
+  /** Removes old rows; once per process, so that a long journal costs a long command no more than a short one. */
+  function sweep(): void {
+    if (isSwept) return;
+    isSwept = true;
+    const old = [...index.all()].map(({ row }) => row).filter((row) => ageOf(row) > KEPT_MS);
+    index.apply(old.map(doneLine));
+    const lines = index.lines();
+    if (old.length === 0 && index.size < lines.length + MAX_STALE_LINES) return;
+    file.replace(lines);
+    refresh();
+  }
+
+  const ageOf = (row: Row): number => io.now() - Date.parse(row.createdAt);
+
+  function begin(requests: readonly KeyedRequest[], givenKey: string | undefined): Begun {
+    return withLock(folder, `${self.run}.${++lockCount}`, io, () => {
+      refresh();
+      sweep();
+      return givenKey === undefined ? beginGroup(requests) : findGiven(requests, givenKey);
+    });
+  }
+
+  function findGiven(requests: readonly KeyedRequest[], idempotencyKey: string): Begun {
+    const entries = requests.map((request) => {
+      const rows = [...index.find(request)]
+        .map(({ row }) => row)
+        .filter((row) => row.idempotencyKey === idempotencyKey);
+      return { idempotencyKey, repeats: rows.length > 0, rows };
+    });
+    return { entries, repeated: [], elsewhere: [], tooOld: [] };
+  }
+
+  function beginGroup(requests: readonly KeyedRequest[]): Begun {
+    const lines: string[] = index.hasRun(self.run) ? [] : [formatLine({ type: 'run', ...self })];
+    const search = searchPending();
+    const entries = requests.map(({ newKey: idempotencyKey, ...request }): Entry => {
+      const row = search.next(request);
+      if (row !== null) {
+        lines.push(formatLine({ type: 'taken', run: row.run, row: row.row, by: self.run }));
+        return { idempotencyKey: row.idempotencyKey, repeats: true, rows: [row] };
+      }
+      const made = { run: self.run, row: ++rowCount, ...request, idempotencyKey, createdAt: toInstant(io.now()) };
+      lines.push(formatLine({ type: 'row', ...made }));
+      return { idempotencyKey, repeats: false, rows: [made] };
+    });
+    const found = search.found;
+    lines.push(...found.tooOld.map(doneLine));
+    try {
+      file.append(lines);
+      return { ...found, entries };
+    } catch (failure) {
+      return { ...found, entries: entries.map((entry) => ({ ...entry, rows: [] })), failure };
+    } finally {
+      // Also when they could not be written: the next request of this process is another change all the same.
+      index.apply(lines);
+    }
+  }
+
+  /** Goes through the rows of each request of a group once, however often the request is in it. */
+  function searchPending() {
+    const found = { repeated: [] as Row[], elsewhere: [] as Pending[], tooOld: [] as Row[] };
+    const searches = new Map<string, Iterator<Pending>>();
+    const running = new Map<string, boolean>();
+
+    function isRunning({ run, pid, startTime }: Run): boolean {
+      // This process has begun nothing yet: its own pid is that of an earlier one.
+      const known = running.get(run) ?? (pid !== io.pid && io.processStartTime(pid) === startTime);
+      running.set(run, known);
+      return known;
+    }
+
+    function next(request: RequestIdentity): Row | null {
+      const id = fingerprint(request);
+      const search = searches.get(id) ?? index.find(request)[Symbol.iterator]();
+      searches.set(id, search);
+      for (let step = search.next(); !step.done; step = search.next()) {
+        const { row, owner } = step.value;
+        if (owner.host !== io.host) found.elsewhere.push(step.value);
+        else if (isRunning(owner)) continue;
+        else if (ageOf(row) > REPEATABLE_MS) found.tooOld.push(row);
+        else {
+          found.repeated.push(row);
+          return row;
+        }
+      }
+      return null;
+    }
+
+    return { found, next };
+  }
+
+  function complete(entries: readonly Entry[]): void {
+    const done = entries.flatMap(({ rows }) => rows).map(doneLine);
+    if (done.length === 0) return;
+    withLock(folder, `${self.run}.${++lockCount}`, io, () => {
+      refresh();
+      index.apply(done);
+      if (index.lines().length === 0) file.replace([]);
+      else file.append(done);
+    });
+  }
+
+  return { begin, complete };
+}
+
+const doneLine = ({ run, row }: Pick<Row, 'run' | 'row'>): string => formatLine({ type: 'done', run, row });

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { lkm, tempFolder } from '../cli/fake-io.ts';
+
+const bin = join(import.meta.dirname, '../../bin/lkm.js');
+
+describe('an answer in a shell', () => {
+  /** Runs a script in which `lkm` is the command, on a database with a product. */
+  async function shell(script: string): Promise<{ stdout: string; stderr: string }> {
+    const cwd = tempFolder();
+    const env = { LKM_DB: 'lkm.db' };
+    const made = await lkm(['products', 'create', '--name', 'Engine Pro', '-q', '--create'], { cwd, env });
+    return promisify(execFile)('bash', ['-c', `lkm() { "${process.execPath}" "${bin}" "$@"; }\n${script}`], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: cwd, LKM_PRODUCT: made.stdout.trim(), ...env },
+    });
+  }
+
+  it('is given again when the disk was full', async () => {
+    const { stdout, stderr } = await shell(
+      'lkm keys create >/dev/full; echo "code $?"; A=$(lkm keys create); B=$(lkm keys create); echo "$A $B"',
+    );
+    const [code, keys = ''] = stdout.split('\n');
+    expect(code).toBe('code 13');
+    expect(stderr).toMatch(/^error: cannot write to stdout \(ENOSPC\)\n {2}The service did its part/);
+    expect(stderr).toContain('repeating the call');
+    const [first, second] = keys.split(' ');
+    expect(second).not.toBe(first);
+  });
+
+  it('is given again when its reader was gone', async () => {
+    const { stdout, stderr } = await shell(
+      `lkm keys create | true; echo "code $PIPESTATUS"; lkm keys create -v | wc -l; lkm keys create -v -q | wc -l`,
+    );
+    expect(stdout).toBe('code 0\n1\n1\n');
+    expect(stderr).toContain('warning: the reader of stdout has gone without the answer');
+    const used = [...stderr.matchAll(/^POST .* key (\S+)$/gm)].map(([, key]) => key);
+    expect(used).toHaveLength(2);
+    expect(stderr).toContain(`--idempotency-key ${used[0]}\n`);
+    expect(used[1]).not.toBe(used[0]);
+  });
+
+  it('has no place, and one line says so, when stdout cannot be written', async () => {
+    const { stdout, stderr } = await shell(
+      'lkm products list >/dev/full; echo $?; lkm products list </dev/null 1</dev/null; lkm --version >/dev/full; echo $?',
+    );
+    expect({ stdout, stderr }).toEqual({
+      stdout: '13\n13\n',
+      stderr: ['ENOSPC', 'EBADF', 'ENOSPC'].map((code) => `error: cannot write to stdout (${code})\n`).join(''),
+    });
+  });
+
+  it('needs no stderr', async () => {
+    const { stdout } = await shell(
+      'lkm keys create 2>/dev/full | wc -l; lkm keys create 2</dev/null | wc -l; lkm keys nonsense 2>/dev/full; echo $?',
+    );
+    expect(stdout).toBe('1\n1\n2\n');
+  });
+});

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const bin = join(import.meta.dirname, '../../bin/lkm.js');
+
+/** Stands for npx in a checkout: it runs what is there, and would ask the registry without `--no-install`. */
+const npx = '#!/bin/sh\n[ "$1 $2" = "--no-install lkm" ] || exit 99\nshift 2\nexec lkm "$@"\n';
+
+/** Runs a script in a folder in which a person stands, with `lkm` and `npx` on the path. */
+async function shell(script: string, env: Readonly<Record<string, string>> = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'lkm-quickstart-test-'));
+  const tools = join(home, 'bin');
+  mkdirSync(tools);
+  symlinkSync(bin, join(tools, 'lkm'));
+  writeFileSync(join(tools, 'npx'), npx, { mode: 0o755 });
+  const PATH = [tools, dirname(process.execPath), process.env.PATH].join(delimiter);
+  return promisify(execFile)('bash', ['-e', '-c', script], { cwd: home, env: { PATH, HOME: home, ...env } });
+}
+
+/** The command lines of a page, in order. */
+const linesOf = (page: string): string[] =>
+  [...page.replaceAll(/\\\n\s+/g, '').matchAll(/^ {4}\$ (.*)$/gm)].map(([, line = '']) => line);
+
+describe('every line that lkm quickstart shows', () => {
+  it.each([
+    ['in a shell', {}],
+    ['through npx in a checkout', { npm_command: 'exec' }],
+    ['beside the address of a service', { LKM_BASE_URL: 'https://licensing.example.com' }],
+  ])('works when it is pasted where the person stands: %s', async (_, env) => {
+    const { stdout: page } = await shell('lkm quickstart', env);
+    const lines = linesOf(page);
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => /\bcd\b/.test(line))).toEqual([]);
+    const typed = lines
+      .filter((line) => !line.includes('lkm serve'))
+      // A device that the file was not made for: the verdict is the exit code.
+      .map((line) => (line.includes('laptop-9') ? `! ${line}` : line));
+    const { stdout } = await shell(`${typed.join('\n')}\necho "all of them, $LKM_TOKEN"`, env);
+    expect(stdout).toMatch(/\nok\n[\s\S]*machine_mismatch\n/);
+    expect(stdout).toMatch(/\nall of them, lkm_admin_\w+\n$/);
+  });
+});
