@@ -1,7 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { talk } from './talk.ts';
-import { padTo } from './text.ts';
 import { count } from './words.ts';
 
 /** Shows on stderr how far a work of several parts has come. */
@@ -80,5 +79,5 @@ const drawsOn = ({ quiet, format }: Settings, { stderr }: Io): boolean =>
 
 function drawBar(part: string, done: number, total: number): string {
   const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
-  return `${padTo(part, PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
+  return `${part.padEnd(PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
 }
