@@ -29,7 +29,7 @@ export function showProgress(settings: Settings, io: Io): Progress {
 
 /** What a request waits for before it is sent again. */
 export interface Wait {
-  /** Such as `the service to answer (503)`. */
+  /** Such as `the rate limit (429)`. */
   readonly reason: string;
   readonly ms: number;
 }
