@@ -29,6 +29,7 @@ describe('a change', () => {
     expect(stderr).toBe(
       [
         'error: server error; the key may have been created',
+        '  POST /create-key answered 500 (code 1).',
         '  Run the same command again with the same key; the service then returns its first answer:',
         `    lkm keys create -P ${PRODUCT} --new-customer-name 'Ada'\\''s' --max-retries 0 --idempotency-key ${made}`,
         '',

@@ -134,7 +134,7 @@ describe('a change that had no answer', () => {
 
   it('is kept while its answer has not reached whoever asked', async () => {
     const { at, pending } = machine();
-    const unwritable = [...create, '-o', `${'long'.repeat(70)}.txt`];
+    const unwritable = [...create, '-o', '/dev/full'];
     const answered = await at(unwritable, issued);
     expect(answered.code).toBe(13);
     expect(pending()).toHaveLength(1);

@@ -31,6 +31,7 @@ describe('a token', () => {
     ['lkm admin 1', 'has a space inside'],
     ['lkm_ädmin', 'has characters that no token has'],
     ['\n', 'is blank'],
+    ['t'.repeat(1_025), 'is longer than a token can be'],
   ])('%j is refused by name and never shown', async (token, fault) => {
     const { code, stderr, sent } = await authorizationFor(token);
     expect({ code, sent }).toEqual({ code: 2, sent: [] });

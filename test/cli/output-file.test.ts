@@ -24,6 +24,8 @@ async function into(path: string, cwd: string, more: readonly string[] = [], sur
   return { ...ran, requests: seen.length };
 }
 
+const makeFifo = (path: string): void => void execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
+
 const visibleFiles = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => !name.startsWith('.local'))
@@ -105,7 +107,7 @@ describe('-o', () => {
 describe.skipIf(process.platform === 'win32')('-o into what is not a file', () => {
   it('writes into a FIFO, which stays one, also when its reader comes late', async () => {
     const cwd = tempFolder();
-    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    makeFifo(join(cwd, 'fifo'));
     const running = into('fifo', cwd);
     await new Promise((done) => setTimeout(done, 120));
     const reader = spawn('cat', [join(cwd, 'fifo')]);
@@ -122,7 +124,7 @@ describe.skipIf(process.platform === 'win32')('-o into what is not a file', () =
 
   it('hands a slow reader of a FIFO all of a long result', async () => {
     const cwd = tempFolder();
-    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    makeFifo(join(cwd, 'fifo'));
     const many = Array.from({ length: 2_000 }, (_, at) => customer(`cus_${at}`, 'Ada Ltd'));
     const { fetch } = scriptedService(listed(many));
     const reader = spawn('sh', ['-c', `(sleep 0.3; cat) < "${join(cwd, 'fifo')}" | wc -l`]);
@@ -138,7 +140,7 @@ describe.skipIf(process.platform === 'win32')('-o into what is not a file', () =
 
   it('waits for the reader of a FIFO before it sends, and ends when it is told to', async () => {
     const cwd = tempFolder();
-    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    makeFifo(join(cwd, 'fifo'));
     const controller = new AbortController();
     const running = into('fifo', cwd, [], { stop: controller.signal });
     await new Promise((done) => setTimeout(done, 120));

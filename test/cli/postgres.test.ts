@@ -127,7 +127,7 @@ describe('the password of a database', () => {
   it('is not in the journal and in no line to run again', async () => {
     const { url, shown, cwd } = await newDatabase();
     const argv = ['products', 'create', '--name', 'Engine Pro', '--db', url];
-    const ran = await lkm([...argv, '-o', `${'long'.repeat(70)}.txt`], { cwd });
+    const ran = await lkm([...argv, '-o', '/dev/full'], { cwd });
     expect(ran.code).toBe(13);
     expect(ran.stderr).toContain(
       `    LKM_DB='${shown.replace('@', ':***@')}' lkm products create --name 'Engine Pro' -o `,

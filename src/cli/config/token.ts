@@ -40,14 +40,15 @@ export const readTokenFile = async (path: string, from: string, io: Io): Promise
 /** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
 function readToken(text: string, from: string): string {
   const token = text.trim();
-  if (/^[!-~]+$/.test(token)) return token;
+  if (/^[!-~]{1,1024}$/.test(token)) return token;
   throw new UsageError(`the token from ${from} ${faultOf(token)}`, ['It is one word, such as lkm_scoped_…']);
 }
 
 function faultOf(token: string): string {
   if (token === '') return 'is blank';
   if (/[\r\n]/.test(token)) return 'has several lines';
-  return /\s/.test(token) ? 'has a space inside' : 'has characters that no token has';
+  if (/\s/.test(token)) return 'has a space inside';
+  return /^[!-~]+$/.test(token) ? 'is longer than a token can be' : 'has characters that no token has';
 }
 
 type Remote = Extract<Target, { kind: 'remote' }>;

@@ -37,7 +37,9 @@ export function leafHelp(self: Commander, helper: Help, command: Command, view: 
     `Usage:  ${usage}\n`,
     ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
     section('Options', options.map(optionRow), view),
-    ...(fields.length > 0 ? [`${heading('Fields', view)}${indented(fields.join(', '), view)}`] : []),
+    ...(fields.length > 0
+      ? [`${heading('Fields for --fields, which makes JSON flat too', view)}${indented(fields.join(', '), view)}`]
+      : []),
     `${heading('Examples', view)}${command.examples.map((example) => exampleLines(example, view)).join('')}`,
     'lkm --help shows the options of every command.',
     '',

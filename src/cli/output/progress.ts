@@ -1,7 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { talk } from './talk.ts';
-import { padTo } from './text.ts';
 import { count } from './words.ts';
 
 /** Shows on stderr how far a work of several parts has come. */
@@ -30,7 +29,7 @@ export function showProgress(settings: Settings, io: Io): Progress {
 
 /** What a request waits for before it is sent again. */
 export interface Wait {
-  /** Such as `the service to answer (503)`. */
+  /** Such as `the rate limit (429)`. */
   readonly reason: string;
   readonly ms: number;
 }
@@ -80,5 +79,5 @@ const drawsOn = ({ quiet, format }: Settings, { stderr }: Io): boolean =>
 
 function drawBar(part: string, done: number, total: number): string {
   const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
-  return `${padTo(part, PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
+  return `${part.padEnd(PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
 }

@@ -2,7 +2,7 @@ import type { Format } from '../config/settings.ts';
 import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
 import { cellValue } from './fields.ts';
 import type { CommandResult, Field, View } from './result.ts';
-import { renderRecord, renderTable, type TableText } from './table.ts';
+import type { TableText } from './table.ts';
 import { sanitise, sanitiseJson } from './text.ts';
 
 /** How a result is to be printed. */
@@ -44,7 +44,10 @@ async function renderFields(result: Fielded, { format, fields, chosen, view }: R
   if (format === 'tsv') return whole(renderTsv(shown, rows));
   if (format === 'csv') return whole(await renderCsv(shown, rows));
   if (format === 'env') return whole(renderEnv(shown, rows));
-  if (result.kind === 'rows') return rows.length === 0 ? whole('') : renderTable(shown, rows, view);
+  if (rows.length === 0) return whole('');
+  // Loaded late: most commands print one value, and counting columns takes a while to load.
+  const { renderRecord, renderTable } = await import('./table.ts');
+  if (result.kind === 'rows') return renderTable(shown, rows, view);
   const record = rows.map((row) => renderRecord(shown, row, view)).join('');
   const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
   const tables = await Promise.all(

@@ -1,6 +1,6 @@
+import widthOf from 'string-width';
 import { labelOf, shownCell } from './fields.ts';
 import type { Field, View } from './result.ts';
-import { displayWidth, padTo } from './text.ts';
 
 type Row = Record<string, unknown>;
 
@@ -38,6 +38,11 @@ export async function renderTable(fields: readonly Field[], rows: readonly Row[]
     hidden: fields.filter((field) => !shown.includes(field)),
   };
 }
+
+/** How many columns of a terminal a text takes; cli-table3 counts in the same way. */
+export const displayWidth = (text: string): number => widthOf.default(text);
+
+const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 
 /** A column with its texts and what they need. */
 interface Column {

@@ -1,5 +1,3 @@
-import widthOf from 'string-width';
-
 /** Controls, and the characters that reorder or hide what stands beside them. */
 const unsafe = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
@@ -21,10 +19,3 @@ export function sanitiseJson(json: string): string {
 function* units(text: string): Generator<string> {
   for (let at = 0; at < text.length; at++) yield text.charCodeAt(at).toString(16).padStart(4, '0');
 }
-
-/** How many columns of a terminal a text takes; the same count as that of the tables. */
-export const displayWidth = (text: string): number => widthOf.default(text);
-
-/** Pads a text to a width, as the terminal counts it. */
-export const padTo = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - displayWidth(text)));

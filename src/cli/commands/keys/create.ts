@@ -60,7 +60,7 @@ export const keysCreate = command({
   examples: [
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
-    ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten seats, whoever comes first'],
+    ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten sessions at a time'],
   ],
 
   async run(values, context) {
