@@ -10,6 +10,8 @@ if (major < 24 || (major === 24 && minor < 15)) {
   process.exitCode = 1;
 } else {
   const main = new URL('../dist/cli/main.js', import.meta.url).href;
+  // Stack traces, which --debug prints, then name the lines of the source.
+  if (process.argv.includes('--debug') || process.env.LKM_DEBUG) process.setSourceMapsEnabled(true);
   import('node:module')
     .then((module) => {
       module.enableCompileCache();

@@ -1,6 +1,6 @@
 import { readBaseUrl } from '../../client/base-url.ts';
-import { encodeInput } from '../../client/request.ts';
 import type { Client } from '../../client/index.ts';
+import { encodeInput } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import { withoutPassword } from '../config/location.ts';
