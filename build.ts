@@ -18,6 +18,9 @@ await build({
   platform: 'node',
   target: 'node24',
   minifySyntax: true,
+  sourcemap: 'linked',
+  // Positions are enough for a stack trace; the texts of all packages would triple the size of the package.
+  sourcesContent: false,
   // Used by the server only, and found by it at run time.
   external: ['pino', 'pino-pretty'],
   define: { LKM_VERSION: JSON.stringify(version) },

@@ -12,6 +12,8 @@ if (major < 24 || (major === 24 && minor < 15)) {
   // Node.js warns on stderr when both are set, beside an error in JSON. NO_COLOR counts, unless it is empty.
   delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];
   const main = new URL('../dist/cli/main.js', import.meta.url).href;
+  // Stack traces, which --debug prints, then name the lines of the source.
+  if (process.argv.includes('--debug') || process.env.LKM_DEBUG) process.setSourceMapsEnabled(true);
   import('node:module')
     .then((module) => {
       module.enableCompileCache();

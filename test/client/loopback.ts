@@ -18,8 +18,8 @@ export async function listen(server: Server): Promise<string> {
 export const serve = async (listener: RequestListener): Promise<string> =>
   `http://${await listen(createServer(listener))}`;
 
-/** An address on which nobody listens. */
-export async function nobody(): Promise<string> {
+/** An address without a server. */
+export async function unusedAddress(): Promise<string> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
-import { listen, nobody, serve } from './loopback.ts';
+import { listen, serve, unusedAddress } from './loopback.ts';
 import { selfSigned } from './self-signed.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -43,7 +43,7 @@ test('sends the request and reads the answer', async () => {
 });
 
 test('knows that nothing was sent when the connection is refused', async () => {
-  const baseUrl = await nobody();
+  const baseUrl = await unusedAddress();
   await expect(create(baseUrl, 2)).rejects.toMatchObject({
     name: 'NetworkError',
     message: expect.stringMatching(/^cannot connect to 127\.0\.0\.1:\d+: connect ECONNREFUSED/),
@@ -58,7 +58,7 @@ test('knows that something was sent when the connection ends after the request',
   await expect(create(baseUrl)).rejects.toMatchObject({ name: 'NetworkError', sent: true, timedOut: false });
 });
 
-test('remembers that the first attempt was sent when the next ones find nobody', async () => {
+test('remembers that the first attempt was sent when the next ones find no server', async () => {
   const server = createServer((request) => {
     server.close();
     request.socket.destroy();
@@ -95,7 +95,7 @@ test('does not follow a redirect', async () => {
   expect(elsewhere).toBe(0);
 });
 
-test('trusts no certificate that nobody vouches for, whatever the environment says', async () => {
+test('trusts no certificate that no authority has signed, whatever the environment says', async () => {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   const address = await listen(createTlsServer(selfSigned, answer));
   await expect(create(`https://${address}`, 4)).rejects.toMatchObject({
@@ -134,7 +134,7 @@ test('goes through the proxy that the environment names, and no further if it re
 });
 
 test('shows no proxy what goes to a loopback address', async () => {
-  vi.stubEnv('http_proxy', await nobody());
+  vi.stubEnv('http_proxy', await unusedAddress());
   vi.stubEnv('no_proxy', '');
   expect(await create(await serve(answer))).toEqual({ key: licenseKey });
 });

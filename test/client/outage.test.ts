@@ -6,7 +6,7 @@ import { systemTiming } from '../../src/client/timing.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming, noon } from './fake-timing.ts';
-import { nobody } from './loopback.ts';
+import { unusedAddress } from './loopback.ts';
 
 const refuseConnection = async (): Promise<Response> => {
   const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
@@ -76,7 +76,7 @@ test('lost responses are repeated four times, since each may have been carried o
 });
 
 test('waits for a server that comes up late, with the same key and the same bytes', async () => {
-  const baseUrl = await nobody();
+  const baseUrl = await unusedAddress();
   const seen: unknown[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers['idempotency-key']);

@@ -1,4 +1,4 @@
-/** A certificate for localhost that nobody vouches for, and its key, made for these tests and used nowhere else. */
+/** A certificate for localhost that no authority has signed, and its key, made for these tests and used nowhere else. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLGNpuE+c8zya4Nm+

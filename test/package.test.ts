@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const run = promisify(execFile);
+
+test('with --debug a stack trace of the built command names lines of the source', async () => {
+  const HOME = mkdtempSync(join(tmpdir(), 'lkm-test-'));
+  const argv = ['bin/lkm.js', 'customers', 'list', '--base-url', 'http://127.0.0.1:6000', '--max-retries', '0'];
+  const traceOf = async (...more: readonly string[]) => {
+    const env = { PATH: process.env.PATH, HOME, LKM_TOKEN: 'lkm_admin_secret' };
+    const failed: unknown = await run(process.execPath, [...argv, ...more], { env }).catch((error: unknown) => error);
+    return failed instanceof Error && 'stderr' in failed ? String(failed.stderr) : '';
+  };
+  expect(await traceOf('--debug')).toMatch(/at call \(.*\/src\/client\/call\.ts:\d+:\d+\)/);
+  expect(await traceOf()).toContain('cannot connect to 127.0.0.1:6000');
+});
+
+test('every module of the package has a source map, with relative paths only', () => {
+  const modules = globSync('dist/**/*.js');
+  expect(modules.length).toBeGreaterThan(100);
+  const maps = modules.map((file) => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+  const sources = maps.flatMap((map: { sources: readonly string[] }) => map.sources);
+  expect(sources.filter((source) => !source.startsWith('..'))).toEqual([]);
+});
+
+test('the settings of editors, containers and continuous integration name no machine path', () => {
+  const files = ['.editorconfig', '.nvmrc', '.devcontainer/devcontainer.json', ...globSync('.github/**/*.{yml,md}')];
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  expect(files.length).toBeGreaterThan(6);
+  expect(texts.filter((text) => /\/(home|root|Users|work)\//.test(text))).toEqual([]);
+});
