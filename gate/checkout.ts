@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 export interface Checkout extends Disposable {
   readonly path: string;
   /** Writes files, runs `work`, and puts everything back as it was. */
-  withFiles<T>(files: Files, work: () => T): T;
+  withFiles<T>(files: Files, work: () => T | Promise<T>): Promise<T>;
 }
 
 /** The new content of files by path; a function gets the old one. */
@@ -34,11 +34,11 @@ export function copyCheckout(): Checkout {
   execFileSync('git', ['init', '--quiet'], { cwd: path });
   return {
     path,
-    withFiles(files, work) {
+    async withFiles(files, work) {
       const before = Object.keys(files).map((file) => [join(path, file), readIfThere(join(path, file))] as const);
       try {
         for (const [file, content] of Object.entries(files)) write(join(path, file), content);
-        return work();
+        return await work();
       } finally {
         for (const [file, text] of before) text === null ? rmSync(file) : writeFileSync(file, text);
       }
