@@ -55,7 +55,7 @@ export function run(cwd: string, command: readonly string[], env: Readonly<Recor
     env: { ...process.env, NO_COLOR: '1', ...env },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
+    timeout: 300_000,
   });
   return { status, output: `${stdout}${stderr}` };
 }
