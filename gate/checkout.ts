@@ -22,9 +22,16 @@ export interface Ended {
   readonly output: string;
 }
 
+/** Lets a run that is interrupted end as one that exits, which removes its copies. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+}
+
 /** Copies every file that git knows or would add; what npm installed is linked, which takes no space. */
 export function copyCheckout(): Checkout {
   const path = mkdtempSync(join(tmpdir(), 'lkm-gate-'));
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  process.once('exit', remove);
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
   for (const file of listed.split('\0').filter(Boolean)) {
     cpSync(join(root, file), join(path, file), { recursive: true });
@@ -43,7 +50,10 @@ export function copyCheckout(): Checkout {
         for (const [file, text] of before) text === null ? rmSync(file) : writeFileSync(file, text);
       }
     },
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+    [Symbol.dispose]: () => {
+      process.off('exit', remove);
+      remove();
+    },
   };
 }
 

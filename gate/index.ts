@@ -1,10 +1,11 @@
-import { copyCheckout, type Ended, run } from './checkout.ts';
+import { copyCheckout, type Ended, exitOnSignals, run } from './checkout.ts';
 import { runCi } from './ci.ts';
 import { controls, plants } from './plants.ts';
 
 // Shows that the gate can fail: plants one defect after the other in a copy of the checkout, and runs the part of the
 // gate that must find it. Ends with 1 when one is not found, or when a part fails where nothing is planted.
 
+exitOnSignals();
 using checkout = copyCheckout();
 let failures = 0;
 

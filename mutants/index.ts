@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { copyCheckout } from '../gate/checkout.ts';
+import { copyCheckout, exitOnSignals } from '../gate/checkout.ts';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import { reasonFor } from './accepted.ts';
 import { cover } from './cover.ts';
@@ -30,6 +30,7 @@ const { values: options } = parseArgs({
   },
 });
 
+exitOnSignals();
 process.stdout.on('error', () => process.exit()); // `| head` has seen enough
 
 /** The part of the mutants that the tests have to kill. */

@@ -25,6 +25,12 @@ export function runVitest(
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
+    const kill = () => {
+      try {
+        process.kill(-(child.pid ?? 0), 'SIGKILL');
+      } catch {} // it has ended by itself
+    };
+    process.once('exit', kill);
     let output = '';
     let isLate = false;
     for (const stream of [child.stdout, child.stderr]) {
@@ -34,10 +40,11 @@ export function runVitest(
     }
     const timer = setTimeout(() => {
       isLate = true;
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      kill();
     }, timeoutMs);
     child.on('close', (status) => {
       clearTimeout(timer);
+      process.off('exit', kill);
       resolve({ status: isLate ? null : (status ?? 1), output, ms: performance.now() - start });
     });
   });
