@@ -26,12 +26,15 @@ export default defineConfig({
       // In one context for all files: loading the same modules again for each takes as long as the tests.
       project('unit', ['test/**/*.test.ts'], { exclude: Object.values(needs).flat(), isolate: false }),
       project('engines', needs.engines, { globalSetup: postgres }),
-      project('built', needs.built, { globalSetup: built }),
+      // Many processes start one after the other there, which a busy machine takes long for.
+      project('built', needs.built, { globalSetup: built, testTimeout: 120_000 }),
       project('faults', needs.faults, { globalSetup: postgres }),
     ],
   },
 });
 
-function project(name: string, include: string[], more: { globalSetup?: string; exclude?: string[]; isolate?: false }) {
+type ProjectOptions = { globalSetup?: string; exclude?: string[]; isolate?: false; testTimeout?: number };
+
+function project(name: string, include: string[], more: ProjectOptions) {
   return { extends: true as const, test: { name, include, ...more } };
 }

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 export interface Checkout extends Disposable {
   readonly path: string;
   /** Writes files, runs `work`, and puts everything back as it was. */
-  withFiles<T>(files: Files, work: () => T): T;
+  withFiles<T>(files: Files, work: () => T | Promise<T>): Promise<T>;
 }
 
 /** The new content of files by path; a function gets the old one. */
@@ -22,9 +22,16 @@ export interface Ended {
   readonly output: string;
 }
 
+/** Lets a run that is interrupted end as one that exits, which removes its copies. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+}
+
 /** Copies every file that git knows or would add; what npm installed is linked, which takes no space. */
 export function copyCheckout(): Checkout {
   const path = mkdtempSync(join(tmpdir(), 'lkm-gate-'));
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  process.once('exit', remove);
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
   for (const file of listed.split('\0').filter(Boolean)) {
     cpSync(join(root, file), join(path, file), { recursive: true });
@@ -34,16 +41,19 @@ export function copyCheckout(): Checkout {
   execFileSync('git', ['init', '--quiet'], { cwd: path });
   return {
     path,
-    withFiles(files, work) {
+    async withFiles(files, work) {
       const before = Object.keys(files).map((file) => [join(path, file), readIfThere(join(path, file))] as const);
       try {
         for (const [file, content] of Object.entries(files)) write(join(path, file), content);
-        return work();
+        return await work();
       } finally {
         for (const [file, text] of before) text === null ? rmSync(file) : writeFileSync(file, text);
       }
     },
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+    [Symbol.dispose]: () => {
+      process.off('exit', remove);
+      remove();
+    },
   };
 }
 
@@ -55,7 +65,7 @@ export function run(cwd: string, command: readonly string[], env: Readonly<Recor
     env: { ...process.env, NO_COLOR: '1', ...env },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
+    timeout: 300_000,
   });
   return { status, output: `${stdout}${stderr}` };
 }

@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { copyCheckout } from '../gate/checkout.ts';
+import type { Mutant } from './find.ts';
+import { instrument } from './hits.ts';
+import { runVitest } from './process.ts';
+
+/** Which tests reach which mutants. */
+export interface Coverage {
+  /** The test files by the mutants' ids, the quickest first. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
+  /** How long each test file takes alone. */
+  readonly ms: Readonly<Record<string, number>>;
+}
+
+/** The projects that take part: those that run the sources in the process of the test. */
+const PROJECTS = ['--project', 'unit', '--project', 'engines'];
+
+const TIMEOUT_MS = 60 * 60_000;
+
+/**
+ * Runs all tests over sources that say which mutants' sites are evaluated, and then, as a control, the way that they
+ * run for a mutant, with nothing changed: a test that fails there would kill every mutant.
+ */
+export async function cover(mutants: readonly Mutant[]): Promise<Coverage> {
+  using checkout = copyCheckout();
+  const hits = mkdtempSync(join(tmpdir(), 'lkm-mutants-hits-'));
+  const instrumented = Object.entries(Object.groupBy(mutants, ({ file }) => file)).map(([file, all = []]) => [
+    file,
+    (source: string) => instrument(source, all),
+  ]);
+  await checkout.withFiles(Object.fromEntries(instrumented), () => runAll(checkout.path, { LKM_MUTANTS_HITS: hits }));
+  const records = readdirSync(hits).map(
+    (name) => JSON.parse(readFileSync(join(hits, name), 'utf8')) as { file: string; ms: number; hits: string[] },
+  );
+  rmSync(hits, { recursive: true });
+
+  const quickest = records.toSorted((a, b) => a.ms - b.ms);
+  await runAll(checkout.path, { LKM_MUTANTS_ORDER: quickest.map(({ file }) => file).join('\n') });
+  return {
+    files: Object.fromEntries(
+      mutants.map(({ id }) => [id, quickest.filter((record) => record.hits.includes(id)).map(({ file }) => file)]),
+    ),
+    ms: Object.fromEntries(records.map(({ file, ms }) => [file, ms])),
+  };
+}
+
+async function runAll(cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const { status, output } = await runVitest(cwd, ['--reporter=dot', ...PROJECTS], env, TIMEOUT_MS);
+  if (status !== 0) throw new Error(`tests fail where nothing is changed (status ${status}): ${output}`);
+}

@@ -1,0 +1,87 @@
+import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { copyCheckout, exitOnSignals } from '../gate/checkout.ts';
+import { endUnavailable } from '../test/support/postgres-server.ts';
+import { reasonFor } from './accepted.ts';
+import { cover } from './cover.ts';
+import { findMutants, type Mutant } from './find.ts';
+import { keepCoverage, openRecord } from './record.ts';
+import { sample } from './sample.ts';
+import { openBench } from './try.ts';
+
+// Changes the sources in one small place at a time, and runs the tests that reach it: each should fail. Ends with 1 when
+// too few do, or when one that does not has no reason in accepted.json. A run that is stopped goes on where it was.
+//
+//   npm run test:mutants                    a sample of all mutants
+//   npm run test:mutants -- --shard 1/3     a third of the sample; the last part to end sums up
+//   npm run test:mutants -- --count 400 --seed 7 --folder service --list
+
+const { values: options } = parseArgs({
+  options: {
+    count: { type: 'string', default: '240' },
+    seed: { type: 'string', default: '20261121' },
+    shard: { type: 'string', default: '1/1' },
+    folder: { type: 'string', multiple: true, default: ['domain', 'service', 'store', 'server', 'client'] },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    /** Prints the sample, and tries none. */
+    list: { type: 'boolean', default: false },
+  },
+});
+
+exitOnSignals();
+process.stdout.on('error', () => process.exit()); // `| head` has seen enough
+
+/** The part of the mutants that the tests have to kill. */
+const GOAL = 0.92;
+
+const root = join(import.meta.dirname, '..');
+const files = options.folder.flatMap((folder) => globSync(`src/${folder}/**/*.ts`, { cwd: root })).sort();
+const all = files.flatMap((file) => findMutants(file, readFileSync(join(root, file), 'utf8')));
+const chosen = sample(all, Number(options.count), Number(options.seed));
+print(`${chosen.length} of ${all.length} mutants in ${files.length} files`);
+
+if (options.list) for (const mutant of chosen) print(describe(mutant));
+else await tryAll();
+
+async function tryAll(): Promise<void> {
+  const [part = 1, parts = 1] = options.shard.split('/').map(Number);
+  const record = openRecord(`part-${part}-of-${parts}`);
+  const ids = chosen.map(({ id }) => id);
+  const coverage = await keepCoverage(ids, () => cover(chosen));
+  const queue = chosen.filter(({ id }, index) => index % parts === part - 1 && record.fateOf(id) === undefined);
+  print(`${queue.length} to try`);
+  await Promise.all(
+    Array.from({ length: Math.min(queue.length, Number(options.workers)) }, async () => {
+      using checkout = copyCheckout();
+      await using bench = await openBench(checkout, coverage).catch(endUnavailable);
+      for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+        const fate = await bench.attempt(mutant);
+        record.add(mutant.id, fate);
+        print(`${fate.padEnd(12)} ${describe(mutant)}`);
+      }
+    }),
+  );
+  sumUp(record.fateOf);
+}
+
+function sumUp(fateOf: ReturnType<typeof openRecord>['fateOf']): void {
+  const tried = chosen.filter(({ id }) => fateOf(id) !== undefined);
+  const survivors = tried.filter(({ id }) => fateOf(id) === 'survived' || fateOf(id) === 'not reached');
+  const share = (tried.length - survivors.length) / tried.length;
+  print(`\n${tried.length} of ${chosen.length} tried, ${(share * 100).toFixed(1)} % killed; those that were not:`);
+  for (const mutant of survivors) print(`${describe(mutant)}\n    ${reasonFor(mutant) ?? 'NO REASON'}`);
+  const isExplained = survivors.every((mutant) => reasonFor(mutant) !== undefined);
+  if (tried.length < chosen.length) print('the other parts are still to be tried');
+  else if (share < GOAL || !isExplained) process.exitCode = 1;
+}
+
+function describe({ file, line, before, text }: Mutant): string {
+  const short = (code: string) => code.replace(/\s+/g, ' ').slice(0, 70);
+  return `${file}:${line}  ${short(before)}  →  ${short(text)}`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
