@@ -47,9 +47,10 @@ export const customers = {
     scope: 'customer:read',
     query: z.object({
       ...pageFields,
-      email: Email.optional().describe('Only the customer with this e-mail address, compared without case'),
+      email: SearchText.optional().describe('Only customers whose e-mail address contains this, compared without case'),
       text: SearchText.optional().describe(
-        'Only customers whose name or e-mail address contains this text, compared without case',
+        'Only customers with a word in the name or the e-mail address that begins with this, compared without case. ' +
+          'Several words have to follow each other',
       ),
       active: flagField().optional().describe('Only customers that are active, or only those that are not'),
     }),

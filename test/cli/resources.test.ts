@@ -48,7 +48,10 @@ describe('tokens', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id, name: 'ci', kind: 'admin', revokedAt: null }]);
     expect(listed.stdout).not.toContain(created.stdout.trim());
     expect((await at('tokens', 'revoke', id)).code).toBe(3);
-    expect((await at('tokens', 'revoke', id, '--yes')).stderr).toBe(`revoked ${id}\n`);
+    const refused = await at('tokens', 'revoke', id, '--yes');
+    expect(refused.stderr).toContain('error: this is the last admin token of the account\n');
+    expect(refused.stderr).toContain('lkm tokens revoke ID --last-admin');
+    expect((await at('tokens', 'revoke', id, '--yes', '--last-admin')).stderr).toBe(`revoked ${id}\n`);
     expect((await at('tokens', 'list', '--fields', 'revokedAt')).stdout).toBe('2026-11-21T12:00:00.000Z\n');
   });
 

@@ -88,6 +88,10 @@ const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   deviceNotFound: [['See its devices:', 'lkm keys get KEY -P ID']],
   customerNotFound: [['See them:', 'lkm customers list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
+  lastAdminToken: [
+    ['Make another:', 'lkm tokens create --kind admin --name NAME'],
+    ['Or revoke it:', 'lkm tokens revoke ID --last-admin'],
+  ],
   emailTaken: [
     ['Find it:', 'lkm customers list --email ADDRESS'],
     ['Use it:', 'lkm keys create -P ID --customer ID'],

@@ -102,20 +102,30 @@ export const customerRepository = (db: Connection) => ({
 
 /** Which customers of a list are wanted; without a filter all of them. */
 export interface CustomerFilter {
-  /** The whole address, compared without case. */
+  /** Part of the e-mail address, without case. */
   readonly email?: string | undefined;
-  /** A part of the name or of the address, compared without case. */
+  /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */
   readonly text?: string | undefined;
   readonly active?: boolean | undefined;
 }
 
 function matchesFilter({ name, email, active }: Customer, filter: CustomerFilter): boolean {
-  const address = email?.toLowerCase() ?? '';
-  const text = filter.text?.toLowerCase() ?? '';
-  if (filter.email !== undefined && address !== filter.email.toLowerCase()) return false;
   if (filter.active !== undefined && active !== filter.active) return false;
-  return name.toLowerCase().includes(text) || address.includes(text);
+  if (filter.email !== undefined && !(email ?? '').toLowerCase().includes(filter.email.toLowerCase())) return false;
+  if (filter.text === undefined) return true;
+  const begun = wordsOf(filter.text);
+  return (
+    begun.length > 0 &&
+    [name, email ?? ''].some((text) => ` ${wordsOf(text).join(' ')}`.includes(` ${begun.join(' ')}`))
+  );
 }
+
+const wordsOf = (text: string): string[] =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}\p{M}]+/u)
+    .filter(Boolean);
 
 const toCustomer = (row: CustomerRow): Customer => ({
   id: row.id,

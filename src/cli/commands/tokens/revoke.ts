@@ -1,4 +1,4 @@
-import { argument, command } from '../../command.ts';
+import { argument, command, flag } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import { chooseTarget } from '../../config/target.ts';
 import type { CommandContext } from '../../context.ts';
@@ -11,16 +11,22 @@ export const tokensRevoke = command({
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
   arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
-  options: { yes, ...change },
+  options: {
+    lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'),
+    yes,
+    ...change,
+  },
   fields: [{ name: 'id' }, { name: 'revoked' }, { name: 'idempotencyKey' }],
   examples: [
     ['lkm tokens revoke tok_…', 'shows the token and asks'],
     ['lkm tokens revoke tok_… --yes', 'in a script'],
   ],
 
-  async run({ id, yes }, context) {
+  async run({ id, yes, lastAdmin }, context) {
     if (!yes && !context.dryRun) await confirmRevoking(context, id);
-    const changed = await context.change((client, call) => client.tokens.revoke({ tokenId: id }, call));
+    const changed = await context.change((client, call) =>
+      client.tokens.revoke({ tokenId: id, ...(lastAdmin && { force: true }) }, call),
+    );
     const { idempotencyKey } = changed;
     return {
       kind: 'done',
