@@ -20,8 +20,6 @@ export async function createProduct(
   { repositories, caller, now, random }: Context,
   { name }: InputOf<Products['create']>,
 ): Promise<PayloadOf<Products['create']>> {
-  // A product that its own maker could not see would be of no use to anyone.
-  if (caller.productIds !== null) throw apiError('scopeMissing');
   const id = newId('prod', now, random(10));
   await repositories.products.insert({ accountId: caller.accountId, id, name, now });
   return { id, name, active: true, createdAt: now, updatedAt: now };
@@ -47,9 +45,7 @@ export async function updateProduct(
 }
 
 async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {
-  const product = canAccessProduct(caller, productId)
-    ? await repositories.products.find(caller.accountId, productId)
-    : null;
+  const product = await repositories.products.find(caller.accountId, productId);
   if (product === null) throw apiError('productNotFound');
   return product;
 }
