@@ -2,7 +2,6 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
-import { type Caller, mayFree } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { isActivated, type License, refusalToUse } from '../domain/license.ts';
 import { signLicenseFile } from '../domain/license-file.ts';
@@ -18,7 +17,6 @@ export async function deactivateKey(
   input: InputOf<Keys['deactivate']>,
 ): Promise<PayloadOf<Keys['deactivate']>> {
   const { repositories, now } = context;
-  if (!mayDeactivate(context.caller, input)) throw apiError('invalidParams');
   const license = await findLicense(context, input);
   if (license === null) throw apiError('deviceNotFound');
   if (!isActivated(license)) throw apiError('notActivated');
@@ -30,11 +28,6 @@ export async function deactivateKey(
   if (!(await repositories.devices.remove(license, input.hostId))) throw apiError('deviceNotFound');
   await repositories.keys.freeSlots(license, 1, now);
   return { message: 'Device deactivated' };
-}
-
-/** Whether the caller may free what it names: a `client` token has to name a device. */
-export function mayDeactivate(caller: Caller, { hostId }: InputOf<Keys['deactivate']>): boolean {
-  return mayFree(caller, hostId ?? null);
 }
 
 /** Signs a licence file for one device, which takes a slot unless it holds one. */

@@ -3,7 +3,7 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS, freeMetadataOf } from '../contract/licenses.ts';
 import type { LicenseKey, ProductId } from '../contract/scalars.ts';
-import { type Caller, canAccessProduct, seesOtherDevices, seesSecrets } from '../domain/access.ts';
+import { type Caller, seesOtherDevices, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '../domain/license.ts';
 import { mintKey } from '../domain/license-key.ts';
@@ -16,16 +16,18 @@ type Keys = Contract['keys'];
 /** Issues a key for an active product. */
 export async function createKey(context: Context, input: InputOf<Keys['create']>): Promise<PayloadOf<Keys['create']>> {
   const { repositories, caller } = context;
-  const product = canAccessProduct(caller, input.productId)
-    ? await repositories.products.find(caller.accountId, input.productId)
-    : null;
+  const product = await repositories.products.find(caller.accountId, input.productId);
   if (!product?.active) throw apiError('productUnavailable');
-  if (caller.tokenId !== null && caller.maxIssues !== null) {
-    if (!(await repositories.tokens.countIssue(caller.accountId, caller.tokenId))) throw apiError('issueLimit');
-  }
+  await countIssue(context);
   const license = newLicense(context, input, await customerOf(context, input));
   await repositories.keys.insert(license);
   return { key: revealKey(license.key) };
+}
+
+/** Counts a key that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
+export async function countIssue({ repositories, caller }: Context): Promise<void> {
+  if (caller.tokenId === null || caller.maxIssues === null) return;
+  if (!(await repositories.tokens.countIssue(caller.accountId, caller.tokenId))) throw apiError('issueLimit');
 }
 
 /** Shows one licence with its devices and its customer. */
@@ -47,12 +49,11 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
   };
 }
 
-/** The licence the caller names, or null; one that the caller may not access counts as absent. */
+/** The licence that product and key name together, or null. */
 export async function findLicense(
   { repositories, caller }: Context,
   address: { productId: ProductId; licenseKey: LicenseKey },
 ): Promise<License | null> {
-  if (!canAccessProduct(caller, address.productId)) return null;
   return repositories.keys.find(caller.accountId, address.productId, address.licenseKey);
 }
 

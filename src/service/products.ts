@@ -3,7 +3,6 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
-import { canAccessProduct } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
@@ -47,8 +46,6 @@ export async function createProduct(
   { repositories, caller, now, random }: Context,
   { name }: InputOf<Products['create']>,
 ): Promise<PayloadOf<Products['create']>> {
-  // The token that creates the product could not use it.
-  if (caller.productIds !== null) throw apiError('scopeMissing');
   const id = newId('prod', now, random(10));
   await repositories.products.insert({ accountId: caller.accountId, id, name, now });
   return { id, name, active: true, createdAt: now, updatedAt: now };
@@ -74,9 +71,7 @@ export async function updateProduct(
 }
 
 async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {
-  const product = canAccessProduct(caller, productId)
-    ? await repositories.products.find(caller.accountId, productId)
-    : null;
+  const product = await repositories.products.find(caller.accountId, productId);
   if (product === null) throw apiError('productNotFound');
   return product;
 }

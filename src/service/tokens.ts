@@ -2,7 +2,7 @@ import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Token } from '../contract/tokens.ts';
-import { type Caller, mayMint, scopesOf } from '../domain/access.ts';
+import { scopesOf } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Context } from './context.ts';
@@ -22,14 +22,13 @@ export function listTokens(
   });
 }
 
-/** Creates a token that may do no more than the token that creates it. */
+/** Creates a token. That it may do no more than the token that creates it was checked before. */
 export async function createToken(
   { repositories, caller, now, random }: Context,
   input: InputOf<Tokens['create']>,
 ): Promise<PayloadOf<Tokens['create']>> {
   const scopes = scopesOf(input.kind, input.scopes ?? []);
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
-  if (!mayCreateToken(caller, input)) throw apiError('scopeMissing');
   if (input.expiresAt !== undefined && input.expiresAt <= now) throw apiError('invalidParams');
   for (const productId of productIds ?? []) {
     if ((await repositories.products.find(caller.accountId, productId)) === null) throw apiError('productNotFound');
@@ -46,15 +45,6 @@ export async function createToken(
   const secret = mintToken(input.kind, random(32));
   await repositories.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
   return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
-}
-
-/** Whether the caller may create the token it asks for. */
-export function mayCreateToken(caller: Caller, input: InputOf<Tokens['create']>): boolean {
-  return mayMint(caller, {
-    scopes: scopesOf(input.kind, input.scopes ?? []),
-    productIds: input.productIds ?? null,
-    expiresAt: input.expiresAt ?? null,
-  });
 }
 
 /** Revokes a token; the last admin token only with `force`, since no other token could create one. */

@@ -7,13 +7,6 @@ export function sanitise(text: string): string {
 }
 
 /** The same for a text of several lines, which stay lines. */
-export const sanitiseLines = (text: string): string => text.split('\n').map(sanitise).join('\n');
-
-/** The same inside JSON text, as JSON's own escapes: the data stays what it was. */
-export function sanitiseJson(json: string): string {
-  return json.replaceAll(unsafe, (character) =>
-    character === '\n' ? character : [...units(character)].map((unit) => `\\u${unit}`).join(''),
-  );
 }
 
 function* units(text: string): Generator<string> {

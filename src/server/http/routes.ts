@@ -1,14 +1,16 @@
 import type { AnyEndpoint, InputOf, ResultOf } from '../../contract/endpoint.ts';
+import type { Reason } from '../../contract/errors.ts';
 import { type Contract, listEndpoints } from '../../contract/index.ts';
-import { type Caller, canAccessProduct } from '../../domain/access.ts';
+import type { Caller } from '../../domain/access.ts';
+import { authorizations } from '../../service/authorization.ts';
 import type { Context } from '../../service/context.ts';
 import { createCustomer, deleteCustomer, listCustomers } from '../../service/customers.ts';
-import { deactivateKey, mayDeactivate, signKey } from '../../service/devices.ts';
-import { createKey, getKey } from '../../service/keys.ts';
+import { deactivateKey, signKey } from '../../service/devices.ts';
+import { countIssue, createKey, getKey } from '../../service/keys.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
 import { checkoutKey } from '../../service/sessions.ts';
 import { listPublicKeys } from '../../service/signing-keys.ts';
-import { createToken, listTokens, mayCreateToken, revokeToken, showSelf } from '../../service/tokens.ts';
+import { createToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
 
 type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
@@ -28,11 +30,10 @@ export interface Route {
   readonly endpoint: AnyEndpoint;
   /** `input` has been parsed by the endpoint's schemas, and the answer fits its reply. */
   perform(context: Context, input: unknown): Promise<unknown>;
-  /**
-   * Whether the caller may have what another token of its account was answered for this input. One that may not is
-   * left to the use case, which refuses it.
-   */
-  mayReplay(caller: Caller, input: Record<string, unknown>): boolean;
+  /** Why the caller may not make this request, or null. Called before anything is looked up or replayed. */
+  authorize(caller: Caller, input: unknown): Reason | null;
+  /** Called before the caller is given a success of another token. Throws ApiError when it must not have it. */
+  takeOver(context: Context): Promise<void>;
 }
 
 /** Every endpoint of the contract with its use case. */
@@ -40,16 +41,8 @@ export function listRoutes(): Route[] {
   return listEndpoints().map(({ name, endpoint }) => {
     const [resource = '', operation = ''] = name.split('.');
     const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
-    if (perform === undefined) throw new Error(`${name} has no use case`);
-    return { endpoint, perform, mayReplay: mayReplay[name] ?? mayTouch };
+    const authorize = (authorizations as Record<string, Record<string, Route['authorize']>>)[resource]?.[operation];
+    if (perform === undefined || authorize === undefined) throw new Error(`${name} has no use case`);
+    return { endpoint, perform, authorize, takeOver: name === 'keys.create' ? countIssue : async () => {} };
   });
 }
-
-const mayTouch: Route['mayReplay'] = (caller, { productId }) =>
-  typeof productId !== 'string' || canAccessProduct(caller, productId);
-
-const mayReplay: Readonly<Record<string, Route['mayReplay']>> = {
-  'keys.deactivate': (caller, input) =>
-    mayTouch(caller, input) && mayDeactivate(caller, input as InputOf<Contract['keys']['deactivate']>),
-  'tokens.create': (caller, input) => mayCreateToken(caller, input as InputOf<Contract['tokens']['create']>),
-};

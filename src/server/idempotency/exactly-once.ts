@@ -13,7 +13,7 @@ import {
 } from '../../store/tables/idempotency-sealing.ts';
 import { FINGERPRINT_VERSION } from './fingerprint.ts';
 
-/** A request under an idempotency key. */
+/** A request under an idempotency key. Its caller may make it: that was checked before. */
 export interface IdempotencyClaim {
   readonly accountId: AccountId;
   /** The token that makes the request; null for the owner of a database in process. */
@@ -23,6 +23,8 @@ export interface IdempotencyClaim {
   readonly method: string;
   readonly path: string;
   readonly now: Instant;
+  /** Called before the caller is given a response that another token was given; throws when it must not have it. */
+  authorizeReplay(repositories: Repositories, response: StoredResponse): Promise<void>;
 }
 
 /** The response to a request, and whether it was stored by an earlier one. */
@@ -78,7 +80,9 @@ async function runOrReplay(
   if (!(await repositories.idempotency.claim(claim.accountId, hash))) throw apiError('requestInProgress');
   const record = await repositories.idempotency.find(claim.accountId, hash);
   if (record !== null) {
-    return { ...readResponse(record, claim, sealingKey), replayed: true };
+    const response = readResponse(record, claim, sealingKey);
+    if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response);
+    return { ...response, replayed: true };
   }
 
   const { accountId, tokenId, fingerprint, method, path, now } = claim;

@@ -1,0 +1,49 @@
+import type { InputOf } from '../contract/endpoint.ts';
+import type { Reason } from '../contract/errors.ts';
+import type { Contract } from '../contract/index.ts';
+import { type Caller, canAccessProduct, mayFree, mayMint, scopesOf } from '../domain/access.ts';
+
+/**
+ * Whether a caller may make this request: null, or why not. Depends on the caller's token and the request alone, never
+ * on the account's data, and is called before anything is looked up. The scope of the endpoint was checked before.
+ */
+export type Authorize<E> = (caller: Caller, input: InputOf<E>) => Reason | null;
+
+type Authorizations<C> = { readonly [R in keyof C]: { readonly [N in keyof C[R]]: Authorize<C[R][N]> } };
+
+const anyone = (): null => null;
+
+/** A product that the token is not for is refused as one that does not exist. */
+const onProduct =
+  (reason: Reason) =>
+  (caller: Caller, { productId }: { readonly productId: string }): Reason | null =>
+    canAccessProduct(caller, productId) ? null : reason;
+
+/** Every operation; one without an entry does not compile. Decision 0028. */
+export const authorizations: Authorizations<Contract> = {
+  keys: {
+    create: onProduct('productUnavailable'),
+    get: onProduct('licenseNotFound'),
+    // A `client` token has to name a device, and frees no other.
+    deactivate: (caller, input) =>
+      onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
+    sign: onProduct('licenseNotFound'),
+    checkout: onProduct('licenseNotFound'),
+  },
+  customers: { list: anyone, create: anyone, delete: anyone },
+  products: {
+    list: anyone,
+    // The maker could not use a product that its token is not for.
+    create: (caller) => (caller.productIds === null ? null : 'scopeMissing'),
+    get: onProduct('productNotFound'),
+    update: onProduct('productNotFound'),
+  },
+  tokens: {
+    list: anyone,
+    create: (caller, { kind, scopes = [], productIds = null, expiresAt = null }) =>
+      mayMint(caller, { scopes: scopesOf(kind, scopes), productIds, expiresAt }) ? null : 'scopeMissing',
+    revoke: anyone,
+    self: anyone,
+  },
+  signingKeys: { jwks: anyone },
+};
