@@ -6,7 +6,11 @@ export function sanitise(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** The same for a text of several lines, which stay lines. */
+/** The same inside JSON text, as JSON's own escapes: the data stays what it was. */
+export function sanitiseJson(json: string): string {
+  return json.replaceAll(unsafe, (character) =>
+    character === '\n' ? character : [...units(character)].map((unit) => `\\u${unit}`).join(''),
+  );
 }
 
 function* units(text: string): Generator<string> {
