@@ -19,6 +19,8 @@ export interface OptionSpec<T = unknown> extends Described {
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   readonly parse: Parse<unknown>;
+  /** Asks for its text where it is required, missing, and a person can answer; null when there is nothing to pick. */
+  readonly pick?: (context: CommandContext) => Promise<string | null>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
 }
@@ -88,7 +90,11 @@ export function option(flags: string, describe: string, more: More & { parse?: P
 }
 
 /** An option with a value that must be given. */
-export function required(flags: string, describe: string, more: More = {}): OptionSpec<string> {
+export function required(
+  flags: string,
+  describe: string,
+  more: More & Pick<OptionSpec, 'pick'> = {},
+): OptionSpec<string> {
   return { flags, describe, kind: 'required', parse: asText, ...more };
 }
 

@@ -1,11 +1,7 @@
-import { Command as Commander, CommanderError } from 'commander';
+import { Command as Commander, CommanderError, type Help } from 'commander';
 import type { Command } from './command.ts';
 import { UsageError } from './failure/errors.ts';
 import { type GlobalFlags, globalOptions } from './global-options.ts';
-import { withoutBrackets } from './help/brackets.ts';
-import { expandHelp } from './help/expand.ts';
-import { groupHelp, leafHelp } from './help/pages.ts';
-import { rootHelp } from './help/root.ts';
 import type { Io } from './io.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
 
@@ -27,8 +23,10 @@ export interface Written {
 
 /** What commander comes to while it reads. */
 interface Reading {
-  /** Help or version. */
+  /** The version. */
   text: string;
+  /** The help that was asked for: it is loaded after commander has read the words, which cannot wait for it. */
+  help: (() => Promise<string>) | null;
   /** The words so far: `lkm keys`. */
   path: string;
   chosen: { readonly command: Command; readonly written: Written } | null;
@@ -36,30 +34,39 @@ interface Reading {
 
 /** Reads a command line, without the words for node and script. Throws `UsageError`. */
 export async function parseCommandLine(argv: readonly string[], { version }: Pick<Io, 'version'>): Promise<Parsed> {
-  const reading: Reading = { text: '', path: 'lkm', chosen: null };
+  const reading: Reading = { text: '', help: null, path: 'lkm', chosen: null };
   const root = buildProgram(reading, argv).version(version, '-V, --version', 'show the version');
   try {
-    await root.parseAsync(expandHelp(argv), { from: 'user' });
+    await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isText(error)) throw toUsageError(error, reading.path);
+    if (!isText(error)) throw await toUsageError(error, reading.path);
   } finally {
     refuseToken(root);
   }
   return reading.chosen
     ? { kind: 'command', ...reading.chosen, globals: root.opts() }
-    : { kind: 'text', text: reading.text };
+    : { kind: 'text', text: (await reading.help?.()) ?? reading.text };
+}
+
+/** `lkm help keys create` as `lkm keys create --help`. */
+async function readHelpWord(argv: readonly string[]): Promise<readonly string[]> {
+  if (argv[0] !== 'help') return argv;
+  const { expandHelp } = await import('./help/expand.ts');
+  return expandHelp(argv);
 }
 
 /** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
-  const root = newCommander('lkm', '', reading).configureHelp({ formatHelp: () => rootHelp() });
+  const root = newCommander('lkm', '', reading);
+  showHelp(root, reading, async () => (await import('./help/root.ts')).rootHelp());
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
   root.option('--token <TOKEN>');
 
   const parents = new Map([['', root]]);
   for (const { name, alias, summary } of groups) {
-    const group = newCommander(name, summary, reading).configureHelp({ formatHelp: groupHelp });
+    const group = newCommander(name, summary, reading);
+    showHelp(group, reading, async () => (await import('./help/pages.ts')).groupHelp(group));
     if (alias) group.alias(alias);
     parents.set(name, group);
     root.addCommand(group);
@@ -97,6 +104,14 @@ function newCommander(name: string, summary: string, reading: Reading): Commande
     .configureOutput({ writeOut: print, writeErr: print, outputError: () => {} });
 }
 
+function showHelp(commander: Commander, reading: Reading, render: (helper: Help) => Promise<string>): void {
+  const formatHelp = (_: Commander, helper: Help): string => {
+    reading.help = () => render(helper);
+    return '';
+  };
+  commander.configureHelp({ formatHelp });
+}
+
 /** Gives a command its arguments and options, just before commander reads them. */
 function fill(child: Commander, command: Command, reading: Reading): void {
   for (const { usage, describe } of Object.values(command.arguments)) child.argument(usage, describe);
@@ -107,7 +122,7 @@ function fill(child: Commander, command: Command, reading: Reading): void {
     attributes[name] = option.attributeName();
     child.addOption(option);
   }
-  child.configureHelp({ formatHelp: (self, helper) => leafHelp(self, helper, command) });
+  showHelp(child, reading, async (helper) => (await import('./help/pages.ts')).leafHelp(child, helper, command));
   child.action(() => {
     reading.chosen = { command, written: collect(child, command, attributes) };
   });
@@ -134,7 +149,8 @@ function refuseToken(root: Commander): void {
 }
 
 /** Commander writes its suggestion on a line of its own, in brackets. */
-function toUsageError(error: CommanderError, path: string): UsageError {
+async function toUsageError(error: CommanderError, path: string): Promise<UsageError> {
+  const { withoutBrackets } = await import('./help/brackets.ts');
   const [, what = error.message, meant] =
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(error.message) ?? [];
   const message = withoutBrackets(what);

@@ -1,10 +1,9 @@
 import { exitCodes } from './failure/exit-codes.ts';
-import { rootHelp } from './help/root.ts';
 import type { Io } from './io.ts';
 
 /** Runs one command line, without the words for node and script; resolves to its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const text = textFor(argv, io);
+  const text = await textFor(argv, io);
   if (text === null) {
     const { runCommandLine } = await import('./run-command-line.ts');
     return runCommandLine(argv, io);
@@ -20,8 +19,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** The text for the command lines that are typed most and need nothing but metadata: loading more takes longer. */
-function textFor([word, ...others]: readonly string[], { version }: Io): string | null {
+async function textFor([word, ...others]: readonly string[], { version }: Io): Promise<string | null> {
   if (others.length > 0) return null;
   if (word === '--version' || word === '-V') return `${version}\n`;
-  return word === undefined || word === '--help' || word === '-h' || word === 'help' ? rootHelp() : null;
+  if (word !== undefined && word !== '--help' && word !== '-h' && word !== 'help') return null;
+  const { rootHelp } = await import('./help/root.ts');
+  return rootHelp();
 }
