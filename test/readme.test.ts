@@ -28,8 +28,22 @@ it('tells a shown line from another one', () => {
   expect('cus_1\n').not.toMatch(toPattern(['prod_…']));
 });
 
+it('serves the database of the tour', () => {
+  const commands = readSteps(readFileSync(join(root, 'README.md'), 'utf8')).map(({ command }) => command);
+  const at = commands.findIndex((command) => command.startsWith(inBackground));
+  expect(commands.slice(0, at).some((command) => command.includes('keys create'))).toBe(true);
+  expect(commands.slice(at).filter((command) => command.includes('lkm -p local '))).not.toEqual([]);
+});
+
+/** The server goes on beside the commands that follow; it takes a free port. */
+const inBackground = 'lkm serve --db lkm.db --port 0 2>serve.log & SERVER=$!';
+const untilReady = 'for _ in $(seq 300); do grep -q "ready at" serve.log && break; sleep 0.1; done';
+
 function readSteps(readme: string): Step[] {
-  const blocks = [...readme.matchAll(/```console\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  const consoles = /```console\n([\s\S]*?)```|```sh\n(lkm serve --db lkm\.db\n)```/g;
+  const blocks = [...readme.matchAll(consoles)].map(([, block, serve]) =>
+    serve === undefined ? (block ?? '') : `$ ${inBackground}; ${untilReady}\n`,
+  );
   return blocks.flatMap((block) =>
     block
       .split(/^\$ /m)
@@ -49,7 +63,7 @@ function runAll(commands: readonly string[]): string[] {
     symlinkSync(join(root, 'bin/lkm.js'), join(folder, 'bin/lkm'));
     const end = '\u0004end of step';
     const script = commands.map((command) => `${command}\nstatus=$?; echo '${end}'; (exit $status)`).join('\n');
-    const { stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${script}`], {
+    const { stdout } = spawnSync('bash', ['-c', `exec 2>&1\n${script}\nkill $SERVER && wait $SERVER`], {
       cwd: folder,
       encoding: 'utf8',
       env: {
