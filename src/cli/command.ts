@@ -21,6 +21,8 @@ export interface OptionSpec<T = unknown> extends Described {
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   readonly parse: Parse<unknown>;
+  /** Asks for its text where it is required, missing, and a person can answer; null when there is nothing to pick. */
+  readonly pick?: (context: CommandContext) => Promise<string | null>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
 }
@@ -99,7 +101,7 @@ export function option(flags: string, describe: string, more: More & { parse?: P
 
 /** An option with a value that must be given. */
 export function required<const T extends string>(flags: string, describe: string, more: Choice<T>): OptionSpec<T>;
-export function required(flags: string, describe: string, more?: More): OptionSpec<string>;
+export function required(flags: string, describe: string, more?: More & Pick<OptionSpec, 'pick'>): OptionSpec<string>;
 export function required(flags: string, describe: string, more: More = {}): OptionSpec {
   return { flags, describe, kind: 'required', parse: asText, ...more };
 }
@@ -128,4 +130,16 @@ export function argument(usage: string, describe: string, more: More = {}): Argu
 /** The positional arguments that are left: `<ID...>`, at least one, or `[TOPIC...]`. */
 export function argumentList(usage: string, describe: string, more: More = {}): ArgumentSpec<string[]> {
   return { usage, describe, parse: asText, ...more };
+}
+
+/** What help says of an option: its choices and its variable too. */
+export function describeOption({ describe, choices, env }: Describable): string {
+  const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
+  return env ? `${listed} (${env})` : listed;
+}
+
+interface Describable {
+  readonly describe: string;
+  readonly choices?: readonly string[];
+  readonly env?: string;
 }

@@ -85,13 +85,13 @@ export function openSession({ written, flags, settings, io }: SessionOptions): C
   let isUnfinished = false;
   let isDelivered = false;
 
-  const chosenTarget = (): Target => {
-    target ??= chooseTarget(flags, io);
+  const chosenTarget = async (): Promise<Target> => {
+    target ??= await chooseTarget(flags, io);
     return target;
   };
 
   async function client({ needsToken } = { needsToken: true }): Promise<Client> {
-    connection ??= await openConnection(chosenTarget(), { flags, io, needsToken });
+    connection ??= await openConnection(await chosenTarget(), { flags, io, needsToken });
     opened ??= await openClient(connection, observation, settings, io);
     return opened;
   }
@@ -104,9 +104,8 @@ export function openSession({ written, flags, settings, io }: SessionOptions): C
 
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
     const { captureRequest, identityOf } = await import('./request/capture-request.ts');
-    const requests = await Promise.all(
-      sends.map((send) => captureRequest(chosenTarget(), (recorder) => send(recorder, {}))),
-    );
+    const chosen = await chosenTarget();
+    const requests = await Promise.all(sends.map((send) => captureRequest(chosen, (recorder) => send(recorder, {}))));
     if (dryRun) {
       const { DryRun } = await import('./request/dry-run.ts');
       throw new DryRun(requests, givenKey ?? io.uuid());

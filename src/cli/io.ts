@@ -45,7 +45,7 @@ export interface Io {
   processStartTime(pid: number): string | null;
   now(): number;
   uuid(): string;
-  /** Aborted when the process is told to stop; the reason is the name of the signal. */
+  /** Aborted when the process gets SIGINT or SIGTERM; the reason is the name of the signal. */
   readonly stop: AbortSignal;
   readonly prompter: Prompter;
   /** The network; not given, the client's own. */

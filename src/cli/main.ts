@@ -81,7 +81,7 @@ function userName(): string {
   }
 }
 
-/** On Linux the tick at which the process began; a process that is dead and not yet buried does not run. */
+/** On Linux the tick at which the process started; a zombie process counts as ended. */
 function processStartTime(pid: number): string | null {
   try {
     process.kill(pid, 0);
@@ -99,7 +99,7 @@ function processStartTime(pid: number): string | null {
   }
 }
 
-/** The first signal asks the command to stop, the second one does not ask. */
+/** The first signal lets the command stop by itself; the second one ends the process. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

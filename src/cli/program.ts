@@ -1,10 +1,8 @@
-import { Command as Commander, CommanderError } from 'commander';
-import type { Command } from './command.ts';
+import { Command as Commander, CommanderError, type Help } from 'commander';
+import { type Command, describeOption } from './command.ts';
 import { UsageError } from './failure/errors.ts';
 import { type GlobalFlags, globalOptions } from './global-options.ts';
-import { describeOption, expandHelp, groupHelp, leafHelp } from './help/pages.ts';
-import { rootHelp } from './help/root.ts';
-import { type HelpView, plainHelp, withoutBrackets } from './help/section.ts';
+import type { HelpView } from './help/section.ts';
 import type { Io } from './io.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
 
@@ -26,8 +24,10 @@ export interface Written {
 
 /** What commander comes to while it reads. */
 interface Reading {
-  /** Help or version. */
+  /** The version. */
   text: string;
+  /** The help that was asked for: it is loaded after commander has read the words, which cannot wait for it. */
+  help: ((view: HelpView) => Promise<string>) | null;
   /** The words so far: `lkm keys`. */
   path: string;
   chosen: { readonly command: Command; readonly written: Written } | null;
@@ -36,35 +36,42 @@ interface Reading {
 /** Reads a command line, without the words for node and script. Throws `UsageError`. */
 export async function parseCommandLine(
   argv: readonly string[],
-  { version }: Pick<Io, 'version'>,
-  view: HelpView = plainHelp,
+  io: Pick<Io, 'version' | 'env' | 'stdout'>,
 ): Promise<Parsed> {
-  const reading: Reading = { text: '', path: 'lkm', chosen: null };
-  const root = buildProgram(reading, argv, view).version(version, '-V, --version', 'show the version');
+  const reading: Reading = { text: '', help: null, path: 'lkm', chosen: null };
+  const root = buildProgram(reading, argv).version(io.version, '-V, --version', 'show the version');
   try {
-    await root.parseAsync(expandHelp(argv), { from: 'user' });
+    await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isText(error)) throw toUsageError(error, reading.path);
+    if (!isText(error)) throw await toUsageError(error, reading.path);
   } finally {
     refuseToken(root);
   }
-  return reading.chosen
-    ? { kind: 'command', ...reading.chosen, globals: root.opts() }
-    : { kind: 'text', text: reading.text };
+  if (reading.chosen) return { kind: 'command', ...reading.chosen, globals: root.opts() };
+  if (reading.help === null) return { kind: 'text', text: reading.text };
+  const { helpView } = await import('./help/section.ts');
+  return { kind: 'text', text: await reading.help(helpView(argv, io)) };
+}
+
+/** `lkm help keys create` as `lkm keys create --help`. */
+async function readHelpWord(argv: readonly string[]): Promise<readonly string[]> {
+  if (argv[0] !== 'help') return argv;
+  const { expandHelp } = await import('./help/pages.ts');
+  return expandHelp(argv);
 }
 
 /** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
-function buildProgram(reading: Reading, words: readonly string[], view: HelpView): Commander {
-  const root = newCommander('lkm', '', reading).configureHelp({ formatHelp: () => rootHelp(view) });
+function buildProgram(reading: Reading, words: readonly string[]): Commander {
+  const root = newCommander('lkm', '', reading);
+  showHelp(root, reading, async (view) => (await import('./help/root.ts')).rootHelp(view));
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
   root.option('--token <TOKEN>');
 
   const parents = new Map([['', root]]);
   for (const { name, alias, summary } of groups) {
-    const group = newCommander(name, summary, reading).configureHelp({
-      formatHelp: (self) => groupHelp(self, view),
-    });
+    const group = newCommander(name, summary, reading);
+    showHelp(group, reading, async (view) => (await import('./help/pages.ts')).groupHelp(group, view));
     if (alias) group.alias(alias);
     parents.set(name, group);
     root.addCommand(group);
@@ -82,7 +89,7 @@ function buildProgram(reading: Reading, words: readonly string[], view: HelpView
     parent.hook('preSubcommand', async (_, child) => {
       reading.path = `${reading.path} ${child.name()}`;
       const command = await leafOf.get(child)?.load();
-      if (command) fill(child, command, reading, view);
+      if (command) fill(child, command, reading);
     });
   }
   return root;
@@ -102,8 +109,20 @@ function newCommander(name: string, summary: string, reading: Reading): Commande
     .configureOutput({ writeOut: print, writeErr: print, outputError: () => {}, getOutHasColors: () => true });
 }
 
+function showHelp(
+  commander: Commander,
+  reading: Reading,
+  render: (view: HelpView, helper: Help) => Promise<string>,
+): void {
+  const formatHelp = (_: Commander, helper: Help): string => {
+    reading.help = (view) => render(view, helper);
+    return '';
+  };
+  commander.configureHelp({ formatHelp });
+}
+
 /** Gives a command its arguments and options, just before commander reads them. */
-function fill(child: Commander, command: Command, reading: Reading, view: HelpView): void {
+function fill(child: Commander, command: Command, reading: Reading): void {
   for (const { usage, describe } of Object.values(command.arguments)) child.argument(usage, describe);
   const attributes: Record<string, string> = {};
   for (const [name, spec] of Object.entries(command.options)) {
@@ -112,7 +131,9 @@ function fill(child: Commander, command: Command, reading: Reading, view: HelpVi
     attributes[name] = option.attributeName();
     child.addOption(option);
   }
-  child.configureHelp({ formatHelp: (self, helper) => leafHelp(self, helper, command, view) });
+  showHelp(child, reading, async (view, helper) =>
+    (await import('./help/pages.ts')).leafHelp(child, helper, command, view),
+  );
   child.action(() => {
     reading.chosen = { command, written: collect(child, command, attributes) };
   });
@@ -139,7 +160,8 @@ function refuseToken(root: Commander): void {
 }
 
 /** Commander writes its suggestion on a line of its own, in brackets. It suggests opposites too: those are left out. */
-function toUsageError(error: CommanderError, path: string): UsageError {
+async function toUsageError(error: CommanderError, path: string): Promise<UsageError> {
+  const { withoutBrackets } = await import('./help/section.ts');
   const [, what = error.message, meant] =
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(error.message) ?? [];
   const message = withoutBrackets(what);

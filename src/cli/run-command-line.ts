@@ -1,8 +1,7 @@
 import { readSettings, type Settings } from './config/settings.ts';
 import { openSession } from './context.ts';
 import { exitCodes } from './failure/exit-codes.ts';
-import { fail, type Progress } from './failure/fail.ts';
-import { helpView } from './help/section.ts';
+import type { Progress } from './failure/fail.ts';
 import type { Io } from './io.ts';
 import { openDestination } from './output/destination.ts';
 import { chooseFields } from './output/fields.ts';
@@ -15,19 +14,24 @@ import { readValues } from './values/read-values.ts';
 /** Reads a command line and does what it says; resolves to the exit code. The one place that catches errors. */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
   const progress: Progress = { argv, io };
-  const code = await runParsed(progress).catch((error: unknown) => fail(error, progress));
+  const code = await runParsed(progress).catch((error: unknown) => explain(error, progress));
   try {
     progress.destination?.discard();
     await progress.session?.close();
     return code;
   } catch (error) {
-    return code === exitCodes.ok ? fail(error, progress) : code;
+    return code === exitCodes.ok ? explain(error, progress) : code;
   }
+}
+
+async function explain(error: unknown, progress: Progress): Promise<number> {
+  const { fail } = await import('./failure/fail.ts');
+  return fail(error, progress);
 }
 
 async function runParsed(progress: Progress): Promise<number> {
   const { argv, io } = progress;
-  const parsed = await parseCommandLine(argv, io, helpView(argv, io));
+  const parsed = await parseCommandLine(argv, io);
   if (parsed.kind === 'text') {
     await print(parsed.text, io);
     return exitCodes.ok;
@@ -44,7 +48,8 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   const chosen = chooseFields(settings.fields, fields);
   const session = openSession({ written, flags: globals, settings, io });
   progress.session = session;
-  const values = await readValues(command, written, io);
+  const { values, picked } = await readValues(command, written, session);
+  progress.argv = [...argv, ...picked];
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
@@ -56,7 +61,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
     if (!io.stop.aborted) session.delivered();
     return dryRunOutcome(error);
   });
-  const rerun = (key: string) => rerunLine(argv, key, { command, written, showsSecrets: io.stderr.isTTY });
+  const rerun = (key: string) => rerunLine(progress.argv, key, { command, written, showsSecrets: io.stderr.isTTY });
   const isTaken = await writeResult(result, { settings, io, fields, chosen, destination, rerun });
   if (isTaken) session.delivered();
   else if (result.idempotencyKey !== undefined) await session.say(unread(rerun(result.idempotencyKey)));

@@ -1,11 +1,9 @@
 import { exitCodes } from './failure/exit-codes.ts';
-import { rootHelp } from './help/root.ts';
-import { helpView } from './help/section.ts';
 import type { Io } from './io.ts';
 
 /** Runs one command line, without the words for node and script; resolves to its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const text = textFor(argv, io);
+  const text = await textFor(argv, io);
   if (text === null) {
     const { runCommandLine } = await import('./run-command-line.ts');
     return runCommandLine(argv, io);
@@ -21,10 +19,11 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** The text for the command lines that are typed most and need nothing but metadata: loading more takes longer. */
-function textFor(argv: readonly string[], io: Io): string | null {
+async function textFor(argv: readonly string[], io: Io): Promise<string | null> {
   const [word, ...others] = argv;
   if (others.length > 0) return null;
   if (word === '--version' || word === '-V') return `${io.version}\n`;
-  const isHelp = word === undefined || word === '--help' || word === '-h' || word === 'help';
-  return isHelp ? rootHelp(helpView(argv, io)) : null;
+  if (word !== undefined && word !== '--help' && word !== '-h' && word !== 'help') return null;
+  const [{ rootHelp }, { helpView }] = await Promise.all([import('./help/root.ts'), import('./help/section.ts')]);
+  return rootHelp(helpView(argv, io));
 }

@@ -3,7 +3,7 @@ import { parseCommandLine } from '../../src/cli/program.ts';
 import { groups, leaves } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
-import { lkm } from './fake-io.ts';
+import { fakeIo, lkm } from './fake-io.ts';
 
 /** Public to programs through `auth status`, which comes with the command of that name. */
 const withoutCommand = ['tokens.self'];
@@ -36,7 +36,7 @@ describe.each(leaves)('lkm $path', ({ path, load }) => {
 
   it('gives examples that parse', async () => {
     for (const [line] of (await load()).examples) {
-      const parsed = await parseCommandLine(wordsOf(line), { version: '0.0.0' });
+      const parsed = await parseCommandLine(wordsOf(line), fakeIo().io);
       expect(parsed.kind === 'command' || line.includes('help') || line.includes('--version')).toBe(true);
     }
   });

@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../src/cli/failure/errors.ts';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { lkm, type Surroundings } from './fake-io.ts';
-import { customer, KEY, listed, PRODUCT, remote, type Scripted, scriptedService } from './scripted-service.ts';
+import {
+  customer,
+  issued,
+  KEY,
+  listed,
+  PRODUCT,
+  refusal,
+  remote,
+  type Scripted,
+  scriptedService,
+} from './scripted-service.ts';
 
 const remove = ['customers', 'delete', 'cus_1'];
 const ada = listed([customer('cus_1', 'Ada Ltd', 'it@ada.example')]);
@@ -189,5 +199,67 @@ describe('freeing all devices', () => {
     expect((await lkm(free, { fetch, env: remote })).code).toBe(3);
     expect(seen).toEqual([]);
     expect((await lkm([...free, '--yes'], { fetch, env: remote })).code).toBe(0);
+  });
+});
+
+describe('a product that is not given', () => {
+  const times = { createdAt: '2026-08-14T09:12:44.031Z', updatedAt: '2026-08-14T09:12:44.031Z' };
+  const products: Scripted = [
+    200,
+    {
+      action: 'products.list',
+      status: true,
+      data: [
+        { id: PRODUCT, name: 'Engine \u001b[31mPro', active: true, ...times },
+        { id: `${PRODUCT}2`, name: 'Old', active: false, ...times },
+      ],
+      code: 0,
+    },
+  ];
+  const create = ['keys', 'create', '--max-retries', '0'];
+
+  it('is picked by name on a terminal', async () => {
+    const { fetch, seen } = scriptedService(products, issued);
+    const shown: unknown[] = [];
+    const prompter: Prompter = {
+      ...person(true).prompter,
+      choose: async (question, choices) => {
+        shown.push(question, ...choices);
+        return choices[0]?.value ?? '';
+      },
+    };
+    const { code, stdout } = await lkm(create, { fetch, env: remote, terminal: true, prompter });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${KEY}\n` });
+    expect(seen.at(-1)?.body).toEqual({ productId: PRODUCT });
+    expect(shown).toEqual([
+      'which product?',
+      { value: PRODUCT, name: `Engine \\u{1b}[31mPro  ${PRODUCT}` },
+      { value: `${PRODUCT}2`, name: `Old (inactive)  ${PRODUCT}2` },
+    ]);
+  });
+
+  it('is in the line that repeats the command', async () => {
+    const { fetch } = scriptedService(products, refusal(500, 1, 'Server error'));
+    const { prompter } = person(PRODUCT);
+    const { code, stderr } = await lkm(create, { fetch, env: remote, terminal: true, prompter });
+    expect(code).toBe(8);
+    expect(stderr).toContain(`lkm keys create --max-retries 0 --product ${PRODUCT} --idempotency-key `);
+  });
+
+  it.each([
+    ['where nobody can be asked', {}, []],
+    ['with --no-input', { terminal: true }, ['--no-input']],
+  ])('is required %s', async (_, surroundings, more) => {
+    const { fetch, seen } = scriptedService(products);
+    const { code, stderr } = await lkm([...create, ...more], { fetch, env: remote, ...surroundings });
+    expect({ code, seen }).toEqual({ code: 2, seen: [] });
+    expect(stderr).toContain('--product is required');
+  });
+
+  it('is required where the account has none to pick', async () => {
+    const { fetch } = scriptedService([200, { action: 'products.list', status: true, data: [], code: 0 }]);
+    const { code, stderr } = await lkm(create, { fetch, env: remote, terminal: true });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--product is required');
   });
 });

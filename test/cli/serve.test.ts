@@ -113,6 +113,20 @@ describe('lkm serve', () => {
     await killed.stop();
   });
 
+  it('serves a new database where its token cannot be stored, and says how to make one', async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'file'), '');
+    const { printed, stop } = await started(['--db', 'a.db'], {
+      cwd,
+      env: { LKM_CONFIG_DIR: join(cwd, 'file/config') },
+    });
+    expect(printed.stderr).toContain(
+      `  profile   none: cannot write ${join(cwd, 'file/config/config.json')} (ENOTDIR)\n`,
+    );
+    expect(printed.stderr).toContain('  token     lkm tokens create --kind admin --name NAME --db ');
+    expect(await stop()).toBe(0);
+  });
+
   it('closes its port when its first line cannot be written', async () => {
     const cwd = tempFolder();
     const ran = await lkm(['serve', '--port', '0', '--json'], { cwd, stdout: 'ENOSPC' });

@@ -3,7 +3,11 @@ import type { Changed } from '../context.ts';
 import type { Note } from '../output/result.ts';
 
 /** The product whose key is meant. */
-export const product = required('-P, --product <ID>', 'the product', { env: 'LKM_PRODUCT', field: 'productId' });
+export const product = required('-P, --product <ID>', 'the product', {
+  env: 'LKM_PRODUCT',
+  field: 'productId',
+  pick: async (context) => (await import('../prompts/pick-product.ts')).pickProduct(context),
+});
 
 /** The options of every command that changes something. */
 export const change = {

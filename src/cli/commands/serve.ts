@@ -7,10 +7,10 @@ import { addProfile, moveProfile, readConfig } from '../config/config.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { defaultDatabase } from '../config/paths.ts';
 import { closeCommand, isOpenToOthers } from '../config/private-file.ts';
+import { profileOf } from '../config/profiles.ts';
 import { forgetServer, recordServer, serversFolder } from '../config/running-servers.ts';
-import { profileOf } from '../config/target.ts';
 import type { CommandContext } from '../context.ts';
-import { boundYoungGeneration } from '../heap.ts';
+import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
 import { quote } from '../request/rerun.ts';
@@ -63,7 +63,6 @@ export const serve = command({
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
     });
     context.onClose(server.close);
-    boundYoungGeneration();
     const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };
     const access = storeAccess(served, io);
     await record(served, context);
@@ -107,24 +106,30 @@ type Access = readonly string[];
 
 /** Stores the token of a new database as a profile of its own; a known database may have moved to another port. */
 function storeAccess({ url, db, created, isShared }: Served, io: Io): Access {
+  const makeOne = makeToken(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
   if (created) {
-    const name = addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db });
     const isShown = io.stdout.isTTY && io.stderr.isTTY;
-    return [...(isShown ? [`  token     ${created.adminToken} (shown once)`] : []), ...useOf(name)];
+    const token = isShown ? [`  token     ${created.adminToken} (shown once)`] : [];
+    try {
+      return [...token, ...useOf(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db }))];
+    } catch (error) {
+      if (!(error instanceof LocalError)) throw error;
+      // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
+      return [`  profile   none: ${error.message}`, ...(isShown ? token : makeOne)];
+    }
   }
   const profile = profileOf(db, readConfig(io));
-  if (profile === undefined) {
-    const how = isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`;
-    return [
-      `  token     lkm tokens create --kind admin --name NAME ${how}`,
-      '  try it    lkm -p local products list, with the token in LKM_TOKEN',
-    ];
-  }
+  if (profile === undefined) return makeOne;
   if (profile.baseUrl === url) return useOf(profile.name);
   if (isShared) return useOf('local');
   moveProfile(io, profile.name, url);
   return useOf(profile.name);
 }
+
+const makeToken = (how: string): Access => [
+  `  token     lkm tokens create --kind admin --name NAME ${how}`,
+  '  try it    lkm -p local products list, with the token in LKM_TOKEN',
+];
 
 const useOf = (profile: string): Access => [`  profile   ${profile}`, `  try it    lkm -p ${profile} products list`];
 

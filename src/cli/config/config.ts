@@ -72,13 +72,19 @@ export function moveProfile(io: Io, name: string, baseUrl: string): void {
 /** Reads, changes and writes the configuration while no other process does. */
 function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: Config; readonly value: T }): T {
   const folder = configDir(io);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return withLock(folder, io.uuid(), io, () => {
-    const { config, value } = change(readConfig(io));
-    writeAtomically(configFile(io), `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
-    syncFolder(folder);
-    return value;
-  });
+  const path = configFile(io);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return withLock(folder, io.uuid(), io, () => {
+      const { config, value } = change(readConfig(io));
+      writeAtomically(path, `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
+      syncFolder(folder);
+      return value;
+    });
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error instanceof LocalError) throw error;
+    throw new LocalError(`cannot write ${path} (${error.code})`, [], { cause: error });
+  }
 }
 
 function checked(stored: unknown, path: string): Config {

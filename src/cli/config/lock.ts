@@ -14,7 +14,8 @@ const FREE = 'free';
 
 /**
  * Runs `work` while no other process holds the lock of `folder`. All of it is synchronous, so nothing else of this
- * process runs meanwhile. `id` is new with each call. Throws an error with the code `ELOCKED` when another process holds the lock for seconds.
+ * process runs meanwhile. `id` is new with each call. Throws an error with the code `ELOCKED` when another process
+ * holds the lock for seconds.
  *
  * The lock is a folder with one file in it, whose name says who holds it. Taking it renames that file, which succeeds
  * for one process only, also when the holder has died: each holder has a name that is never used again.
@@ -40,7 +41,7 @@ function acquire(lock: string, own: string, io: Machine): void {
     if (holder === undefined) createLock(lock, own);
     else if ((holder === FREE || isStale(holder, unchanged, io)) && renamed(join(lock, holder), join(lock, own)))
       return;
-    // The first looks follow each other: creating the lock, or losing it to a faster process, is no reason to wait.
+    // No wait at first: the lock may have to be created, or another process may just have taken it.
     if (polls > 2) sleep(POLL_MS);
   }
   throw Object.assign(new Error(`${lock} is held by ${last}`), { code: 'ELOCKED' });

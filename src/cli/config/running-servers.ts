@@ -53,7 +53,7 @@ const hasEnded = ({ host, pid, startTime }: RunningServer, io: Io): boolean =>
 
 function readRecords(io: Io): { readonly file: string; readonly server: RunningServer | null }[] {
   const folder = serversFolder(io);
-  // A token is sent to the address in a record: nobody else may have put it there.
+  // A token is sent to the address in a record: no other user may be able to write it.
   if (!isPrivateFolder(folder, io)) return [];
   try {
     const names = readdirSync(folder).filter((name) => name.endsWith('.json'));

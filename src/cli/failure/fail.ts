@@ -12,7 +12,8 @@ import type { Report } from './report.ts';
 
 /** How far a run has come; an error is explained by it. */
 export interface Progress {
-  readonly argv: readonly string[];
+  /** With the words of the values that were picked. */
+  argv: readonly string[];
   readonly io: Io;
   parsed?: ParsedCommand;
   settings?: Settings;

@@ -46,18 +46,6 @@ export function leafHelp(self: Commander, helper: Help, command: Command, view: 
   ].join('\n');
 }
 
-/** What help says of an option: its choices and its variable too. */
-export function describeOption({ describe, choices, env }: Describable): string {
-  const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
-  return env ? `${listed} (${env})` : listed;
-}
-
-interface Describable {
-  readonly describe: string;
-  readonly choices?: readonly string[];
-  readonly env?: string;
-}
-
 const indented = (text: string, { columns }: HelpView): string =>
   wrap(text, columns - 4)
     .map((line) => `  ${line}\n`)

@@ -14,6 +14,9 @@ export interface Choice {
   readonly name: string;
 }
 
+/** More choices are searched by a part of their name. */
+const MAX_LISTED_CHOICES = 9;
+
 type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
 
 /** The prompter of a real terminal. Ctrl-C ends the command with 130, and Ctrl-D with 3: nothing was confirmed. */
@@ -25,7 +28,13 @@ export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.Wr
       answered(streams, async (context) => (await prompts()).confirm({ message, default: false }, context)),
     type: (message) => answered(streams, async (context) => (await prompts()).input({ message }, context)),
     choose: (message, choices) =>
-      answered(streams, async (context) => (await prompts()).select({ message, choices: [...choices] }, context)),
+      answered(streams, async (context) => {
+        const { search, select } = await prompts();
+        if (choices.length <= MAX_LISTED_CHOICES) return select({ message, choices: [...choices] }, context);
+        const find = (term = ''): Choice[] =>
+          choices.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
+        return search({ message, source: find }, context);
+      }),
   };
 }
 

@@ -8,7 +8,7 @@ import { type Begun, type Entry, type Journal, journalFolder } from './journal.t
 import type { Pending } from './journal-index.ts';
 import type { RequestIdentity, Row } from './journal-lines.ts';
 
-/** Writes requests down before they are sent, and says what the journal knows about them. Never fails. */
+/** Writes requests to the journal before they are sent, and reports what it knows about them. Never throws. */
 export async function beginChanges(
   requests: readonly RequestIdentity[],
   givenKey: string | undefined,

@@ -4,7 +4,7 @@ import type { Instance } from '../../server/runtime.ts';
 import { checkExists } from '../config/location.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Target } from '../config/target.ts';
-import { type FoundToken, findToken, readTokenFile } from '../config/token.ts';
+import type { FoundToken } from '../config/token.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import type { Observation } from './observe.ts';
@@ -26,13 +26,19 @@ export async function openConnection(
   { flags, io, needsToken }: { readonly flags: GlobalFlags; readonly io: Io; readonly needsToken: boolean },
 ): Promise<Connection> {
   if (target.kind === 'remote') {
+    const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
     return { baseUrl: target.baseUrl, fetch: io.fetch, token, close: async () => {} };
   }
-  const given = flags.tokenFile ? await readTokenFile(flags.tokenFile, '--token-file', io) : undefined;
+  const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   const token = given ? { token: given, from: '--token-file' } : { token: instance.ownerToken, from: '--db' };
   return { baseUrl: inProcessUrl, fetch: instance.fetch, token, close: () => instance.close() };
+}
+
+async function readGiven(file: string, io: Io): Promise<string> {
+  const { readTokenFile } = await import('../config/token.ts');
+  return readTokenFile(file, '--token-file', io);
 }
 
 /** The typed client on a connection; what its requests show goes to the observation. */

@@ -1,20 +1,38 @@
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { readSwitch } from '../config/settings.ts';
+import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import type { Io } from '../io.ts';
 import type { Written } from '../program.ts';
 
+/** The values of a command, and the words of those that were picked, as they would have been written. */
+export interface ReadValues {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly picked: readonly string[];
+}
+
 /** Turns what was written into the values the command receives. Throws `UsageError` and names the option. */
-export async function readValues(command: Command, written: Written, io: Io): Promise<Record<string, unknown>> {
+export async function readValues(command: Command, written: Written, context: CommandContext): Promise<ReadValues> {
+  const { io } = context;
   const values: Record<string, unknown> = {};
+  const picked: string[] = [];
   for (const [name, spec] of Object.entries(command.options)) {
-    values[name] = await readOption(spec, written.options[name], io);
+    const text = written.options[name] ?? (await pickMissing(spec, context));
+    if (text !== undefined && written.options[name] === undefined) picked.push(longFlag(spec.flags), String(text));
+    values[name] = await readOption(spec, text, io);
   }
   for (const [name, spec] of Object.entries(command.arguments)) {
     values[name] = await readArgument(spec, written.arguments[name], io, values);
   }
-  return values;
+  return { values, picked };
+}
+
+/** Asks for a required value that is given nowhere. */
+async function pickMissing({ kind, env, pick }: OptionSpec, context: CommandContext): Promise<string | undefined> {
+  const isGiven = env !== undefined && Boolean(context.io.env[env]);
+  if (kind !== 'required' || isGiven || pick === undefined || !context.settings.interactive) return undefined;
+  return (await pick(context)) ?? undefined;
 }
 
 async function readArgument(

@@ -106,7 +106,7 @@ interface DeletedRow {
   readonly idempotencyKey: string;
 }
 
-/** Deletes one after the other. What the service refuses is told, and the next is tried; other errors end the command. */
+/** Deletes one after the other. A refusal is reported and the next one is tried; any other error ends the command. */
 async function deleteEach(
   context: CommandContext,
   ids: readonly string[],

@@ -49,7 +49,7 @@ async function confirmRevoking(context: CommandContext, id: string): Promise<voi
 
 /** The service, and what the token is. */
 async function describeToken({ client, flags, io }: CommandContext, id: string): Promise<string[]> {
-  const target = chooseTarget(flags, io);
+  const target = await chooseTarget(flags, io);
   const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
   const token = (await (await client()).tokens.list()).items.find((one) => one.id === id);
   if (!token) return [`  ${id}  not in the list of ${where}`];
