@@ -162,9 +162,19 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await stock(store);
     const work = store.transaction((rows) => addCustomer(rows, 'a'));
     const closed = store.close();
-    const [outcome] = await Promise.allSettled([work, closed]);
-    const kept = await database.query('select name from customers');
-    expect(kept.length).toBe(outcome.status === 'fulfilled' ? 1 : 0);
+    expect(await Promise.all([work, closed])).toEqual([true, undefined]);
+    expect(await database.query('select name from customers')).toHaveLength(1);
+  });
+
+  it('that waits keeps no reads waiting, however many there are', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const { promise: signal, resolve: go } = Promise.withResolvers<void>();
+    const waiting = Array.from({ length: 30 }, () => store.transaction(() => signal));
+    expect(await namesOf(store)).toEqual([]);
+    go();
+    await Promise.all(waiting);
   });
 });
 
