@@ -9,7 +9,7 @@ type Customers = Contract['customers'];
 
 /** Lists all customers of the account. */
 export function listCustomers({ repositories, caller }: Context): Promise<PayloadOf<Customers['list']>> {
-  return repositories.customers.list(caller.accountId);
+  return Array.fromAsync(repositories.customers.listAll(caller.accountId));
 }
 
 /** Creates a customer. */

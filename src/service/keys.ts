@@ -38,15 +38,12 @@ export async function createKey(context: Context, input: InputOf<Keys['create']>
 /** Shows one licence with its devices and its customer. */
 export async function getKey(context: Context, input: InputOf<Keys['get']>): Promise<PayloadOf<Keys['get']>> {
   const { repositories, caller } = context;
-  const license = await findLicense(context, input);
-  if (license === null) throw apiError('licenseNotFound');
-  const devices = await repositories.devices.list(license);
-  const customer =
-    license.customerId === null ? null : await repositories.customers.find(caller.accountId, license.customerId);
-  return {
-    license: showLicense(license, devices, seesSecrets(caller)),
-    customer: customer && { id: customer.id, name: customer.name, email: customer.email, active: customer.active },
-  };
+  const found = canAccessProduct(caller, input.productId)
+    ? await repositories.keys.findWithCustomer(caller.accountId, input.productId, input.licenseKey)
+    : null;
+  if (found === null) throw apiError('licenseNotFound');
+  const devices = await repositories.devices.list(found.license);
+  return { license: showLicense(found.license, devices, seesSecrets(caller)), customer: found.customer };
 }
 
 /** The licence the caller names, or null; one that the caller may not touch is as good as absent. */

@@ -11,7 +11,7 @@ type Products = Contract['products'];
 
 /** Lists the products that the caller may touch. */
 export async function listProducts({ repositories, caller }: Context): Promise<PayloadOf<Products['list']>> {
-  const products = await repositories.products.list(caller.accountId);
+  const products = await Array.fromAsync(repositories.products.listAll(caller.accountId));
   return products.filter((product) => canAccessProduct(caller, product.id));
 }
 
@@ -37,13 +37,14 @@ export async function getProduct(
 
 /** Renames a product, or makes it active or inactive. */
 export async function updateProduct(
-  context: Context,
+  { repositories, caller, now }: Context,
   { productId, name, active }: InputOf<Products['update']>,
 ): Promise<PayloadOf<Products['update']>> {
-  const product = await findProduct(context, productId);
-  const updated = { ...product, name: name ?? product.name, active: active ?? product.active, updatedAt: context.now };
-  await context.repositories.products.update(context.caller.accountId, updated, context.now);
-  return updated;
+  const product = canAccessProduct(caller, productId)
+    ? await repositories.products.patch(caller.accountId, productId, { name, active, updatedAt: now })
+    : null;
+  if (product === null) throw apiError('productNotFound');
+  return product;
 }
 
 async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {

@@ -11,7 +11,7 @@ type Tokens = Contract['tokens'];
 
 /** Lists the tokens of the account. */
 export function listTokens({ repositories, caller }: Context): Promise<PayloadOf<Tokens['list']>> {
-  return repositories.tokens.list(caller.accountId);
+  return Array.fromAsync(repositories.tokens.listAll(caller.accountId));
 }
 
 /** Creates a token that may do no more than its maker. */

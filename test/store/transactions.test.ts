@@ -7,7 +7,8 @@ import { accountId, device, stock } from '../support/shelf.ts';
 const addCustomer = (rows: Repositories, name: string) =>
   rows.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
 
-const namesOf = async (store: Store) => (await store.repositories.customers.list(accountId)).map(({ name }) => name);
+const namesOf = async (store: Store) =>
+  (await Array.fromAsync(store.repositories.customers.listAll(accountId))).map(({ name }) => name);
 
 describe.each(engines)('a transaction on $name', (engine) => {
   it('answers what its work answers, once that is written', async () => {

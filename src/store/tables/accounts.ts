@@ -1,20 +1,21 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
+import { insertInto, readerOf, type Table } from '../table.ts';
+
+export const accountColumns = {
+  id: text<AccountId>()('id'),
+  name: text()('name'),
+  createdAt: text<Instant>()('created_at'),
+};
 
 /** A vendor: everything else belongs to one, and no statement crosses accounts. */
-export interface Account {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly createdAt: Instant;
-}
+export type Account = RecordOf<typeof accountColumns>;
 
-const insert = statement<{ id: string; name: string; createdAt: string }>()((db, $) =>
-  db
-    .insertInto('accounts')
-    .values({ id: $.id, name: $.name, created_at: $.createdAt })
-    .onConflict((conflict) => conflict.column('name').doNothing()),
-);
+const accounts: Table<typeof accountColumns> = { name: 'accounts', columns: accountColumns };
+const insert = insertInto(accounts, ['name']);
+const toAccount = readerOf(accounts);
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(1));
 
@@ -28,6 +29,6 @@ export const accountRepository = (db: Connection) => ({
   /** The account that was made first: the owner of a database with one account. */
   async oldest(): Promise<Account | null> {
     const row = await db.first(oldest, {});
-    return row === undefined ? null : { id: row.id as AccountId, name: row.name, createdAt: row.created_at as Instant };
+    return row === undefined ? null : toAccount(row);
   },
 });
