@@ -12,7 +12,7 @@ interface Step {
   readonly shown: readonly string[];
 }
 
-it('prints what the README shows, block after block', () => {
+it('prints what the README shows, block after block', { timeout: 180_000 }, () => {
   const steps = readSteps(readFileSync(join(root, 'README.md'), 'utf8'));
   expect(steps.length).toBeGreaterThan(10);
   const printed = runAll(steps.map(({ command }) => command));
