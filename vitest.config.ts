@@ -7,8 +7,13 @@ const built = 'test/support/build.ts';
 const needs = {
   /** A PostgreSQL server. */
   engines: ['test/{api,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
-  /** The built command. */
-  built: ['test/built/**/*.test.ts', 'test/examples.test.ts', 'test/readme.test.ts'],
+  /** The built command, or time for processes that run one after the other. */
+  built: [
+    'test/built/**/*.test.ts',
+    'test/{examples,package,readme}.test.ts',
+    'test/tools/release.test.ts',
+    'test/tools/trace.test.ts',
+  ],
   /** Time, and processes to kill. */
   faults: ['test/faults/**/*.test.ts', 'test/cli/killed.test.ts'],
 };

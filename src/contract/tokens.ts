@@ -64,7 +64,10 @@ export const tokens = {
         maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
         expiresAt: Instant.optional().describe('When it expires, in the future; absent means never'),
       })
-      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), 'scopes go with kind scoped')
+      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
+        message: 'scopes go with kind scoped',
+        path: ['scopes'],
+      })
       .meta({
         id: 'CreateTokenRequest',
         not: {

@@ -105,6 +105,13 @@ const rows: Row[] = [
     answer: [200, 'a page'],
     exitCode: 10,
     code: 'bad_response',
+  },
+  {
+    when: 'a change answered in a wrong shape',
+    argv: create,
+    answer: [200, { code: 0 }],
+    exitCode: 8,
+    code: 'outcome_unknown',
     retryable: true,
   },
   {
@@ -135,6 +142,13 @@ const rows: Row[] = [
     when: 'a question answered by a page',
     argv: get,
     answer: [200, 'a page'],
+    exitCode: 10,
+    code: 'bad_response',
+  },
+  {
+    when: 'a question answered in a wrong shape',
+    argv: get,
+    answer: [200, { code: 0 }],
     exitCode: 10,
     code: 'bad_response',
     retryable: true,

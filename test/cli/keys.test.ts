@@ -212,7 +212,7 @@ describe('a signed file', () => {
     });
     expect((await at(['--host-id', 'h2'])).stderr).toContain('it is for another device than --host-id');
     expect((await at(['-P', PRODUCT])).stderr).toContain('it is for another product than --product');
-    await lkm(['products', 'create', '--name', 'n', '--db', 'other.db'], { cwd });
+    await lkm(['products', 'create', '--name', 'n', '--db', 'other.db', '--create'], { cwd });
     const foreign = await lkm(['keys', 'verify', 'a.lic', '--db', 'other.db'], { cwd });
     expect(foreign).toMatchObject({ code: 5, stdout: 'unknown_kid\n' });
     expect(foreign.stderr).toBe(

@@ -76,13 +76,15 @@ describe('an option that takes one of a list', () => {
 
 /** The values of an enumeration, or of a list of one; null for another schema. */
 function valuesOf(schema: unknown): readonly unknown[] | null {
-  const { options, element, unwrap } = schema as {
+  const { options, element, out, unwrap } = schema as {
     options?: readonly unknown[];
     element?: unknown;
+    out?: unknown;
     unwrap?: () => unknown;
   };
   if (Array.isArray(options) && options.every((option) => typeof option === 'string')) return options;
   if (element !== undefined) return valuesOf(element);
+  if (out !== undefined) return valuesOf(out);
   return unwrap === undefined ? null : valuesOf(unwrap.call(schema));
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { selfSigned } from '../client/self-signed.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
@@ -137,10 +138,12 @@ describe('lkm serve', () => {
 
   it('warns of a TLS key that others can read', async () => {
     const cwd = tempFolder();
-    writeFileSync(join(cwd, 'cert.pem'), 'no certificate');
-    writeFileSync(join(cwd, 'key.pem'), 'no key', { mode: 0o640 });
-    const { stderr } = await lkm(['serve', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
-    expect(stderr).toContain(
+    writeFileSync(join(cwd, 'cert.pem'), selfSigned.cert);
+    writeFileSync(join(cwd, 'key.pem'), selfSigned.key, { mode: 0o640 });
+    const { printed, stop } = await started(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
+    expect(await stop()).toBe(0);
+    expect(printed.stderr).toContain('ready at https://');
+    expect(printed.stderr).toContain(
       `warning: others can read the key in key.pem; close it: chmod 600 ${join(cwd, 'key.pem')}\n`,
     );
   });

@@ -43,7 +43,7 @@ describe.runIf(hasScript)('on a real terminal', () => {
   it('says what is waited for and how long, and takes the line away', async () => {
     const cwd = tempFolder();
     const { url, close } = await restarting();
-    writeFileSync(join(cwd, 'token'), 'lkm_admin_1');
+    writeFileSync(join(cwd, 'token'), 'lkm_admin_1', { mode: 0o600 });
     const { code, screen } = await onTerminal(`customers list --token-file token --base-url ${url}`, '', cwd);
     close();
     expect(code).toBe(0);

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 test('lists the files of a command in the order in which their functions are first called', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-test-'));
   const env = { PATH: process.env.PATH, HOME: folder, LKM_DB: join(folder, 'x.db') };
-  const argv = ['tools/trace.ts', 'products', 'create', '--name', 'Engine', '-q'];
+  const argv = ['tools/trace.ts', 'products', 'create', '--name', 'Engine', '-q', '--create'];
   const { stdout, stderr } = await run(process.execPath, argv, { env });
   const files = [...stdout.matchAll(/^ +\d+ {2}(src\/\S+) +[1-9]\d*$/gm)].map(([, file]) => file);
   const expected = [

@@ -38,10 +38,12 @@ function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodTy
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
+/** The schema inside of what makes a field optional, and of what counts its members first. */
 function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
-  let inner = schema;
-  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) inner = inner.unwrap() as z.ZodType;
-  return inner;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap() as z.ZodType);
+  // A codec is a pipe too, but its two sides are different values.
+  if (schema instanceof z.ZodPipe && !(schema instanceof z.ZodCodec)) return unwrap(schema.out as z.ZodType);
+  return schema;
 }
 
 type Spec = ArgumentSpec | OptionSpec;
@@ -103,7 +105,7 @@ function explainNumber(schema: z.ZodType | undefined, name: string, spec: Spec, 
 function explainIssue(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case 'custom':
-      return `does not fit: ${issue.message}`;
+      return `does not fit: ${issue.message.replace(/^(Too big|Invalid string): /, '')}`;
     case 'too_small':
       return issue.origin === 'string' ? 'holds a text that is too short' : 'holds too little';
     case 'too_big':
