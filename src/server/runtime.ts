@@ -8,7 +8,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { ownerOf } from './http/authenticate.ts';
-import { trustProxies } from './http/client-address.ts';
+import { inProcessAddress } from './http/client-address.ts';
 import { fetchOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
@@ -46,7 +46,7 @@ export async function openInstance(options: {
     ...base.parts,
     log: await createLog('none', { write: () => {} }),
     limiter: null,
-    addressOf: trustProxies([]),
+    addressOf: inProcessAddress,
     owner: { token: ownerToken, caller: ownerOf(base.accountId) },
   });
   return {

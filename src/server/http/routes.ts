@@ -1,4 +1,4 @@
-import type { AnyEndpoint, InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { type AnyEndpoint, type InputOf, type PayloadOf, reasonsOf } from '../../contract/endpoint.ts';
 import { type Contract, listEndpoints } from '../../contract/index.ts';
 import { type Caller, canAccessProduct } from '../../domain/access.ts';
 import type { Context } from '../../service/context.ts';
@@ -23,14 +23,20 @@ const useCases: UseCases<Contract> = {
   signingKeys: { jwks: listPublicKeys },
 };
 
-/** An endpoint with what it does. */
+/** An endpoint with its use case. */
 export interface Route {
+  /** The operation, as it is called everywhere: `keys.create`. */
+  readonly name: string;
   readonly endpoint: AnyEndpoint;
-  /** `input` has been parsed by the endpoint's schemas, and the answer fits its reply. */
+  /** Whether it tells the caller that a key exists: look-ups of unknown keys are then limited. */
+  readonly looksUpKey: boolean;
+  /** How long its response may be kept by whoever gets it, in seconds; 0 is not at all. */
+  readonly maxAgeSeconds: number;
+  /** `input` has been parsed by the endpoint's schemas, and the payload fits its reply. */
   perform(context: Context, input: unknown): Promise<unknown>;
   /**
-   * Whether the caller may have what another token of its account was answered for this input. One that may not is
-   * left to the use case, which refuses it.
+   * Whether the caller may get the response that another token of its account got for this input. For one that may
+   * not, the use case is run, and refuses.
    */
   mayReplay(caller: Caller, input: Record<string, unknown>): boolean;
 }
@@ -41,12 +47,22 @@ export function listRoutes(): Route[] {
     const [resource = '', operation = ''] = name.split('.');
     const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
     if (perform === undefined) throw new Error(`${name} has no use case`);
-    return { endpoint, perform, mayReplay: name === 'tokens.create' ? mayCreate : mayTouch };
+    return {
+      name,
+      endpoint,
+      looksUpKey: reasonsOf(endpoint).some((reason) => reason === 'licenseNotFound' || reason === 'deviceNotFound'),
+      maxAgeSeconds: name === 'signingKeys.jwks' ? JWKS_MAX_AGE_SECONDS : 0,
+      perform,
+      mayReplay: name === 'tokens.create' ? mayCreate : mayAccess,
+    };
   });
 }
+
+/** A key that was rotated away verifies for longer than this; a new one is found that soon. */
+const JWKS_MAX_AGE_SECONDS = 300;
 
 const mayCreate: Route['mayReplay'] = (caller, input) =>
   mayCreateToken(caller, input as InputOf<Contract['tokens']['create']>);
 
-const mayTouch: Route['mayReplay'] = (caller, { productId }) =>
+const mayAccess: Route['mayReplay'] = (caller, { productId }) =>
   typeof productId !== 'string' || canAccessProduct(caller, productId);
