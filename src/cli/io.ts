@@ -6,6 +6,8 @@ import type { Prompter } from './prompts/prompt.ts';
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
+  /** The file descriptor behind it, where there is one: the log of a server is written to it directly. */
+  readonly fd?: number;
   /** Resolves when the text was handed on, also when the reader is gone. */
   write(text: string): Promise<void>;
 }

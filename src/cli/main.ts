@@ -45,14 +45,15 @@ async function readStdin(): Promise<string> {
   return text(process.stdin);
 }
 
-/** A reader that is gone (`lkm … | head -1`) is not an error: what is left has nowhere to go. */
-function outputOf(stream: WriteStream): Output {
+/** A reader that is gone (`lkm … | head -1`) is not an error, nor are messages that cannot be written to stderr. */
+function outputOf(stream: WriteStream & { fd: number }): Output {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && stream !== process.stderr) throw error;
   });
   return {
     isTTY: stream.isTTY === true,
     columns: stream.columns ?? FALLBACK_COLUMNS,
+    fd: stream.fd,
     write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
   };
 }

@@ -2,6 +2,7 @@ import type { AccountId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/random.ts';
+import { record } from '../service/record.ts';
 import { openStore } from '../store/open.ts';
 import { StartupError } from '../store/startup-error.ts';
 import type { Repositories } from '../store/store.ts';
@@ -47,18 +48,19 @@ export interface Resolution {
  */
 export function resolveClaim(location: string, key: string, { outcome, by, at }: Resolution): Promise<boolean> {
   return withOwner(location, async ({ repositories, accountId }) => {
-    const record = await repositories.idempotency.find(accountId, key);
-    if (record?.state !== 'in_progress') return false;
+    const claim = await repositories.idempotency.find(accountId, key);
+    if (claim?.state !== 'in_progress') return false;
     if (outcome === 'completed') await repositories.idempotency.complete(accountId, key);
     else await repositories.idempotency.remove(accountId, key);
-    const createdAt = toInstant(at);
-    await repositories.audit.insert(accountId, {
-      id: newId('aud', createdAt, createRandom()(10)),
+    const now = toInstant(at);
+    await record(repositories, {
+      accountId,
+      id: newId('aud', now, createRandom()(10)),
       action: RESOLVE,
       actor: by,
       subject: key,
-      details: { method: record.method, path: record.path, outcome },
-      createdAt,
+      details: { method: claim.method, path: claim.path, outcome },
+      at: now,
     });
     return true;
   });

@@ -1,5 +1,6 @@
-import { write } from 'node:fs';
+import { fstatSync, write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 
 export type LogFormat = 'pretty' | 'json' | 'none';
@@ -49,6 +50,9 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   return pino({ base: null }, { write: (line: string) => write(prettify(line)) });
 }
 
+/** Between two writes that go through another thread: one for each turn of the event loop would cost too much. */
+const PAUSE_MS = 20;
+
 /** Characters that may wait for a sink that is slow. What comes on top of them is lost. */
 const MAX_BACKLOG_LENGTH = 1_048_576;
 
@@ -80,11 +84,16 @@ export function gatherLines(
     };
     try {
       const written = sink.write((reported > 0 ? describeLost(reported) : '') + lines);
-      if (!(written instanceof Promise)) return succeed();
-      running = written.then(succeed, fail).finally(() => {
-        running = null;
-        writeAll();
-      });
+      if (written instanceof Promise) {
+        const pause = () => sleep(PAUSE_MS);
+        running = written
+          .then(succeed, fail)
+          .then(pause)
+          .then(() => {
+            running = null;
+            writeAll();
+          });
+      } else succeed();
     } catch {
       fail();
     }
@@ -110,35 +119,64 @@ export function gatherLines(
 
 const countLines = (text: string): number => text.split('\n').length - 1;
 
+/**
+ * Writes to an open file, pipe or terminal. Throws or rejects when that fails, and tries again with the next lines.
+ *
+ * A pipe or terminal whose reader has stopped would block; these are written to by another thread.
+ */
+export function createLogSink(fd: number): LogSink {
+  /** Whether only the beginning of the last line has been written. */
+  let isTorn = false;
+  const canBlock = mayBlock(fd);
+
+  function* attempts(lines: string): Generator<Buffer, void, number> {
+    let rest = Buffer.from(isTorn ? `\n${lines}` : lines);
+    while (rest.length > 0) {
+      const count = yield rest;
+      isTorn = count < rest.length;
+      rest = rest.subarray(count);
+    }
+  }
+
+  function writeNow(lines: string): void {
+    const parts = attempts(lines);
+    for (let part = parts.next(); !part.done; ) part = parts.next(writeSync(fd, part.value));
+  }
+
+  async function writeLater(lines: string): Promise<void> {
+    const parts = attempts(lines);
+    for (let part = parts.next(); !part.done; ) part = parts.next(await writeSome(fd, part.value));
+  }
+
+  return { write: canBlock ? writeLater : writeNow };
+}
+
+function mayBlock(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd);
+    return !stat.isFile() && (!stat.isCharacterDevice() || isatty(fd));
+  } catch {
+    // Not open: each write fails, and is counted.
+    return false;
+  }
+}
+
 /** How long and how often a full pipe is tried again, in milliseconds. */
 const RETRY_MS = 20;
 const MAX_RETRIES = 50;
 
-/** Writes to an open file, pipe or terminal. Rejects when that fails, and then tries again with the next lines. */
-export function createLogSink(fd: number): LogSink {
-  let isTorn = false;
-  return {
-    async write(lines) {
-      // The end of a line of which only the beginning was written.
-      let rest = Buffer.from(isTorn ? `\n${lines}` : lines);
-      const { length } = rest;
-      for (let retries = 0; rest.length > 0; ) {
-        try {
-          rest = rest.subarray(await writeSome(fd, rest));
-        } catch (error) {
-          isTorn ||= rest.length < length;
-          const isBusy = (error as NodeJS.ErrnoException).code === 'EAGAIN';
-          if (!isBusy || retries === MAX_RETRIES) throw error;
-          retries += 1;
-          await sleep(RETRY_MS);
-        }
-      }
-      isTorn = false;
-    },
-  };
+async function writeSome(fd: number, bytes: Buffer): Promise<number> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await writeOnce(fd, bytes);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || retries === MAX_RETRIES) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
 }
 
-function writeSome(fd: number, bytes: Buffer): Promise<number> {
+function writeOnce(fd: number, bytes: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     write(fd, bytes, (error, count) => {
       if (error === null) resolve(count);

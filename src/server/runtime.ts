@@ -4,6 +4,7 @@ import type { AccountId, Instant } from '../contract/scalars.ts';
 import { instantsOf } from '../domain/time.ts';
 import { type KeyPair, openAccount } from '../service/accounts.ts';
 import { createRandom } from '../service/random.ts';
+import { createSigners, type SignerOf } from '../service/signing-keys.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
@@ -13,7 +14,6 @@ import { fetchOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
 import { createLog } from './log.ts';
-import { createSigners, type SignerOf } from './signers.ts';
 
 /** The service inside this process. */
 export interface Instance {

@@ -9,6 +9,8 @@ import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { openBase } from './runtime.ts';
 
+export { createLogSink } from './log.ts';
+
 /** How a server is to run. */
 export interface ServeOptions {
   /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
@@ -83,7 +85,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   } catch (error) {
     // In this order: no request may meet a closed database.
     await listener?.close();
-    await store.close();
+    // What the first failure was is worth more than what else fails after it.
+    await store.close().catch(() => {});
     throw error;
   }
 }

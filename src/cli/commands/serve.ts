@@ -5,10 +5,10 @@ import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { defaultDatabase } from '../config/paths.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import { boundYoungGeneration } from '../heap.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
-import { parseClock, parseLogFormat, parsePort, parseRateLimit } from '../values/serve.ts';
+import { parseCount } from '../values/count.ts';
+import { parseClock, parseLogFormat, parsePort, parsePositive, parseRateLimit } from '../values/serve.ts';
 import { readSource } from '../values/text-source.ts';
 
 export const serve = command({
@@ -27,6 +27,14 @@ export const serve = command({
     logFormat: option('--log-format <FMT>', 'pretty (default), json or none; logs go to stderr', {
       parse: parseLogFormat,
     }),
+    lookupLimit: option('--lookup-limit <N|off>', 'look-ups of unknown keys per minute and token', {
+      parse: parseRateLimit,
+    }),
+    maxConnections: option('--max-connections <N>', 'connections that are open at one time', { parse: parsePositive }),
+    maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', { parse: parsePositive }),
+    drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
+      parse: parseCount,
+    }),
     clock: option('--clock <INSTANT>', 'pretend it is this instant, and go on from there', { parse: parseClock }),
   },
   fields: [{ name: 'event' }, { name: 'url' }, { name: 'port' }, { name: 'pid' }, { name: 'db' }],
@@ -42,7 +50,7 @@ export const serve = command({
     const tls = await readTls(values, io);
     // Before a database is made: its token will be stored there.
     readConfig(io);
-    const { startServer } = await import('../../server/serve.ts');
+    const { createLogSink, startServer } = await import('../../server/serve.ts');
     const server = await startServer({
       db,
       host: values.host ?? '127.0.0.1',
@@ -50,11 +58,16 @@ export const serve = command({
       ...(tls && { tls }),
       behindProxy: values.behindProxy ?? [],
       logFormat: settings.quiet ? 'none' : (values.logFormat ?? 'pretty'),
-      logTo: { write: (text: string) => void io.stderr.write(text) },
+      logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
       clock: clockFrom(values.clock, io),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
+      ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
+      ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
+      connections: {
+        ...(values.maxConnections !== undefined && { maxConnections: values.maxConnections }),
+        ...(values.maxPerAddress !== undefined && { maxConnectionsPerAddress: values.maxPerAddress }),
+      },
     });
-    boundYoungGeneration();
     const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };
     const notes = readyNotes(served, await storeAsLocal(served, context), io);
     return {

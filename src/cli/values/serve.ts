@@ -12,6 +12,12 @@ export function parseRateLimit(text: string): number | null {
   return Number(text);
 }
 
+/** A whole number, `1` to `999999999`. */
+export function parsePositive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`'${text}' is not a number above 0`);
+  return Number(text);
+}
+
 const logFormats = ['pretty', 'json', 'none'] as const;
 
 export function parseLogFormat(text: string): (typeof logFormats)[number] {

@@ -17,7 +17,7 @@ interface Env {
 export function createApp(parts: AppParts): App {
   // The path is matched as it was sent: Hono itself would decode it first.
   const app: App = new Hono<Env>({
-    getPath: (_, options) => splitTarget((options?.env as Exchange).request.target).path,
+    getPath: (_, options) => splitTarget(options?.env?.request.target ?? '/').path,
   });
   const on = (method: string, path: string, handle: (exchange: Exchange) => HttpResponse | Promise<HttpResponse>) => {
     app.on(method, path, async ({ env }) => env.respond(await handle(env)));

@@ -25,6 +25,7 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
   const isTrusted = readNetworks(proxies);
   return (peer, forwardedFor) => {
     if (peer === IN_PROCESS) return LOOPBACK;
+    if (proxies.length === 0) return show(peer);
     const hops = [...(forwardedFor?.split(',').map((hop) => hop.trim()) ?? []), peer];
     let address = hops.pop() ?? peer;
     while (isTrusted(address)) {
@@ -66,11 +67,13 @@ function readNetwork(network: string): [Address, number] {
 function parse(text: string): Address | null {
   // The shorter forms of IPv4, such as 10.1 or 0x0a000001, are read differently from program to program.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null;
-  return ipaddr.process(text);
+  const address = ipaddr.parse(text);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
 /** The plain form of IPv4 for an address that a dual-stack socket shows as IPv6; all others as they are written. */
 function show(address: string): IpAddress {
+  if (!address.startsWith('::')) return address as IpAddress;
   const parsed = parse(address);
   return (parsed?.kind() === 'ipv4' ? parsed.toString() : address) as IpAddress;
 }

@@ -47,24 +47,27 @@ export function trackConnection(socket: Socket, onHold: (connection: Connection,
   function start({ response, work }: Turn): void {
     current = response;
     if (isDraining) response.shouldKeepAlive = false;
-    response.once('close', () => finish(response));
+    response.on('close', finish);
     work();
   }
 
-  function finish({ req, shouldKeepAlive }: ServerResponse): void {
+  function finish(): void {
+    const finished = current;
+    if (finished === null) return;
     current = null;
     release();
-    if (isDraining || !shouldKeepAlive) {
+    if (isDraining || !finished.shouldKeepAlive) {
       waiting.length = 0;
       // The rest of a body that was not wanted is given time by its response.
-      if (req.complete) socket.destroySoon();
+      if (finished.req.complete) socket.destroySoon();
       return;
     }
     const next = waiting.shift();
-    if (next !== undefined) return start(next);
-    if (!isPaused) return;
-    isPaused = false;
-    socket.resume();
+    if (next !== undefined) start(next);
+    else if (isPaused) {
+      isPaused = false;
+      socket.resume();
+    }
   }
 
   function release(): void {

@@ -18,7 +18,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 1_024,
   maxConnectionsPerAddress: 256,
   maxBufferedBytes: 128 * 1_048_576,
-  stallMs: 15_000,
+  stallMs: 20_000,
 };
 
 /** The open connections of one server. */

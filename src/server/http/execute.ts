@@ -1,7 +1,9 @@
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
+import { newId } from '../../domain/ids.ts';
 import type { IpAddress } from '../../domain/mask.ts';
 import type { Context } from '../../service/context.ts';
+import { record } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { StoredResponse } from '../../store/tables/idempotency.ts';
 import type { Settled } from '../idempotency/exactly-once.ts';
@@ -68,6 +70,16 @@ async function perform(
     now,
     ipAddress,
     random: parts.random,
+    record: ({ subject, details = {} }) =>
+      record(repositories, {
+        accountId: caller.accountId,
+        id: newId('aud', now, parts.random(10)),
+        action: route.name,
+        actor: caller.tokenId ?? caller.accountId,
+        subject,
+        details,
+        at: now,
+      }),
     signer: () => parts.signerOf(repositories, caller.accountId),
   };
   const { status, wrap } = route.endpoint.reply;

@@ -20,7 +20,9 @@ export function readIncoming(
   if (sent.length > MAX_TARGET_LENGTH) return 'uriTooLong';
   const target = originForm(sent);
   const { host, 'transfer-encoding': transferEncoding } = message.headers;
-  if (target === null || !hostShape.test(host ?? '') || countLines(message, 'host') > 1) return 'invalidParams';
+  const hosts = countLines(message, 'host');
+  if (target === null || !hostShape.test(host ?? '') || hosts > 1) return 'invalidParams';
+  if (hosts === 0 && message.httpVersion !== '1.0') return 'invalidParams';
   // Node.js undoes the chunks and would hand over what is inside, compressed as it is.
   if (transferEncoding !== undefined && !/^chunked$/i.test(transferEncoding)) return 'invalidParams';
   // The connection was reset before its address could be read.
@@ -91,6 +93,8 @@ function readBody(
     });
     message.on('end', () => resolve(body.bytes()));
     message.on('error', leave);
-    message.on('close', () => leave());
+    message.on('close', () => {
+      if (!message.readableEnded) leave();
+    });
   });
 }

@@ -47,8 +47,9 @@ const DRAIN_MS = 10_000;
 /** How often a server that stops looks for connections that have become idle, in milliseconds. */
 const SWEEP_MS = 50;
 
-/** Limits for slow clients, in milliseconds. */
-const TIMEOUTS = {
+/** Limits for slow clients, in milliseconds. A missing Host is refused by readIncoming, as everything else. */
+const OPTIONS = {
+  requireHostHeader: false,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
@@ -68,8 +69,8 @@ export async function listen(app: App, options: ListenOptions): Promise<Listener
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
   const connections = createConnections(limits, options.isProxy ?? (() => false));
   const server = tls
-    ? createHttpsServer({ ...TIMEOUTS, ...tls, handshakeTimeout: HANDSHAKE_MS })
-    : createHttpServer(TIMEOUTS);
+    ? createHttpsServer({ ...OPTIONS, ...tls, handshakeTimeout: HANDSHAKE_MS })
+    : createHttpServer(OPTIONS);
   track(server, connections, tls !== undefined);
   const handle = createNodeListener(app, connections, options.onFailure ?? (() => {}));
   // Whether a body is wanted is decided when it is read: until then `Expect: 100-continue` gets no answer.

@@ -24,7 +24,7 @@ export function createNodeListener(
   fail: (error: unknown) => void,
 ): (message: IncomingMessage, response: ServerResponse) => void {
   const serve = getRequestListener(
-    (request, env) => {
+    (fetchRequest, env) => {
       const { incoming, outgoing } = env as HttpBindings;
       const connection = connections.find(incoming.socket);
       // The socket was closed while the request waited.
@@ -33,12 +33,13 @@ export function createNodeListener(
         send(outgoing, response, connection.hold, fail);
         return RESPONSE_ALREADY_SENT;
       };
-      const read = readIncoming(incoming, outgoing, connection);
-      return typeof read === 'string'
-        ? respond(refusal(apiError(read)))
-        : app.fetch(request, { request: read, respond });
+      const request = readIncoming(incoming, outgoing, connection);
+      if (typeof request !== 'string') return app.fetch(fetchRequest, { request, respond });
+      // Where such a request ends, and the next one begins, cannot be trusted.
+      outgoing.shouldKeepAlive = false;
+      return respond(refusal(apiError(request)));
     },
-    { overrideGlobalObjects: false, autoCleanupIncoming: false, errorHandler: refuse },
+    { hostname: 'localhost', overrideGlobalObjects: false, autoCleanupIncoming: false, errorHandler: refuse },
   );
   return (message, response) => {
     const connection: Connection | undefined = connections.find(message.socket);
