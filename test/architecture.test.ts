@@ -86,6 +86,11 @@ describe('src', () => {
     expect(sources.filter(({ path }) => folderOf(path) === 'domain').flatMap(asyncViolations)).toEqual([]);
   });
 
+  it('keeps the network out of what runs in a transaction', () => {
+    const inside = sources.filter(({ path }) => ['domain', 'service', 'store'].includes(folderOf(path)));
+    expect(inside.flatMap(networkViolations)).toEqual([]);
+  });
+
   it('keeps SQL in the store', () => {
     expect(sources.filter(({ path }) => folderOf(path) !== 'store').flatMap(sqlViolations)).toEqual([]);
   });
@@ -215,6 +220,13 @@ describe('the rules', () => {
     }
     expect(sqlViolations({ path: 'a.ts', text: "import { DatabaseSync } from 'node:sqlite';" })).toHaveLength(1);
     expect(sqlViolations({ path: 'a.ts', text: "say('select a key from the list')" })).toEqual([]);
+  });
+
+  it('see what reaches the network', () => {
+    for (const text of ['await fetch(url)', 'globalThis.fetch', 'new WebSocket(url)', "import 'node:net';"]) {
+      expect(networkViolations({ path: 'service/a.ts', text })).toHaveLength(1);
+    }
+    expect(networkViolations({ path: 'service/a.ts', text: "// fetch\nconst prefetched = 'fetch';" })).toEqual([]);
   });
 
   it('read code, and not what only looks like it', () => {
@@ -358,6 +370,16 @@ function outsideWords(code: string): string[] {
   const words =
     /\bDate\s*\.\s*now\b|\bnew\s+Date\b(?!\s*\(\s*[^\s)])|(?<!new\s+)\bDate\s*\(|\bperformance\s*\.\s*now\b|\bMath\s*\.\s*random\b|\brandom(?:Bytes|UUID|Int|Fill)(?:Sync)?\b|\bgetRandomValues\b|\bgenerateKey(?:Pair)?(?:Sync)?\b|\bprocess\b/g;
   return [...code.matchAll(words)].map(([word]) => word.replaceAll(/\s+/g, ' '));
+}
+
+function networkViolations({ path, text }: Source): string[] {
+  const modules = readImports(text).filter(({ specifier }) =>
+    /^(?:node:(?:https?2?|net|tls|dgram|dns)|undici)/.test(specifier),
+  );
+  const globals = [...scan(text).code.matchAll(/\b(?:fetch|WebSocket|EventSource|XMLHttpRequest)\b/g)];
+  return [...modules.map(({ specifier }) => specifier), ...globals.map(([word]) => word)].map(
+    (one) => `${path}: ${one}`,
+  );
 }
 
 function asyncViolations({ path, text }: Source): string[] {

@@ -6,6 +6,8 @@ import type { Prompter } from './prompts/prompt.ts';
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
+  /** The file descriptor behind it, where there is one: the log of a server is written to it directly. */
+  readonly fd?: number;
   /**
    * Resolves to whether the system took the text: false when the reader has closed the pipe. What a pipe has taken
    * counts as read. On stdout it rejects with the system's error (`ENOSPC`, `EIO`, `EBADF`); on stderr never.

@@ -50,12 +50,13 @@ async function readStdin(): Promise<string> {
   return text(process.stdin);
 }
 
-function outputOf(stream: WriteStream): Output {
+function outputOf(stream: WriteStream & { fd: number }): Output {
   // Each write reports its own error; an event without a listener would end the process.
   stream.on('error', () => {});
   return {
     isTTY: stream.isTTY === true,
     columns: stream.columns || FALLBACK_COLUMNS,
+    fd: stream.fd,
     write: (text) =>
       new Promise((resolve, reject) => {
         stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {

@@ -52,8 +52,12 @@ export const apiErrors = {
   requestInProgress: { status: 409, code: 3, message: 'A request with this idempotency key is in progress' },
   storedResponseMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
+  requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
+  uriTooLong: { status: 414, code: 1, message: 'Request URI too long' },
+  unsupportedMediaType: { status: 415, code: 1, message: 'Unsupported content coding or character set' },
   rateLimited: { status: 429, code: 3, message: 'Rate limit exceeded' },
+  headersTooLarge: { status: 431, code: 1, message: 'Request headers too large' },
   serverError: { status: 500, code: 1, message: 'Server error' },
   unavailable: { status: 503, code: 1, message: 'Service unavailable' },
 } as const satisfies Record<string, KnownError>;
@@ -83,6 +87,7 @@ interface WireError {
 /** The errors that any mutation may return besides. Source: API description, "Common behavior: idempotency". */
 export const mutationReasons = [
   'bodyTooLarge',
+  'unsupportedMediaType',
   'idempotencyKeyMalformed',
   'idempotencyKeyReused',
   'legacyRecord',

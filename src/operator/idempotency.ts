@@ -2,6 +2,7 @@ import type { AccountId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/random.ts';
+import { record } from '../service/record.ts';
 import { openStore } from '../store/open.ts';
 import { StartupError } from '../store/startup-error.ts';
 import type { Repositories } from '../store/store.ts';
@@ -54,19 +55,20 @@ export function resolveRequest(
 ): Promise<readonly string[]> {
   return withOwner(location, async ({ repositories, accountId }) => {
     const records = await findUnfinished(repositories, accountId, name);
-    const [record, ...others] = records;
-    if (record !== undefined && others.length === 0) {
-      const { keyHash, method, path } = record;
+    const [found, ...others] = records;
+    if (found !== undefined && others.length === 0) {
+      const { keyHash, method, path } = found;
       if (resolution === 'completed') await repositories.idempotency.complete(accountId, keyHash);
       else await repositories.idempotency.remove(accountId, keyHash);
-      const createdAt = toInstant(at);
-      await repositories.audit.insert(accountId, {
-        id: newId('aud', createdAt, createRandom()(10)),
+      const now = toInstant(at);
+      await record(repositories, {
+        accountId,
+        id: newId('aud', now, createRandom()(10)),
         action: RESOLVE,
         actor: by,
         subject: keyHash,
         details: { method, path, outcome: resolution },
-        createdAt,
+        at: now,
       });
     }
     return records.map(({ keyHash }) => keyHash);

@@ -1,4 +1,4 @@
 /** The server, for programs that run it themselves. */
 export { StartupError } from '../store/startup-error.ts';
 export { type Instance, openInstance } from './runtime.ts';
-export { type RunningServer, type ServeOptions, startServer } from './serve.ts';
+export { createLogSink, type RunningServer, type ServeOptions, startServer } from './serve.ts';

@@ -4,17 +4,17 @@ import type { AccountId, Instant } from '../contract/scalars.ts';
 import { instantsOf } from '../domain/time.ts';
 import { type KeyPair, openAccount } from '../service/accounts.ts';
 import { createRandom } from '../service/random.ts';
+import { createSigners, type SignerOf } from '../service/signing-keys.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { ownerOf } from './http/authenticate.ts';
-import { trustProxies } from './http/client-address.ts';
+import { inProcessAddress } from './http/client-address.ts';
 import { fetchOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
 import { createLog } from './log.ts';
-import { createSigners, type SignerOf } from './signers.ts';
 
 /** The service inside this process. */
 export interface Instance {
@@ -50,7 +50,7 @@ export async function openInstance(options: {
     ...base.parts,
     log: await createLog('none', { write: () => {} }),
     limiter: null,
-    addressOf: trustProxies([]),
+    addressOf: inProcessAddress,
     owner: { token: ownerToken, caller: ownerOf(base.accountId) },
   });
   return {

@@ -1,17 +1,19 @@
-import { scopesOf } from '../domain/access.ts';
-import { newId } from '../domain/ids.ts';
-import { hashToken, mintToken } from '../domain/token.ts';
+import { createFirstToken } from '../service/tokens.ts';
 import { createApp } from './http/app.ts';
-import { trustProxies } from './http/client-address.ts';
-import { listen, type Tls } from './http/listen.ts';
+import { readNetworks, trustProxies } from './http/client-address.ts';
+import type { ConnectionLimits } from './http/connections.ts';
+import { type Listener, listen, type Tls } from './http/listen.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
-import { startCleanup } from './jobs/cleanup.ts';
-import { createLog, gatherLines, type LogFormat, type LogSink } from './log.ts';
-import { type Base, openBase } from './runtime.ts';
+import { cleanupJob } from './jobs/cleanup.ts';
+import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
+import { type LogFormat, type LogSink, openLog } from './log.ts';
+import { openBase } from './runtime.ts';
+
+export { createLogSink } from './log.ts';
 
 /** How a server is to run. */
 export interface ServeOptions {
-  /** The path of a SQLite file, which is made when it is not there, or `postgres://…`. */
+  /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
   readonly db: string;
   readonly host: string;
   /** 0 picks a free one. */
@@ -20,10 +22,17 @@ export interface ServeOptions {
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
   readonly behindProxy?: readonly string[];
   readonly logFormat: LogFormat;
+  /** Lines that it does not take are counted and otherwise ignored. */
   readonly logTo: LogSink;
   readonly clock?: () => number;
   /** Requests per minute and token; null is without limit. */
   readonly rateLimit?: number | null;
+  /** Look-ups per minute of keys that do not exist, by one token at one address; null is without limit. */
+  readonly lookupLimit?: number | null;
+  /** What connections may use of the server. */
+  readonly connections?: Partial<ConnectionLimits>;
+  /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
+  readonly drainMs?: number;
 }
 
 /** A server that accepts requests. */
@@ -33,57 +42,60 @@ export interface RunningServer {
   readonly db: string;
   /** Set when the database was new: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
-  /** Finishes what is in flight, then closes the database. */
+  /** How the background work is doing. */
+  jobHealth(): readonly JobHealth[];
+  /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
   close(): Promise<void>;
 }
 
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
-  const addressOf = trustProxies(options.behindProxy ?? []);
-  const base = await openBase(options.db, {}, options.clock);
+  const proxies = options.behindProxy ?? [];
+  const addressOf = trustProxies(proxies);
+  const { store, accountId, created: isNew, clocks, parts } = await openBase(options.db, {}, options.clock);
+  let listener: Listener | undefined;
   try {
-    const log = await createLog(options.logFormat, gatherLines(options.logTo));
-    for (const warning of base.store.warnings) log.warn(warning);
-    const perMinute = options.rateLimit === undefined ? DEFAULT_REQUESTS_PER_MINUTE : options.rateLimit;
-    const limiter = perMinute === null ? null : createRateLimiter(perMinute);
-    const created = base.created ? await firstToken(base) : null;
-    const listener = await listen(createApp({ ...base.parts, log, limiter, addressOf }), options);
-    base.store.announce(listener.url);
-    const cleanup = startCleanup(base.store, log, base.clocks);
+    const { log, flush } = await openLog(options.logFormat, options.logTo);
+    for (const warning of store.warnings) log.warn(warning);
+    const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
+    const limiter = createRateLimiter(rateLimit, lookupLimit);
+    const adminToken = isNew
+      ? await store.transaction((repositories) =>
+          createFirstToken(repositories, { accountId, now: parts.now(), random: parts.random }),
+        )
+      : null;
+    listener = await listen(createApp({ ...parts, log, limiter, addressOf }), {
+      host: options.host,
+      port: options.port,
+      ...(options.tls && { tls: options.tls }),
+      ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
+      ...(options.connections && { limits: options.connections }),
+      isProxy: readNetworks(proxies),
+      onFailure: (error) => log.error({ err: error }, 'response broken off'),
+    });
+    store.announce(listener.url);
+    const jobs = startJobs([cleanupJob(clocks)], { store, log });
     return {
       url: listener.url,
       port: listener.port,
       db: options.db,
-      created,
-      close: async () => {
-        await listener.close();
-        await cleanup.stop();
-        await base.store.close();
-      },
+      created: adminToken === null ? null : { accountId, adminToken },
+      jobHealth: jobs.health,
+      close: closeAll(listener, jobs, store, flush),
     };
   } catch (error) {
-    await base.store.close();
+    // In this order: no request may meet a closed database.
+    await listener?.close();
+    // What the first failure was is worth more than what else fails after it.
+    await store.close().catch(() => {});
     throw error;
   }
 }
 
-/** Makes the admin token of a new database. */
-async function firstToken({ accountId, parts }: Base): Promise<{ accountId: string; adminToken: string }> {
-  const now = parts.now();
-  const adminToken = mintToken('admin', parts.random(32));
-  await parts.store.transaction((repositories) =>
-    repositories.tokens.insert({
-      accountId,
-      id: newId('tok', now, parts.random(10)),
-      hash: hashToken(adminToken),
-      name: 'first admin token',
-      kind: 'admin',
-      scopes: scopesOf('admin', []),
-      productIds: null,
-      maxIssues: null,
-      expiresAt: null,
-      now,
-    }),
-  );
-  return { accountId, adminToken };
-}
+const closeAll =
+  (listener: Listener, jobs: Jobs, store: { close(): Promise<void> }, flush: () => Promise<void>) => async () => {
+    await listener.close();
+    await jobs.stop();
+    await store.close();
+    await flush();
+  };

@@ -4,7 +4,18 @@ import type { Signer } from '../domain/license-file.ts';
 import type { IpAddress } from '../domain/mask.ts';
 import type { Repositories } from '../store/store.ts';
 
-/** Everything that a use case works with. The repositories of one that changes something are inside a transaction. */
+/** What a use case knows of an event; the rest follows from its context. */
+export interface UseCaseEvent {
+  /** What it was done to. */
+  readonly subject: string;
+  /** Neither secrets nor keys. */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Everything that a use case works with. The repositories of one that changes something are inside its transaction, and
+ * there is nothing here that reaches a network: no transaction waits for one.
+ */
 export interface Context {
   readonly repositories: Repositories;
   readonly caller: Caller;
@@ -13,6 +24,8 @@ export interface Context {
   readonly ipAddress: IpAddress;
   /** Unpredictable bytes. */
   random(length: number): Uint8Array;
+  /** Records what happened, in the same transaction, under the name of the operation. */
+  record(event: UseCaseEvent): Promise<void>;
   /** The key that signs the caller's licence files now. */
   signer(): Promise<Signer>;
 }

@@ -1,10 +1,12 @@
 import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Token } from '../contract/tokens.ts';
 import { scopesOf } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
+import type { Repositories } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
 
@@ -45,6 +47,27 @@ export async function createToken(
   const secret = mintToken(input.kind, random(32));
   await repositories.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
   return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
+}
+
+/** Creates the admin token of a new account, and returns its secret, which is stored nowhere. */
+export async function createFirstToken(
+  repositories: Repositories,
+  { accountId, now, random }: { accountId: AccountId; now: Instant; random(length: number): Uint8Array },
+): Promise<string> {
+  const secret = mintToken('admin', random(32));
+  await repositories.tokens.insert({
+    accountId,
+    id: newId('tok', now, random(10)),
+    hash: hashToken(secret),
+    name: 'first admin token',
+    kind: 'admin',
+    scopes: scopesOf('admin', []),
+    productIds: null,
+    maxIssues: null,
+    expiresAt: null,
+    now,
+  });
+  return secret;
 }
 
 /** Revokes a token; the last admin token only with `force`, since no other token could create one. */

@@ -68,5 +68,7 @@ function repositoriesOn(connection: Connection) {
     audit: auditRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: connection.nested,
+    /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */
+    tryLock: connection.tryLock,
   };
 }

@@ -64,6 +64,7 @@ describe.each(engines)('authentication on $name', (engine) => {
         'cache-control': 'no-store',
         'content-type': 'application/json',
         'ratelimit-policy': '"failures";q=60;w=60',
+        'www-authenticate': 'Bearer realm="lkm"',
         'x-content-type-options': 'nosniff',
       },
       text: '{"message":"Invalid access token","code":1}',

@@ -1,8 +1,8 @@
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { privatePems, publicPemOf } from '../domain/examples.ts';
 import { furnish } from '../support/requests.ts';
 import { scenarios } from '../support/scenario.ts';
-import type { World } from '../support/world.ts';
+import { createWorld, type World } from '../support/world.ts';
 
 interface Subject {
   readonly acme: string;
@@ -93,3 +93,31 @@ scenarios<Subject>('signingKeys.jwks', async (world) => world.accounts, [
     expect: { status: 500, code: 1, message: 'Server error' },
   },
 ]);
+
+it('says how long its keys may be kept, and afterwards only whether they are still the same', async () => {
+  await using world = await createWorld();
+  const path = '/.well-known/jwks.json';
+  const { headers, text } = await world.call('nobody', 'GET', path);
+  const etag = headers.etag ?? '';
+  expect(headers).toMatchObject({
+    'cache-control': 'public, max-age=300',
+    etag: expect.stringMatching(/^"[\w-]{43}"$/),
+  });
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const same = await world.call('nobody', 'GET', path, undefined, { 'If-None-Match': known });
+    expect([same.status, same.text, same.headers.etag, same.headers['content-type']]).toEqual([
+      304,
+      '',
+      etag,
+      undefined,
+    ]);
+  }
+  expect((await world.call('nobody', 'GET', path, undefined, { 'If-None-Match': '"other"' })).text).toBe(text);
+
+  await rotate(world, 'acme', privatePems[1], 'second');
+  // The service sees what another process wrote from its own next commit on.
+  await world.tokenOf('admin');
+  const changed = await world.call('nobody', 'GET', path, undefined, { 'If-None-Match': etag });
+  expect([changed.status, changed.body.keys.length]).toEqual([200, 2]);
+  expect(changed.headers.etag).not.toBe(etag);
+});

@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../client/self-signed.ts';
+import { openConnection } from '../support/raw-http.ts';
+import { absentIds } from '../support/requests.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
@@ -184,6 +186,36 @@ describe('lkm serve', () => {
     await stop();
   });
 
+  it('keeps the limits it is given', async () => {
+    const limits = [
+      '--lookup-limit',
+      '1',
+      '--max-connections',
+      '9',
+      '--max-connections-per-address',
+      '1',
+      '--drain',
+      '0',
+    ];
+    const cwd = tempFolder();
+    const { printed, stop } = await started(['--json', ...limits], { cwd });
+    const { port, url } = JSON.parse(printed.stdout);
+    const { token } = JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8')).profiles.local;
+    const { productId, licenseKey } = absentIds;
+    const look = async () => {
+      const headers = { Authorization: `Bearer ${token}`, Connection: 'close' };
+      return (await fetch(`${url}/key?${new URLSearchParams({ productId, licenseKey })}`, { headers })).status;
+    };
+    expect([await look(), await look()]).toEqual([404, 429]);
+    using held = openConnection(port);
+    held.send('GET /health HTTP/1.1', 'Host: localhost', '', '');
+    await held.until(/200/);
+    using refused = openConnection(port);
+    expect(await refused.end()).toMatch(/^HTTP\/1\.1 503 /);
+    held.send('half of a request');
+    expect(await stop()).toBe(0);
+  });
+
   it('ends with 13 and one clear line when the port is taken', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
@@ -199,6 +231,9 @@ describe('lkm serve', () => {
     [['--port', '65536'], "--port: '65536' is not a port"],
     [['--log-format', 'xml'], "--log-format: 'xml' is not one of auto, pretty, json, none"],
     [['--rate-limit', '0'], "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
+    [['--max-connections', '0'], "--max-connections: '0' is not a whole number from 1"],
+    [['--lookup-limit', 'none'], "--lookup-limit: 'none' is neither a whole number from 1 to 999999999 nor 'off'"],
+    [['--drain', '1s'], "--drain: '1s' is not a whole number"],
     [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
     [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
   ])('refuses %s', async (argv, says) => {

@@ -32,7 +32,7 @@ describe('the cause of a 400', () => {
       method: 'POST',
       target: '/create-key',
       headers: { get, lines: () => [] },
-      peer: undefined,
+      peer: '127.0.0.1',
       readBody: async () => bytes,
     };
     try {

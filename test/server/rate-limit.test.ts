@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mintToken } from '../../src/domain/token.ts';
-import { type Answer, createWorld, PEER, type World } from '../support/world.ts';
+import { absentIds } from '../support/requests.ts';
+import { type Answer, type As, createWorld, PEER, type World } from '../support/world.ts';
 
 const limited = { message: 'Rate limit exceeded', code: 3 };
 
@@ -109,6 +110,79 @@ describe('the limit of failed authentication', () => {
     await failTimes(world, 61, '198.51.100.1');
     expect(await failTimes(world, 1, '198.51.100.1')).toEqual([429]);
     expect(await failTimes(world, 1, '198.51.100.2')).toEqual([401]);
+  });
+});
+
+describe('the limit of look-ups of unknown keys', () => {
+  const unknown = (index: number) => `00000-00000-00000-00000-${String(index).padStart(5, '0')}`;
+
+  async function guess(world: World, times: number, address = '198.51.100.9', as: As = 'client'): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let index = 0; index < times; index += 1) {
+      const body = { productId: absentIds.productId, licenseKey: unknown(index) };
+      const headers = { 'X-Forwarded-For': address };
+      statuses.push((await world.call(as, 'POST', '/key/checkout', body, headers)).status);
+    }
+    return statuses;
+  }
+
+  it('refuses a token that guesses, and says when to come back', async () => {
+    await using world = await createWorld();
+    expect(await guess(world, 100)).toEqual(Array(100).fill(404));
+    const query = new URLSearchParams({ productId: absentIds.productId, licenseKey: unknown(1) });
+    const answer = await world.call('client', 'POST', '/key/checkout', Object.fromEntries(query));
+    expect(answer.body).toEqual(limited);
+    expect(whatIsTold(answer)).toEqual({
+      status: 429,
+      'ratelimit-policy': '"lookups";q=100;w=60',
+      ratelimit: '"lookups";r=0;t=60',
+      'retry-after': '60',
+    });
+  });
+
+  it('holds for every operation that names a key, found or not, and for no other', async () => {
+    await using world = await createWorld();
+    const product = await world.product();
+    const licenseKey = await world.key({ productId: product.id });
+    await guess(world, 100, '198.51.100.9', 'admin');
+    const address = { productId: product.id, licenseKey };
+    const statuses = [
+      (await world.call('admin', 'GET', `/key?${new URLSearchParams(address)}`)).status,
+      (await world.call('admin', 'POST', '/deactivate-key', address)).status,
+      (await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'h' })).status,
+      (await world.call('admin', 'POST', '/create-key', { productId: product.id })).status,
+      (await world.call('admin', 'GET', '/customer')).status,
+    ];
+    expect(statuses).toEqual([429, 429, 429, 200, 200]);
+  });
+
+  it('leaves found keys, other addresses and other tokens alone', async () => {
+    await using world = await createWorld({ behindProxy: [PEER] });
+    const product = await world.product();
+    const licenseKey = await world.key({ productId: product.id });
+    for (let index = 0; index < 150; index += 1) {
+      expect(
+        (await world.call('admin', 'GET', `/key?${new URLSearchParams({ productId: product.id, licenseKey })}`)).status,
+      ).toBe(200);
+    }
+    await guess(world, 100, '198.51.100.1');
+    expect(await guess(world, 1, '198.51.100.1')).toEqual([429]);
+    expect(await guess(world, 1, '198.51.100.2')).toEqual([404]);
+    expect(await guess(world, 1, '198.51.100.1', 'admin')).toEqual([404]);
+  });
+
+  it('ends with the minute, and does not count the copies of a stored refusal', async () => {
+    await using world = await createWorld();
+    const body = { productId: absentIds.productId, licenseKey: unknown(1) };
+    for (let index = 0; index < 150; index += 1) {
+      expect((await world.call('client', 'POST', '/key/checkout', body, { 'Idempotency-Key': 'one' })).status).toBe(
+        404,
+      );
+    }
+    await guess(world, 99);
+    expect(await guess(world, 1)).toEqual([429]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await guess(world, 1)).toEqual([404]);
   });
 });
 

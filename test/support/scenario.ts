@@ -113,7 +113,8 @@ function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Refus
   expect({ status: answer.status, body: answer.body }).toEqual({ status: expected.status, body });
   expect(answer.headers).toMatchObject({
     'content-type': 'application/json',
-    'cache-control': 'no-store',
+    // What is public may be kept for a time; everything else and every refusal may not.
+    'cache-control': endpoint.scope === 'public' && 'body' in expected ? 'public, max-age=300' : 'no-store',
     'x-content-type-options': 'nosniff',
     'x-request-id': expect.stringMatching(/^request-\d+$/),
   });

@@ -8,8 +8,8 @@ import { type Answer, readAnswer } from './world.ts';
 export interface TestServer extends AsyncDisposable {
   readonly server: RunningServer;
   readonly adminToken: string;
-  /** Resolves with the first line of its log that has these fields, as soon as there is one. */
-  logged(fields: LogLine): Promise<LogLine>;
+  /** Resolves with the first line of its log that has these fields, or the one after so many, as soon as it is there. */
+  logged(fields: LogLine, skip?: number): Promise<LogLine>;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -44,10 +44,10 @@ export async function startTestServer(options: Partial<ServeOptions> = {}): Prom
       },
     },
     adminToken,
-    logged: async (fields) => {
+    logged: async (fields, skip = 0) => {
       const isIt = (line: LogLine) => Object.entries(fields).every(([name, value]) => line[name] === value);
       for (;;) {
-        const found = log.find(isIt);
+        const found = log.filter(isIt)[skip];
         if (found !== undefined) return found;
         await once(grown, 'line');
       }

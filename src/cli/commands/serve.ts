@@ -14,7 +14,7 @@ import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
 import { quote } from '../request/rerun.ts';
-import { parsePort, parseRateLimit } from '../values/numbers.ts';
+import { parseCount, parsePort, parseRateLimit } from '../values/numbers.ts';
 import { parseClock } from '../values/time.ts';
 import { readTls } from '../values/tls.ts';
 
@@ -34,6 +34,14 @@ export const serve = command({
     logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
       choices: ['auto', 'pretty', 'json', 'none'],
     }),
+    lookupLimit: option('--lookup-limit <N|off>', 'look-ups of unknown keys per minute and token', {
+      parse: parseRateLimit,
+    }),
+    maxConnections: option('--max-connections <N>', 'connections that are open at one time', { parse: parseCount }),
+    maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', { parse: parseCount }),
+    drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
+      parse: parseCount,
+    }),
     clock: option('--clock <INSTANT>', 'pretend it is this instant, and go on from there', { parse: parseClock }),
   },
   fields: [{ name: 'event' }, { name: 'url' }, { name: 'port' }, { name: 'pid' }, { name: 'db' }],
@@ -50,7 +58,7 @@ export const serve = command({
     await warnOfOpenKey(values.tlsKey, context);
     // Before a database is made: its token will be stored there.
     readConfig(io);
-    const { startServer } = await import('../../server/serve.ts');
+    const { createLogSink, startServer } = await import('../../server/serve.ts');
     const server = await startServer({
       db,
       host: values.host ?? '127.0.0.1',
@@ -58,9 +66,15 @@ export const serve = command({
       ...(tls && { tls }),
       behindProxy: values.behindProxy ?? [],
       logFormat: settings.quiet ? 'none' : logFormatFor(values.logFormat, io),
-      logTo: { write: (text: string) => void io.stderr.write(text) },
+      logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
       clock: clockFrom(values.clock, io),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
+      ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
+      ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
+      connections: {
+        ...(values.maxConnections !== undefined && { maxConnections: values.maxConnections }),
+        ...(values.maxPerAddress !== undefined && { maxConnectionsPerAddress: values.maxPerAddress }),
+      },
     });
     context.onClose(server.close);
     const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };

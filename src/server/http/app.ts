@@ -1,57 +1,65 @@
+import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
 import { toOpenApi } from '../../contract/openapi.ts';
-import { type HttpRequest, type HttpResponse, splitTarget } from './messages.ts';
+import { type Exchange, type HttpResponse, splitTarget } from './messages.ts';
 import { type AppParts, answer } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
 
-/** The service as one function. It never rejects: what fails in it is an answer too. */
-export type App = (received: HttpRequest) => Promise<HttpResponse>;
+/** The service as a Hono application: `app.fetch(request, exchange)`. It never rejects. */
+export type App = Hono<Env>;
 
-type Handler = (received: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+interface Env {
+  readonly Bindings: Exchange;
+}
 
-/** Puts the service together: a handler for each endpoint of the contract, and the few pages beside it. */
+/** Puts the service together: a handler for each endpoint of the contract, and the pages beside them. */
 export function createApp(parts: AppParts): App {
-  /** By path, then by method. Paths have no parameters, so each is looked up whole. */
-  const handlers = new Map<string, Map<string, Handler>>();
-  const on = (method: string, path: string, handler: Handler) => {
-    const methods = handlers.get(path) ?? new Map<string, Handler>();
-    handlers.set(path, methods.set(method, handler));
+  // The path is matched as it was sent: Hono itself would decode it first.
+  const app: App = new Hono<Env>({
+    getPath: (_, options) => splitTarget(options?.env?.request.target ?? '/').path,
+  });
+  const on = (method: string, path: string, handle: (exchange: Exchange) => HttpResponse | Promise<HttpResponse>) => {
+    app.on(method, path, async ({ env }) => env.respond(await handle(env)));
   };
 
   for (const route of listRoutes()) {
-    on(route.endpoint.method, route.endpoint.path, (received) => answer(parts, route, received));
+    on(route.endpoint.method, route.endpoint.path, ({ request }) => answer(parts, route, request));
   }
   on('GET', '/health', () => json(200, { status: 'ok' }));
-  on('GET', '/ready', async () => {
-    try {
-      await parts.store.check();
-      return json(200, { status: 'ready' });
-    } catch (error) {
-      parts.log.error({ err: error }, 'not ready');
-      return refusal(apiError('unavailable'));
-    }
-  });
+  on('GET', '/ready', () => readiness(parts));
   const openApi = JSON.stringify(toOpenApi());
   on('GET', '/openapi.json', () => jsonText(200, openApi));
 
-  function nothing({ method }: HttpRequest, allowed: readonly string[]): HttpResponse {
-    const error = apiError(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
-    const requestId = parts.newRequestId();
-    // Not the path: whoever mistypes one may have put a key in it.
-    parts.log.info({ requestId, method, status: error.status, reason: error.reason }, 'request');
-    return refusal(error, { 'X-Request-Id': requestId, ...(allowed.length > 0 ? { Allow: allowed.join(', ') } : {}) });
-  }
+  app.notFound((context) => context.env.respond(nothingHere(parts, context, allowedMethods(app, context.req.path))));
+  app.onError((error, { env }) => {
+    parts.log.error({ err: error }, 'request failed');
+    return env.respond(refusal(apiError('serverError')));
+  });
+  return app;
+}
 
-  return async (received) => {
-    const methods = handlers.get(splitTarget(received.target).path);
-    // HEAD is answered as GET; whoever sends the answer leaves its body out.
-    const handler = methods?.get(received.method === 'HEAD' ? 'GET' : received.method);
-    try {
-      return await (handler?.(received) ?? nothing(received, [...(methods?.keys() ?? [])]));
-    } catch (error) {
-      parts.log.error({ err: error }, 'request failed');
-      return refusal(apiError('serverError'));
-    }
-  };
+async function readiness({ store, log }: AppParts): Promise<HttpResponse> {
+  try {
+    await store.check();
+    return json(200, { status: 'ready' });
+  } catch (error) {
+    log.error({ err: error }, 'not ready');
+    return refusal(apiError('unavailable'));
+  }
+}
+
+/** Methods that the contract may use, as they are listed in `Allow`. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function allowedMethods({ router }: App, path: string): string[] {
+  return METHODS.filter((method) => router.match(method, path)[0].length > 0);
+}
+
+function nothingHere(parts: AppParts, { env }: Context<Env>, allowed: readonly string[]): HttpResponse {
+  const error = apiError(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
+  const requestId = parts.newRequestId();
+  // Without the path: a mistyped one may contain a key.
+  parts.log.info({ requestId, method: env.request.method, status: error.status, reason: error.reason }, 'request');
+  return refusal(error, { 'X-Request-Id': requestId, ...(allowed.length > 0 ? { Allow: allowed.join(', ') } : {}) });
 }

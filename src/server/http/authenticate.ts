@@ -5,12 +5,12 @@ import { scopesOf } from '../../domain/access.ts';
 import { hashToken, isWellFormedToken } from '../../domain/token.ts';
 import type { Repositories } from '../../store/store.ts';
 
-/** Made once: most requests are an admin's. */
+/** Made once for all requests of admins. */
 const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
 
 /**
- * Whom the `Authorization` header speaks for, or null: missing, malformed, unknown, expired and revoked tokens are
- * all the same to a caller. Asked anew for each request, so that a revocation counts at once.
+ * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, so
+ * that a caller cannot tell them apart. Nothing is remembered: a revocation counts from the next request on.
  */
 export async function authenticate(
   repositories: Repositories,
@@ -33,7 +33,7 @@ export async function authenticate(
   };
 }
 
-/** Who owns a database that is opened in process: may do all, and has no token. */
+/** The owner of a database that is opened in process: has every scope and no token. */
 export const ownerOf = (accountId: AccountId): Caller => ({
   accountId,
   tokenId: null,

@@ -1,49 +1,79 @@
-import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { IpAddress } from '../../domain/mask.ts';
+import { IN_PROCESS } from './messages.ts';
 
-/** The address of a caller in the same process. */
-const IN_PROCESS = '127.0.0.1' as IpAddress;
+/** The address under which callers in the same process are recorded. */
+const LOOPBACK = '127.0.0.1' as IpAddress;
 
-/** Finds the address a request came from. */
-export type AddressOf = (peer: string | undefined, forwardedFor: string | null) => IpAddress;
+/** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
+export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;
+
+/** Whether an address belongs to some networks. */
+export type Networks = (address: string) => boolean;
+
+/** For a service that is called in process only. */
+export const inProcessAddress: AddressOf = () => LOOPBACK;
 
 /**
- * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not
- * one of them: what stands before it was written by the caller and proves nothing.
+ * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not in
+ * them: what stands before it was written by the caller and proves nothing.
  *
  * @param proxies networks in CIDR notation
- * @throws TypeError when one of them is none
+ * @throws TypeError when one of them is not
  */
 export function trustProxies(proxies: readonly string[]): AddressOf {
-  const trusted = new BlockList();
-  for (const network of proxies) addNetwork(trusted, network);
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
+  const isTrusted = readNetworks(proxies);
   return (peer, forwardedFor) => {
-    if (peer === undefined) return IN_PROCESS;
-    if (proxies.length === 0) return unmap(peer) as IpAddress;
-    const hops = [...(forwardedFor?.split(',').map((hop) => hop.trim()) ?? []), peer].map(unmap);
+    if (peer === IN_PROCESS) return LOOPBACK;
+    if (proxies.length === 0) return show(peer);
+    const hops = [...(forwardedFor?.split(',').map((hop) => hop.trim()) ?? []), peer];
     let address = hops.pop() ?? peer;
     while (isTrusted(address)) {
       const next = hops.pop();
-      if (next === undefined || isIP(next) === 0) break;
+      if (next === undefined || parse(next) === null) break;
       address = next;
     }
-    return address as IpAddress;
+    return show(address);
   };
 }
 
-function addNetwork(list: BlockList, network: string): void {
-  const [address = '', bits, ...more] = network.split('/');
-  const family = isIP(address);
-  const longest = family === 6 ? 128 : 32;
-  const prefix = Number(bits ?? longest);
-  // Number reads '' as 0, which would trust every address.
-  if (family === 0 || !/^\d+$/.test(bits ?? '0') || prefix > longest || more.length > 0) {
-    throw new TypeError(`${network} is not a network in CIDR notation`);
-  }
-  list.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
+/**
+ * Reads networks.
+ *
+ * @param networks in CIDR notation; an address alone is a network of one
+ * @throws TypeError when one of them is not
+ */
+export function readNetworks(networks: readonly string[]): Networks {
+  const ranges = networks.map(readNetwork);
+  if (ranges.length === 0) return () => false;
+  return (address) => {
+    const parsed = parse(address);
+    return parsed !== null && ranges.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
+  };
 }
 
-/** An IPv4 address as a dual-stack socket shows it, without its IPv6 prefix. */
-const unmap = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+function readNetwork(network: string): [Address, number] {
+  const range = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network);
+  const base = parse(range?.[1] ?? '');
+  const longest = base?.kind() === 'ipv6' ? 128 : 32;
+  const bits = Number(range?.[2] ?? longest);
+  if (base === null || bits > longest) throw new TypeError(`${network} is not a network in CIDR notation`);
+  return [base, bits];
+}
+
+/** An address, IPv4 where a dual-stack socket shows it as IPv6; null when the text is none. */
+function parse(text: string): Address | null {
+  // The shorter forms of IPv4, such as 10.1 or 0x0a000001, are read differently from program to program.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null;
+  const address = ipaddr.parse(text);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+/** The plain form of IPv4 for an address that a dual-stack socket shows as IPv6; all others as they are written. */
+function show(address: string): IpAddress {
+  if (!address.startsWith('::')) return address as IpAddress;
+  const parsed = parse(address);
+  return (parsed?.kind() === 'ipv4' ? parsed.toString() : address) as IpAddress;
+}

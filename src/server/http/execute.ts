@@ -1,8 +1,10 @@
 import { apiError, apiErrors, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
+import { newId } from '../../domain/ids.ts';
 import type { IpAddress } from '../../domain/mask.ts';
 import type { Context } from '../../service/context.ts';
+import { record } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { StoredResponse } from '../../store/tables/idempotency-sealing.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
@@ -28,11 +30,43 @@ const NO_BODY = new Uint8Array();
 /** Refusals that another token of the account might not get for the same request. They are not stored. */
 const REFUSALS_OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit'];
 
+/** What a read returns: a text, or the pieces of a list as they are read. */
+export interface ReadResult {
+  readonly status: number;
+  readonly body: string | AsyncIterable<string>;
+  readonly replayed: false;
+}
+
 /** Performs a read, on what is durable. */
-export async function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
-  const input = readInput(request.route.endpoint, request.received, NO_BODY);
+export async function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
+  const { route, received } = request;
+  const input = readInput(route.endpoint, received, NO_BODY);
   authorize(request, input);
-  return { ...(await perform(parts, request, parts.store.repositories, input)), replayed: false };
+  const { status, wrap, stream } = route.endpoint.reply;
+  const result = (await route.perform(contextOf(parts, request, parts.store.repositories), input)) as never;
+  const body = stream === undefined ? JSON.stringify(wrap(result)) : await begin(stream(result));
+  return { status, body, replayed: false };
+}
+
+/**
+ * Waits for the first piece, so that a database that fails at once is answered with an error, and no head has been
+ * sent. A response of one piece is a text.
+ */
+async function begin(pieces: AsyncIterable<string>): Promise<string | AsyncIterable<string>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done) return '';
+  const second = await iterator.next();
+  return second.done ? first.value : resume([first.value, second.value], iterator);
+}
+
+async function* resume(read: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+  try {
+    yield* read;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
 }
 
 /**
@@ -89,17 +123,14 @@ async function perform(
   repositories: Repositories,
   input: unknown,
 ): Promise<StoredResponse> {
-  const { status, wrap, stream } = request.route.endpoint.reply;
-  const result = (await request.route.perform(contextOf(parts, request, repositories), input)) as never;
-  if (stream === undefined) return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result)) };
-  let body = '';
-  for await (const piece of stream(result)) body += piece;
-  return { status, contentType: JSON_TYPE, body };
+  const { status, wrap } = request.route.endpoint.reply;
+  const result = await request.route.perform(contextOf(parts, request, repositories), input);
+  return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result as never)) };
 }
 
 const contextOf = (
   parts: AppParts,
-  { caller, now, ipAddress }: AuthorizedRequest,
+  { route, caller, now, ipAddress }: AuthorizedRequest,
   repositories: Repositories,
 ): Context => ({
   repositories,
@@ -107,6 +138,16 @@ const contextOf = (
   now,
   ipAddress,
   random: parts.random,
+  record: ({ subject, details = {} }) =>
+    record(repositories, {
+      accountId: caller.accountId,
+      id: newId('aud', now, parts.random(10)),
+      action: route.name,
+      actor: caller.tokenId ?? caller.accountId,
+      subject,
+      details,
+      at: now,
+    }),
   signer: () => parts.signerOf(repositories, caller.accountId),
 });
 

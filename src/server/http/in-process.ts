@@ -2,38 +2,61 @@ import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
 import type { App } from './app.ts';
 import { createBodyReader } from './body.ts';
-import type { HttpRequest } from './messages.ts';
+import { type HttpRequest, type HttpResponse, IN_PROCESS, type RequestHeaders } from './messages.ts';
 
 /**
- * The service as a function from `Request` to `Response`: the network without a network.
+ * The service as a function from `Request` to `Response`, without a socket.
  *
  * @param peer the address that requests are to come from
  */
-export function fetchOf(app: App, peer?: string): Fetch {
+export function fetchOf(app: App, peer: string = IN_PROCESS): Fetch {
   return async (request) => {
-    const { status, headers, body } = await app(receivedOf(request, peer));
-    return new Response(request.method === 'HEAD' ? null : body, { status, headers });
+    const respond = (response: HttpResponse) => toResponse(request.method, response);
+    return app.fetch(request, { request: toHttpRequest(request, peer), respond });
   };
 }
 
-function receivedOf(request: Request, peer: string | undefined): HttpRequest {
+function toHttpRequest(request: Request, peer: string): HttpRequest {
   const { pathname, search } = new URL(request.url);
   const get = (name: string) => request.headers.get(name);
+  const headers = { get, lines: (name: string) => [get(name)].filter((value) => value !== null) };
   return {
     method: request.method,
     target: pathname + search,
-    headers: { get, lines: (name) => [get(name)].filter((value) => value !== null) },
+    headers,
     peer,
-    readBody: () => readBody(request),
+    readBody: () => readBody(request, headers),
   };
 }
 
-async function readBody(request: Request): Promise<Uint8Array> {
-  const body = createBodyReader(request.headers.get('content-length'));
+async function readBody(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
+  const body = createBodyReader(headers);
   try {
     for await (const chunk of request.body ?? []) body.add(chunk);
   } catch (error) {
     throw error instanceof ApiError ? error : apiError('invalidParams', {}, { cause: error });
   }
   return body.bytes();
+}
+
+function toResponse(method: string, { status, headers, body }: HttpResponse): Response {
+  // A response to HEAD has no body, and the constructor takes none with 304 either.
+  if (method === 'HEAD' || body === '') return new Response(null, { status, headers });
+  return new Response(typeof body === 'string' ? body : streamOf(body), { status, headers });
+}
+
+/** Pulls a chunk when there is room for it; returns the iterator when the reader cancels. */
+function streamOf(chunks: AsyncIterable<string | Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
 }

@@ -1,32 +1,47 @@
-/** One request, whether it came over a socket or from this process. */
+/** One HTTP request, whether it came over a socket or from this process. */
 export interface HttpRequest {
   readonly method: string;
-  /** Path and query as they were written. */
+  /** Path and query exactly as they were sent. */
   readonly target: string;
   readonly headers: RequestHeaders;
-  /** The address that the connection comes from; undefined in process. */
-  readonly peer: string | undefined;
+  /** The address of the other end of the connection, or {@link IN_PROCESS}. */
+  readonly peer: string;
   /**
    * Reads the exact bytes of the body, once.
    *
-   * @throws ApiError `bodyTooLarge`, as soon as that is known; `invalidParams` when the caller hangs up in the middle
+   * @throws ApiError `bodyTooLarge` as soon as that is known, `unsupportedMediaType` for an encoding other than plain
+   * UTF-8, `invalidParams` when the connection is closed before the end of the body
    */
   readBody(): Promise<Uint8Array>;
 }
 
+/** The peer of a request that came over no connection. Only the door in process sets it. */
+export const IN_PROCESS = 'in process';
+
 /** The headers of one request. Names are given in lower case. */
 export interface RequestHeaders {
-  /** The value, or null; the lines of a repeated header joined with a comma (RFC 9110 §5.3). */
+  /** The value, or null; the lines of a repeated header are joined with a comma (RFC 9110 §5.3). */
   get(name: string): string | null;
-  /** The value of each line of its own, where the request came over HTTP: a value may hold a comma itself. */
+  /** The value of each line by itself, where the request came over HTTP: a value may contain a comma. */
   lines(name: string): readonly string[];
 }
 
-/** What goes back. */
+/** One HTTP response. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /**
+   * A text, or chunks that are sent as the other side takes them. The iterator of the chunks is returned when the
+   * connection closes before the last one.
+   */
+  readonly body: string | AsyncIterable<string | Uint8Array>;
+}
+
+/** A request together with the way in which its response is sent. Each door makes its own. */
+export interface Exchange {
+  readonly request: HttpRequest;
+  /** Sends the response, or turns it into one of the Fetch API. */
+  respond(response: HttpResponse): Response;
 }
 
 /** Splits a target at its first question mark, which stays with the query. */

@@ -1,84 +1,55 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { apiError } from '../../contract/errors.ts';
-import { createBodyReader } from './body.ts';
-import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
-
-/** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); another one has to be refused (RFC 9112 §3.2). */
-const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+import type { App } from './app.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
+import { readIncoming } from './incoming.ts';
+import type { HttpResponse } from './messages.ts';
+import { send } from './outgoing.ts';
+import { refusal } from './respond.ts';
 
 /**
- * A request as it came over HTTP, or null when it is none: its target is no address (RFC 9112 §3.2), or its Host no
- * host.
+ * Serves the messages of `node:http` by the app, those of one connection one after the other.
+ *
+ * Responses are written to the message itself: as objects of the Fetch API they would be slower, and would lose the
+ * count of what a connection holds.
+ *
+ * @param fail called when a response could not be produced to its end
  */
-export function receivedOf(message: IncomingMessage): HttpRequest | null {
-  const target = originForm(message.url ?? '');
-  if (target === null || !hostShape.test(message.headers.host ?? '')) return null;
-  return {
-    method: message.method ?? '',
-    target,
-    headers: headersOf(message),
-    peer: message.socket.remoteAddress,
-    readBody: () => readBody(message),
+export function createNodeListener(
+  app: App,
+  connections: Connections,
+  fail: (error: unknown) => void,
+): (message: IncomingMessage, response: ServerResponse) => void {
+  const serve = getRequestListener(
+    (fetchRequest, env) => {
+      const { incoming, outgoing } = env as HttpBindings;
+      const connection = connections.find(incoming.socket);
+      // The socket was closed while the request waited.
+      if (connection === undefined) return RESPONSE_ALREADY_SENT;
+      const respond = (response: HttpResponse): Response => {
+        send(outgoing, response, connection.hold, fail);
+        return RESPONSE_ALREADY_SENT;
+      };
+      const request = readIncoming(incoming, outgoing, connection);
+      if (typeof request !== 'string') return app.fetch(fetchRequest, { request, respond });
+      // Where such a request ends, and the next one begins, cannot be trusted.
+      outgoing.shouldKeepAlive = false;
+      return respond(refusal(apiError(request)));
+    },
+    { hostname: 'localhost', overrideGlobalObjects: false, autoCleanupIncoming: false, errorHandler: refuse },
+  );
+  return (message, response) => {
+    const connection: Connection | undefined = connections.find(message.socket);
+    if (connection === undefined) message.socket.destroy();
+    else connection.enqueue(response, () => void serve(message, response));
   };
 }
 
-/** How long a caller that was answered before its body had come may go on sending, in milliseconds. */
-const LINGER_MS = 1_000;
-
-/** Sends an answer; nobody may be there to take it any more. */
-export function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
-  if (mayStillCome(response.req)) linger(response.req);
-  // With its length the head goes out together with the body.
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
-}
-
-/** Whether there is a body of which the end has not come yet. */
-const mayStillCome = ({ complete, headers }: IncomingMessage): boolean =>
-  !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined);
-
-/**
- * Gives the rest of a body a moment to come, in which it is thrown away, and then hangs up. To hang up at once could
- * cost the caller its answer; to read on for ever would let anybody send without end.
- */
-function linger(message: IncomingMessage): void {
-  const hangUp = setTimeout(() => message.socket.destroy(), LINGER_MS);
-  message.once('close', () => clearTimeout(hangUp));
-}
-
-/** Path and query of a target; whoever thinks this is a proxy writes a whole address. */
-function originForm(target: string): string | null {
-  if (target.startsWith('/')) return target;
-  return /^https?:\/\/[^/?#]+(\/.*)$/i.exec(target)?.[1] ?? null;
-}
-
-/**
- * Finds the lines of a header where Node has put them. What it makes of them itself is used to see that there are
- * none: of a repeated header it may keep one line only.
- */
-function headersOf({ headers, rawHeaders }: IncomingMessage): RequestHeaders {
-  const lines = (name: string): readonly string[] => {
-    const values: string[] = [];
-    if (headers[name] === undefined) return values;
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      const header = rawHeaders[index] ?? '';
-      if (header.length === name.length && header.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
-    }
-    return values;
-  };
-  return { lines, get: (name) => (headers[name] === undefined ? null : lines(name).join(', ')) };
-}
-
-function readBody(message: IncomingMessage): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const body = createBodyReader(message.headers['content-length'] ?? null);
-    message.on('data', (chunk: Uint8Array) => {
-      try {
-        body.add(chunk);
-      } catch (error) {
-        reject(error);
-      }
-    });
-    message.on('end', () => resolve(body.bytes()));
-    message.on('error', (error) => reject(apiError('invalidParams', {}, { cause: error })));
-  });
+/** What cannot be made a request at all: its host or its path is none. */
+function refuse(): Response {
+  const { status, headers, body } = refusal(apiError('invalidParams'));
+  return new Response(String(body), { status, headers });
 }

@@ -4,20 +4,20 @@ import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/mask.ts';
+import type { SignerOf } from '../../service/signing-keys.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import type { Store } from '../../store/store.ts';
 import type { ExactlyOnce } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey } from '../idempotency/key.ts';
-import type { SignerOf } from '../signers.ts';
 import { authenticate } from './authenticate.ts';
 import type { AddressOf } from './client-address.ts';
 import { mutate, readOnly } from './execute.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
+import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
-/** What the service is made of. Time and randomness come from here and from nowhere else. */
+/** What the service is made of. Time and randomness come in here. */
 export interface AppParts {
   readonly store: Store;
   readonly log: Logger;
@@ -26,7 +26,7 @@ export interface AppParts {
   readonly addressOf: AddressOf;
   readonly signerOf: SignerOf;
   readonly exactlyOnce: ExactlyOnce;
-  /** The caller that a fixed token speaks for: the owner of a database that is opened in process. */
+  /** A fixed token and its caller: the owner of a database that is opened in process. */
   readonly owner?: { readonly token: string; readonly caller: Caller };
   now(): Instant;
   random(length: number): Uint8Array;
@@ -34,34 +34,38 @@ export interface AppParts {
 }
 
 /**
- * The pipeline: authenticate, limit, check the scope, then perform and answer. What changes something goes on through
- * its own gates: key, body, claim, use case, commit.
+ * The pipeline: authenticates, applies the limits, checks the scope, runs the use case and makes the response. A
+ * mutation passes further gates: idempotency key, body, claim, transaction, commit.
  */
-export async function answer(parts: AppParts, route: Route, received: HttpRequest): Promise<HttpResponse> {
+export async function answer(parts: AppParts, route: Route, request: HttpRequest): Promise<HttpResponse> {
   const started = performance.now();
   const { endpoint } = route;
   const requestId = parts.newRequestId();
   const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
   const now = parts.now();
-  const ipAddress = parts.addressOf(received.peer, received.headers.get('x-forwarded-for'));
+  const ipAddress = parts.addressOf(request.peer, request.headers.get('x-forwarded-for'));
   let caller = anonymous;
   let reason: Reason | null = null;
   let response: HttpResponse;
   try {
     const { scope, openToClients = false } = endpoint;
     if (scope !== 'public') {
-      caller = await identify(parts, received.headers.get('authorization'), { now, ipAddress, headers });
+      caller = await authenticateWithinLimits(parts, request, { now, ipAddress, headers });
       if (!mayCall(caller, { scope, openToClients })) throw apiError('scopeMissing');
+      if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
     }
-    const ask = { route, received, caller, now, ipAddress };
+    const ask = { route, received: request, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
-    response = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
+    const sent = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
+    response = route.maxAgeSeconds === 0 ? sent : cacheable(request, sent, route.maxAgeSeconds);
+    if (status === 404 && !replayed) await countMiss(parts, route, caller, ipAddress);
   } catch (thrown) {
     const error = toApiError(
       endpoint,
-      isUnavailable(route, received.headers, thrown) ? apiError('unavailable', {}, { cause: thrown }) : thrown,
+      isUnavailable(route, request.headers, thrown) ? apiError('unavailable', {}, { cause: thrown }) : thrown,
     );
     reason = error.reason;
+    if (error.status === 404) await countMiss(parts, route, caller, ipAddress);
     if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
     response = refusal(error, headers);
   }
@@ -86,12 +90,19 @@ function isUnavailable({ endpoint }: Route, headers: RequestHeaders, thrown: unk
   return thrown instanceof StorageError && mutates(endpoint) && hasIdempotencyKey(headers);
 }
 
-/** Who asks, within their limits. Throws ApiError `invalidToken` or `rateLimited`; adds the limit's headers. */
-async function identify(
+/** What limits need to know of a request. They add their headers to those of its response. */
+interface Counted {
+  readonly ipAddress: IpAddress;
+  readonly headers: Record<string, string>;
+}
+
+/** Authenticates the caller and applies the rate limit. Throws ApiError `invalidToken` or `rateLimited`. */
+async function authenticateWithinLimits(
   { store, limiter, owner }: AppParts,
-  authorization: string | null,
-  { now, ipAddress, headers }: { now: Instant; ipAddress: IpAddress; headers: Record<string, string> },
+  request: HttpRequest,
+  { now, ipAddress, headers }: Counted & { now: Instant },
 ): Promise<Caller> {
+  const authorization = request.headers.get('authorization');
   if (owner !== undefined && authorization === `Bearer ${owner.token}`) return owner.caller;
   const caller = await authenticate(store.repositories, authorization, now);
   const allowance =
@@ -100,4 +111,17 @@ async function identify(
   if (allowance?.allowed === false) throw apiError('rateLimited');
   if (caller === null) throw apiError('invalidToken');
   return caller;
+}
+
+/** Throws ApiError `rateLimited` for a token that has asked for too many unknown keys. */
+async function limitMisses({ limiter }: AppParts, { tokenId }: Caller, { ipAddress, headers }: Counted): Promise<void> {
+  if (limiter === null || tokenId === null) return;
+  const allowance = await limiter.checkMisses(tokenId, ipAddress);
+  if (allowance.allowed) return;
+  Object.assign(headers, allowance.headers);
+  throw apiError('rateLimited');
+}
+
+async function countMiss({ limiter }: AppParts, route: Route, { tokenId }: Caller, address: IpAddress): Promise<void> {
+  if (route.looksUpKey && tokenId !== null) await limiter?.takeMiss(tokenId, address);
 }

@@ -1,37 +1,56 @@
+import { hash } from 'node:crypto';
 import { type AnyEndpoint, reasonsOf } from '../../contract/endpoint.ts';
 import { ApiError, apiError, type Reason } from '../../contract/errors.ts';
-import type { HttpResponse } from './messages.ts';
+import type { HttpRequest, HttpResponse } from './messages.ts';
 
-/** What every answer is, and what a stored one is repeated as. */
+/** The content type of every response, also of a stored one. */
 export const JSON_TYPE = 'application/json';
 
-/** On every answer: it holds keys and customers, so nobody on the way keeps it. */
+/** On every response; most hold keys or customers, so that no cache may keep them. */
 const ALWAYS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/** A JSON answer. */
-export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): HttpResponse {
+type Headers = Readonly<Record<string, string>>;
+
+/** A JSON response. */
+export function json(status: number, body: unknown, headers?: Headers): HttpResponse {
   return jsonText(status, JSON.stringify(body), headers);
 }
 
-/** A JSON answer whose text is ready. */
-export function jsonText(status: number, text: string, headers?: Readonly<Record<string, string>>): HttpResponse {
-  return { status, headers: { ...ALWAYS, ...headers }, body: text };
+/** A JSON response whose text is ready, or comes in pieces. */
+export function jsonText(status: number, body: HttpResponse['body'], headers?: Headers): HttpResponse {
+  return { status, headers: { ...ALWAYS, ...headers }, body };
+}
+
+/** A response that may be kept for a time, and then be asked about by its `ETag` (RFC 9111, RFC 9110 §13.1.2). */
+export function cacheable(request: HttpRequest, response: HttpResponse, maxAgeSeconds: number): HttpResponse {
+  if (typeof response.body !== 'string') return response;
+  const etag = `"${hash('sha256', response.body, 'base64url')}"`;
+  const { 'Content-Type': contentType, ...kept } = response.headers;
+  const headers = { ...kept, 'Cache-Control': `public, max-age=${maxAgeSeconds}`, ETag: etag };
+  const known = request.headers
+    .get('if-none-match')
+    ?.split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''));
+  if (known?.some((tag) => tag === etag || tag === '*')) return { status: 304, headers, body: '' };
+  return { ...response, headers: contentType === undefined ? headers : { ...headers, 'Content-Type': contentType } };
 }
 
 /** A refusal: `{message, code}` and nothing else. */
-export function refusal(error: ApiError, headers?: Readonly<Record<string, string>>): HttpResponse {
-  return json(error.status, payloadOf(error), { ...retryAfter(error), ...headers });
+export function refusal(error: ApiError, headers?: Headers): HttpResponse {
+  return json(error.status, payloadOf(error), { ...headersOf(error), ...headers });
 }
 
 /** What a refusal says on the wire. */
 export const payloadOf = ({ message, code }: ApiError) => ({ message, code });
 
-/** Refusals that pass by themselves say when to ask again: after one second. */
-function retryAfter({ reason }: ApiError): Record<string, string> {
+function headersOf({ reason }: ApiError): Headers {
+  // RFC 6750 §3; without the kind of error, which would tell a wrong token from a missing one.
+  if (reason === 'invalidToken') return { 'WWW-Authenticate': 'Bearer realm="lkm"' };
+  // Both pass by themselves.
   return reason === 'requestInProgress' || reason === 'unavailable' ? { 'Retry-After': '1' } : {};
 }
 
-/** What a failed request answers: the refusal, if the contract lists it for this endpoint, else a server error. */
+/** The refusal for a failed request: the one thrown, when the contract lists it for the endpoint, else a server error. */
 export function toApiError(endpoint: AnyEndpoint, error: unknown): ApiError {
   if (error instanceof ApiError && mayRefuseWith(endpoint, error.reason)) return error;
   return apiError('serverError', {}, { cause: error });

@@ -1,4 +1,4 @@
-import type { AnyEndpoint, InputOf, ResultOf } from '../../contract/endpoint.ts';
+import { type AnyEndpoint, type InputOf, type ResultOf, reasonsOf } from '../../contract/endpoint.ts';
 import type { Reason } from '../../contract/errors.ts';
 import { type Contract, listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
@@ -25,10 +25,16 @@ const useCases: UseCases<Contract> = {
   signingKeys: { jwks: listPublicKeys },
 };
 
-/** An endpoint with what it does. */
+/** An endpoint with its use case. */
 export interface Route {
+  /** The operation, as it is called everywhere: `keys.create`. */
+  readonly name: string;
   readonly endpoint: AnyEndpoint;
-  /** `input` has been parsed by the endpoint's schemas, and the answer fits its reply. */
+  /** Whether it tells the caller that a key exists: look-ups of unknown keys are then limited. */
+  readonly looksUpKey: boolean;
+  /** How long its response may be kept by whoever gets it, in seconds; 0 is not at all. */
+  readonly maxAgeSeconds: number;
+  /** `input` has been parsed by the endpoint's schemas, and the payload fits its reply. */
   perform(context: Context, input: unknown): Promise<unknown>;
   /** Why the caller may not make this request, or null. Called before anything is looked up or replayed. */
   authorize(caller: Caller, input: unknown): Reason | null;
@@ -43,6 +49,17 @@ export function listRoutes(): Route[] {
     const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
     const authorize = (authorizations as Record<string, Record<string, Route['authorize']>>)[resource]?.[operation];
     if (perform === undefined || authorize === undefined) throw new Error(`${name} has no use case`);
-    return { endpoint, perform, authorize, takeOver: name === 'keys.create' ? countIssue : async () => {} };
+    return {
+      name,
+      endpoint,
+      looksUpKey: reasonsOf(endpoint).some((reason) => reason === 'licenseNotFound' || reason === 'deviceNotFound'),
+      maxAgeSeconds: name === 'signingKeys.jwks' ? JWKS_MAX_AGE_SECONDS : 0,
+      perform,
+      authorize,
+      takeOver: name === 'keys.create' ? countIssue : async () => {},
+    };
   });
 }
+
+/** A key that was rotated away verifies for longer than this; a new one is found that soon. */
+const JWKS_MAX_AGE_SECONDS = 300;

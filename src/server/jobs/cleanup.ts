@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
 import { addSeconds, toInstant } from '../../domain/time.ts';
-import type { Store } from '../../store/store.ts';
+import type { Repositories } from '../../store/store.ts';
+import type { Job } from './job.ts';
 
-/** Answers are kept this long. Source: API description, "Common behavior: idempotency", 8. */
+/** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
 const KEEP_SECONDS = 24 * 60 * 60;
 
 const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
@@ -13,8 +13,8 @@ const LOOK_EVERY_MS = 60_000;
 /** A wall clock that has moved this much against the steady one was set, and says nothing about age. */
 const JUMP_MS = 60 * 60 * 1_000;
 
-/** So that nobody waits long behind a deletion. */
-const BATCH = 500;
+/** Records that one transaction removes: other writes wait no longer than for these. */
+const BATCH_SIZE = 500;
 
 /** Time as two clocks tell it, in milliseconds: one that can be set, one that only goes on. */
 export interface Clocks {
@@ -22,17 +22,21 @@ export interface Clocks {
   steady(): number;
 }
 
-/**
- * Removes idempotency records older than 24 hours, in small batches, and counts them.
- */
-export async function cleanUp(store: Store, nowMs: number): Promise<number> {
+/** Where batches are removed: a store, or a job, whose transactions are null while another replica holds its lease. */
+interface Transactions {
+  transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T | null>;
+}
+
+/** Removes idempotency records older than 24 hours, in small batches, and returns their number. */
+export async function cleanUp(store: Transactions, nowMs: number, signal?: AbortSignal): Promise<number> {
   const before = addSeconds(toInstant(nowMs), -KEEP_SECONDS);
   let removed = 0;
-  for (;;) {
-    const count = await store.transaction((repositories) => repositories.idempotency.removeOlder(before, BATCH));
-    removed += count;
-    if (count < BATCH) return removed;
+  while (!signal?.aborted) {
+    const count = await store.transaction((repositories) => repositories.idempotency.removeOlder(before, BATCH_SIZE));
+    removed += count ?? 0;
+    if (count === null || count < BATCH_SIZE) break;
   }
+  return removed;
 }
 
 /** Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. */
@@ -43,7 +47,7 @@ export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
   return () => {
     const jumped = Math.abs(wall() - steady() - offset) > JUMP_MS;
     if (jumped) {
-      // The day begins anew: from here on the clock is believed again.
+      // A new day begins here, from which on the clock is trusted again.
       offset = wall() - steady();
       lastRun = steady();
     }
@@ -53,22 +57,15 @@ export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
   };
 }
 
-/** Cleans up once a day until it is stopped. A run that fails is logged; the next day brings another. */
-export function startCleanup(store: Store, log: Logger, clocks: Clocks): { stop(): Promise<void> } {
-  const isDue = createCleanupSchedule(clocks);
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    if (!isDue()) return;
-    running = cleanUp(store, clocks.wall()).then(
-      (removed) => log.info({ removed }, 'idempotency records cleaned up'),
-      (error: unknown) => log.error({ err: error }, 'cleanup failed'),
-    );
-  }, LOOK_EVERY_MS);
-  timer.unref();
+/** The job that cleans up once a day. After a failed run the next day brings another. */
+export function cleanupJob(clocks: Clocks): Job {
   return {
-    async stop() {
-      clearInterval(timer);
-      await running;
+    name: 'cleanup',
+    everyMs: LOOK_EVERY_MS,
+    isDue: createCleanupSchedule(clocks),
+    async run(context) {
+      const removed = await cleanUp(context, clocks.wall(), context.signal);
+      context.log.info({ removed }, 'idempotency records cleaned up');
     },
   };
 }

@@ -1,0 +1,103 @@
+import type { Socket } from 'node:net';
+import { type Connection, trackConnection } from './connection.ts';
+
+/** What connections may use of the server. */
+export interface ConnectionLimits {
+  /** Connections that are open at one time. */
+  readonly maxConnections: number;
+  /** The same for one address, unless it is that of a trusted proxy. */
+  readonly maxConnectionsPerAddress: number;
+  /** Bytes of request bodies and of unsent responses that are held for all connections together. */
+  readonly maxBufferedBytes: number;
+  /** How long a connection may take none of the bytes that wait for it. */
+  readonly stallMs: number;
+}
+
+/** The limits of a server for which nothing else is configured (decision 0025). */
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+  maxConnections: 1_024,
+  maxConnectionsPerAddress: 256,
+  maxBufferedBytes: 128 * 1_048_576,
+  stallMs: 20_000,
+};
+
+/** The open connections of one server. */
+export interface Connections {
+  /** Counts a new socket; when there are too many, returns false. */
+  admit(socket: Socket): boolean;
+  /** Makes an admitted socket, or the TLS socket on top of it, a connection that carries HTTP. */
+  open(socket: Socket): void;
+  find(socket: Socket): Connection | undefined;
+  /** Closes what has never sent anything, and lets the others end with the response in work. */
+  drain(): void;
+  /** Closes every socket. */
+  destroyAll(): void;
+}
+
+/** Keeps the connections of a server within their limits. */
+export function createConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean): Connections {
+  const sockets = new Set<Socket>();
+  const perAddress = new Map<string, number>();
+  const connections = new Map<Socket, Connection>();
+  /** Those that hold bytes; the one that has held them longest comes first. */
+  const holders = new Set<Connection>();
+  let heldBytes = 0;
+
+  function hold(connection: Connection, bytes: number): void {
+    heldBytes += bytes;
+    if (connection.heldBytes === 0) holders.delete(connection);
+    else holders.add(connection);
+    for (const holder of holders) {
+      if (heldBytes <= limits.maxBufferedBytes || holders.size === 1) return;
+      holder.destroy();
+    }
+  }
+
+  const sweepMs = Math.min(1_000, limits.stallMs / 2);
+  const sweeper = setInterval(() => {
+    for (const connection of connections.values()) {
+      if (connection.countStalledSweeps() * sweepMs >= limits.stallMs) connection.destroy();
+    }
+  }, sweepMs).unref();
+
+  function isFull(address: string | undefined): boolean {
+    if (sockets.size >= limits.maxConnections) return true;
+    if (address === undefined || isProxy(address)) return false;
+    return (perAddress.get(address) ?? 0) >= limits.maxConnectionsPerAddress;
+  }
+
+  return {
+    admit(socket) {
+      const address = socket.remoteAddress;
+      if (isFull(address)) return false;
+      sockets.add(socket);
+      if (address !== undefined) perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        if (address === undefined) return;
+        const left = (perAddress.get(address) ?? 1) - 1;
+        if (left > 0) perAddress.set(address, left);
+        else perAddress.delete(address);
+      });
+      return true;
+    },
+    open(socket) {
+      const connection = trackConnection(socket, hold);
+      connections.set(socket, connection);
+      socket.once('close', () => {
+        connections.delete(socket);
+        connection.destroy();
+      });
+    },
+    find: (socket) => connections.get(socket),
+    drain() {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      for (const connection of connections.values()) connection.drain();
+    },
+    destroyAll() {
+      clearInterval(sweeper);
+      for (const connection of connections.values()) connection.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

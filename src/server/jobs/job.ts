@@ -1,0 +1,108 @@
+import type { Logger } from 'pino';
+import type { Repositories, Store } from '../../store/store.ts';
+
+/** Background work of a server. */
+export interface Job {
+  readonly name: string;
+  /** How often it runs, in milliseconds. */
+  readonly everyMs: number;
+  /** Asked at each interval; false skips it. */
+  isDue?(): boolean;
+  run(context: JobContext): Promise<void>;
+}
+
+/**
+ * All that one run of a job may use. What belongs to the network is done by the job between its transactions: the work
+ * inside of one gets repositories and nothing else.
+ */
+export interface JobContext {
+  readonly log: Logger;
+  /** Aborted when the server stops: a run then ends after its current transaction. */
+  readonly signal: AbortSignal;
+  /** Runs `work` in a transaction that holds the lease of the job; null when another replica holds it. */
+  transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T | null>;
+}
+
+/** How a job is doing. */
+export interface JobHealth {
+  readonly name: string;
+  readonly state: 'waiting' | 'running';
+  /** Runs that have ended, well or not. */
+  readonly runs: number;
+  /** How many of the last runs have failed, one after the other. */
+  readonly failures: number;
+}
+
+/** The jobs of a running server. */
+export interface Jobs {
+  /** Runs a job now; one that is running runs once more afterwards. */
+  wake(name: string): void;
+  health(): readonly JobHealth[];
+  /** Starts no further run, and waits for those in progress. */
+  stop(): Promise<void>;
+}
+
+/** Runs jobs, each at its interval and never twice at one time, until they are stopped. A failed run is logged. */
+export function startJobs(jobs: readonly Job[], parts: { store: Store; log: Logger }): Jobs {
+  const runners = new Map(jobs.map((job) => [job.name, startJob(job, parts)]));
+  return {
+    wake: (name) => runners.get(name)?.wake(),
+    health: () => [...runners.values()].map(({ health }) => health()),
+    stop: async () => {
+      await Promise.all([...runners.values()].map(({ stop }) => stop()));
+    },
+  };
+}
+
+function startJob(job: Job, { store, log }: { store: Store; log: Logger }) {
+  const stopping = new AbortController();
+  const context: JobContext = {
+    log,
+    signal: stopping.signal,
+    transaction: (work) =>
+      store.transaction(async (repositories) =>
+        (await repositories.tryLock(`job ${job.name}`)) ? work(repositories) : null,
+      ),
+  };
+  let running: Promise<void> | null = null;
+  let isWanted = false;
+  let runs = 0;
+  let failures = 0;
+
+  async function runOnce(): Promise<void> {
+    try {
+      await job.run(context);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      log.error({ err: error, job: job.name, failures }, 'job failed');
+    }
+    runs += 1;
+  }
+
+  async function runWhileWanted(): Promise<void> {
+    while (isWanted && !stopping.signal.aborted) {
+      isWanted = false;
+      await runOnce();
+    }
+    running = null;
+  }
+
+  function wake(): void {
+    isWanted = true;
+    if (!stopping.signal.aborted) running ??= runWhileWanted();
+  }
+
+  const timer = setInterval(() => {
+    if (job.isDue?.() ?? true) wake();
+  }, job.everyMs).unref();
+  return {
+    wake,
+    health: (): JobHealth => ({ name: job.name, state: running === null ? 'waiting' : 'running', runs, failures }),
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { exchange, openConnection } from '../support/raw-http.ts';
+import { startTestServer } from '../support/server.ts';
+
+const invalid = '{"message":"Missing required params","code":1}';
+
+describe('what is refused below the application', () => {
+  it.each([
+    ['what is no HTTP', ['hello'], 400, invalid],
+    ['a method that is none', ['BREW /customer HTTP/1.1', 'Host: localhost'], 400, invalid],
+    ['no Host', ['GET /customer HTTP/1.1'], 400, invalid],
+    ['two equal Host lines', ['GET /health HTTP/1.1', 'Host: localhost', 'Host: localhost'], 400, invalid],
+    ['two Host lines that differ', ['GET /health HTTP/1.1', 'Host: a.example', 'Host: b.example'], 400, invalid],
+    [
+      'a transfer coding besides chunks',
+      ['POST /customer HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: gzip, chunked'],
+      400,
+      invalid,
+    ],
+    [
+      'headers of 20 kB',
+      ['GET /health HTTP/1.1', 'Host: localhost', `X-Long: ${'x'.repeat(20_000)}`],
+      431,
+      '{"message":"Request headers too large","code":1}',
+    ],
+    [
+      'a URL of 15 kB',
+      [`GET /health?${'x'.repeat(15_000)} HTTP/1.1`, 'Host: localhost'],
+      414,
+      '{"message":"Request URI too long","code":1}',
+    ],
+  ])('%s has a refusal as every other: message, code, and the end of the connection', async (_, head, status, body) => {
+    await using service = await startTestServer();
+    const text = await exchange(service.server.port, head);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\r\\nConnection: close\\r\\n`));
+    expect(text).toMatch(/\r\nContent-Type: application\/json\r\n/);
+    expect(text.slice(text.indexOf('\r\n\r\n') + 4)).toBe(body);
+  });
+
+  it('does not take the place of a response that is still being made', async () => {
+    await using service = await startTestServer();
+    using connection = openConnection(service.server.port);
+    const head = ['GET /customer HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${service.adminToken}`];
+    connection.send(...head, '', 'this is no HTTP', '', '');
+    expect(await connection.end()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"data":\[\]/);
+  });
+
+  it('takes a URL as long as a query of the contract can be', async () => {
+    await using service = await startTestServer();
+    const text = await exchange(service.server.port, [`GET /health?${'x'.repeat(8_000)} HTTP/1.1`, 'Host: localhost']);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a body', () => {
+  it.each([
+    ['that is compressed', { 'Content-Encoding': 'gzip' }],
+    ['in another character set', { 'Content-Type': 'application/json; charset=iso-8859-1' }],
+    ['in another character set, in quotes', { 'Content-Type': 'application/json;charset="UTF-16"' }],
+  ])('%s is refused with 415, and not stored under its key', async (_, headers) => {
+    await using service = await startTestServer();
+    const key = { 'Idempotency-Key': 'one' };
+    const refused = await service.call('POST', '/customer', { name: 'Acme' }, { ...headers, ...key });
+    expect([refused.status, refused.body]).toEqual([
+      415,
+      { message: 'Unsupported content coding or character set', code: 1 },
+    ]);
+    expect((await service.call('POST', '/customer', { name: 'Acme' }, key)).status).toBe(201);
+  });
+
+  it.each([
+    ['identity', { 'Content-Encoding': 'identity' }],
+    ['UTF-8', { 'Content-Type': 'application/json; charset=UTF-8' }],
+    ['"utf-8"', { 'Content-Type': 'application/json; charset="utf-8"' }],
+  ])('that says %s is taken', async (_, headers) => {
+    await using service = await startTestServer();
+    expect((await service.call('POST', '/customer', { name: 'Acme' }, headers)).status).toBe(201);
+  });
+});
+
+describe('a caller that asks before it sends its body', () => {
+  const ask = async (port: number, headers: Record<string, string>) => {
+    const sent = httpRequest({
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/customer',
+      headers: { 'Content-Type': 'application/json', Expect: '100-continue', ...headers },
+    });
+    let continued = false;
+    sent.on('continue', () => {
+      continued = true;
+      sent.end('{"name":"Acme"}');
+    });
+    sent.on('error', () => {});
+    sent.flushHeaders();
+    const [{ statusCode }] = (await once(sent, 'response')) as [IncomingMessage];
+    sent.destroy();
+    return { statusCode, continued };
+  };
+
+  it.each([
+    ['without a valid token', { Authorization: 'Bearer none', 'Content-Length': '15' }, 401],
+    ['with too much', { 'Content-Length': '2000000' }, 413],
+    ['with what is compressed', { 'Content-Length': '15', 'Content-Encoding': 'br' }, 415],
+  ])('is refused at once, %s', async (_, headers, statusCode) => {
+    await using service = await startTestServer();
+    const token = { Authorization: `Bearer ${service.adminToken}` };
+    expect(await ask(service.server.port, { ...token, ...headers })).toEqual({ statusCode, continued: false });
+  });
+
+  it('is told to go on when the body is wanted', async () => {
+    await using service = await startTestServer();
+    const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Length': '15' };
+    expect(await ask(service.server.port, headers)).toEqual({ statusCode: 201, continued: true });
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { ownerOf } from '../../src/server/http/authenticate.ts';
+import { inProcessAddress } from '../../src/server/http/client-address.ts';
+import { IN_PROCESS } from '../../src/server/http/messages.ts';
+import { answer } from '../../src/server/http/pipeline.ts';
+import { listRoutes, type Route } from '../../src/server/http/routes.ts';
+import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
+import type { JobContext } from '../../src/server/jobs/job.ts';
+import { createLog } from '../../src/server/log.ts';
+import type { Context } from '../../src/service/context.ts';
+import { record } from '../../src/service/record.ts';
+import type { Repositories } from '../../src/store/store.ts';
+import { engines } from '../support/engines.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+/** Sends a request to a route whose use case is the test's own. */
+async function send(world: World, perform: Route['perform']) {
+  const route = listRoutes().find(({ name }) => name === 'customers.create');
+  if (route === undefined) throw new Error('there is no such route');
+  const parts = {
+    store: world.store,
+    log: await createLog('none', { write: () => {} }),
+    limiter: null,
+    addressOf: inProcessAddress,
+    signerOf: () => Promise.reject(new Error('not used')),
+    exactlyOnce: createExactlyOnce(world.store, (length) => new Uint8Array(length)),
+    owner: { token: 'owner', caller: ownerOf(world.accounts.acme) },
+    now: () => '2026-11-21T10:00:00.000Z' as Instant,
+    random: (length: number) => new Uint8Array(length),
+    newRequestId: () => 'request',
+  };
+  const headers: Readonly<Record<string, string>> = {
+    authorization: 'Bearer owner',
+    'content-type': 'application/json',
+    'idempotency-key': 'one',
+  };
+  return answer(
+    parts,
+    { ...route, perform },
+    {
+      method: 'POST',
+      target: '/customer',
+      headers: { get: (name) => headers[name] ?? null, lines: (name) => [headers[name] ?? []].flat() },
+      peer: IN_PROCESS,
+      readBody: async () => Buffer.from('{"name":"Acme"}'),
+    },
+  );
+}
+
+const actions = async ({ store, accounts }: World) =>
+  store.repositories.audit.list(accounts.acme, 'customers.create', 10);
+
+describe.each(engines)('what a use case records, on $name,', (engine) => {
+  it('is an entry under the name of its operation, by its caller', async () => {
+    await using world = await createWorld({ engine });
+    const { status } = await send(world, async (context) => {
+      await context.record({ subject: 'cus_1', details: { because: 'of the test' } });
+    });
+    expect(status).toBe(201);
+    expect(await actions(world)).toEqual([
+      {
+        id: expect.stringMatching(/^aud_/),
+        action: 'customers.create',
+        actor: world.accounts.acme,
+        subject: 'cus_1',
+        details: { because: 'of the test' },
+        createdAt: '2026-11-21T10:00:00.000Z',
+      },
+    ]);
+  });
+
+  it('is undone with everything else when the use case fails', async () => {
+    await using world = await createWorld({ engine });
+    const { status } = await send(world, async (context) => {
+      await context.record({ subject: 'cus_1' });
+      throw new TypeError('a bug');
+    });
+    expect(status).toBe(500);
+    expect(await actions(world)).toEqual([]);
+  });
+
+  it('can be recorded without a use case, by an operator', async () => {
+    await using world = await createWorld({ engine });
+    const event = { id: 'aud_1', action: 'customers.create', actor: 'root', subject: 's', details: {} };
+    const at = '2026-11-21T10:00:00.000Z' as Instant;
+    await world.store.transaction((repositories) =>
+      record(repositories, { ...event, accountId: world.accounts.acme, at }),
+    );
+    expect(await actions(world)).toEqual([{ ...event, createdAt: at }]);
+  });
+});
+
+describe('a transaction', () => {
+  it('is given nothing that reaches a network, which the compiler checks', () => {
+    expectTypeOf<keyof Context>().toEqualTypeOf<
+      'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'signer'
+    >();
+    expectTypeOf<Parameters<JobContext['transaction']>[0]>().parameters.toEqualTypeOf<[repositories: Repositories]>();
+    expectTypeOf<Route['perform']>().parameters.toEqualTypeOf<[context: Context, input: unknown]>();
+    expectTypeOf<Context['random']>().returns.toEqualTypeOf<Uint8Array>();
+  });
+});
