@@ -25,11 +25,12 @@ export async function migrateDatabase(location: string): Promise<readonly string
   }
 }
 
-/** Moves an instance to another, empty database, on whatever engine. */
+/** Copies an instance into another, empty database, on any engine. An abort of `signal` undoes it and throws its reason. */
 export async function copyInstance(
   from: string,
   to: string,
   onProgress: (progress: CopyProgress) => void,
+  signal?: AbortSignal,
 ): Promise<CopiedTable[]> {
   const source = await openDatabase(from, { waitMs: LOCK_TIMEOUT_MS, create: false });
   try {
@@ -37,7 +38,7 @@ export async function copyInstance(
     try {
       await migrate(source.kysely);
       await migrate(target.kysely);
-      return await copyDatabase(source.kysely, target.kysely, onProgress);
+      return await copyDatabase(source.kysely, target.kysely, onProgress, signal);
     } finally {
       await target.close();
     }

@@ -43,6 +43,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const base = await openBase(options.db, {}, options.clock);
   try {
     const log = await createLog(options.logFormat, gatherLines(options.logTo));
+    for (const warning of base.store.warnings) log.warn(warning);
     const perMinute = options.rateLimit === undefined ? DEFAULT_REQUESTS_PER_MINUTE : options.rateLimit;
     const limiter = perMinute === null ? null : createRateLimiter(perMinute);
     const created = base.created ? await firstToken(base) : null;

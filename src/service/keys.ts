@@ -33,19 +33,13 @@ export async function countIssue({ repositories, caller }: Context): Promise<voi
 /** Shows one licence with its devices and its customer. */
 export async function getKey(context: Context, input: InputOf<Keys['get']>): Promise<PayloadOf<Keys['get']>> {
   const { repositories, caller } = context;
-  const license = await findLicense(context, input);
-  if (license === null) throw apiError('licenseNotFound');
+  const found = await repositories.keys.findWithCustomer(caller.accountId, input.productId, input.licenseKey);
+  if (found === null) throw apiError('licenseNotFound');
+  const { license, customer } = found;
   const devices = await repositories.devices.list(license);
-  const customer =
-    license.customerId === null ? null : await repositories.customers.find(caller.accountId, license.customerId);
   return {
     license: showLicense(license, devices, caller),
-    customer: customer && {
-      id: customer.id,
-      name: customer.name,
-      email: seesOtherDevices(caller) ? customer.email : null,
-      active: customer.active,
-    },
+    customer: customer && (seesOtherDevices(caller) ? customer : { ...customer, email: null }),
   };
 }
 

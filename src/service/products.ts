@@ -61,13 +61,12 @@ export async function getProduct(
 
 /** Renames a product, or makes it active or inactive. */
 export async function updateProduct(
-  context: Context,
+  { repositories, caller, now }: Context,
   { productId, name, active }: InputOf<Products['update']>,
 ): Promise<PayloadOf<Products['update']>> {
-  const product = await findProduct(context, productId);
-  const updated = { ...product, name: name ?? product.name, active: active ?? product.active, updatedAt: context.now };
-  await context.repositories.products.update(context.caller.accountId, updated, context.now);
-  return updated;
+  const product = await repositories.products.patch(caller.accountId, productId, { name, active, updatedAt: now });
+  if (product === null) throw apiError('productNotFound');
+  return product;
 }
 
 async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {

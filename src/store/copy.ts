@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
@@ -39,12 +40,14 @@ type Row = Record<string, string | number | null>;
  * Copies every row of one database into another, empty one of the same schema, in one transaction: the target holds
  * all of it or nothing. Both sides are then read again and compared by counts and checksums.
  *
+ * @param signal ends the copy between two batches: the target stays empty, and its reason is thrown
  * @throws StartupError when the target is not empty, or when the two sides differ in the end
  */
 export async function copyDatabase(
   from: Kysely<Tables>,
   to: Kysely<Tables>,
   onProgress: (progress: CopyProgress) => void,
+  signal?: AbortSignal,
 ): Promise<CopiedTable[]> {
   if ((await count(to, 'accounts')) > 0) {
     throw new StartupError('the target already holds an instance', 'copy into a new database');
@@ -54,7 +57,7 @@ export async function copyDatabase(
     for (const { name, key } of tables) {
       const total = await count(from, name);
       let done = 0;
-      for await (const rows of readAll(from, name, key)) {
+      for await (const rows of readAll(from, name, key, signal)) {
         await target
           .insertInto(name)
           .values(rows as never)
@@ -62,7 +65,7 @@ export async function copyDatabase(
         done += rows.length;
         onProgress({ table: name, done, total });
       }
-      const [ours, theirs] = [await digest(from, name, key), await digest(target, name, key)];
+      const [ours, theirs] = [await digest(from, name, key, signal), await digest(target, name, key, signal)];
       if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
         throw new StartupError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
       }
@@ -78,10 +81,18 @@ async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {
 }
 
 /** Reads a table in batches, by its primary key. */
-async function* readAll(db: Kysely<Tables>, table: keyof Tables, key: readonly string[]): AsyncGenerator<Row[]> {
+async function* readAll(
+  db: Kysely<Tables>,
+  table: keyof Tables,
+  key: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   let after = sql`1 = 1`;
   for (;;) {
+    // SQLite never waits; without a turn of the event loop no signal of the system would arrive.
+    await nextTurn();
+    signal?.throwIfAborted();
     const { rows } = await sql<Row>`
       select * from ${sql.table(table)} where ${after} order by ${columns} limit ${sql.lit(BATCH)}
     `.execute(db);
@@ -97,10 +108,11 @@ async function digest(
   db: Kysely<Tables>,
   table: keyof Tables,
   key: readonly string[],
+  signal: AbortSignal | undefined,
 ): Promise<{ rows: number; checksum: string }> {
   let rows = 0;
   let sum = 0n;
-  for await (const batch of readAll(db, table, key)) {
+  for await (const batch of readAll(db, table, key, signal)) {
     for (const row of batch) {
       rows += 1;
       const columns = Object.keys(row).sort();

@@ -14,7 +14,7 @@ import { tokenRepository } from './tables/tokens.ts';
 export type Repositories = ReturnType<typeof repositoriesOn>;
 
 /** The whole store of one instance. */
-export interface Store extends Pick<Driver, 'settled' | 'announce' | 'close'> {
+export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
   /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
@@ -32,6 +32,7 @@ export function createStore(driver: Driver): Store {
   const repositories = repositoriesOn(driver.reader);
   return {
     repositories,
+    warnings: driver.warnings,
     check: async () => {
       await driver.check();
       await repositories.accounts.oldest();

@@ -15,7 +15,7 @@ const notForClients = { reader: withoutScope, client: withoutScope };
 const refusals = {
   'keys.create': { ...notForClients, elsewhere: '404/1', spent: '403/10' },
   'keys.deactivate': { reader: withoutScope, elsewhere: '404/1' },
-  'keys.sign': { ...notForClients, elsewhere: '404/1' },
+  'keys.sign': { reader: withoutScope, elsewhere: '404/1' },
   'keys.checkout': { reader: withoutScope, elsewhere: '404/1' },
   'customers.create': notForClients,
   'customers.delete': notForClients,

@@ -6,7 +6,7 @@ import { lkm, tempFolder } from '../cli/fake-io.ts';
 
 const bin = join(import.meta.dirname, '../../bin/lkm.js');
 
-describe('an answer in a shell', () => {
+describe('an answer in a shell', { timeout: 180_000 }, () => {
   /** Runs a script in which `lkm` is the command, on a database with a product. */
   async function shell(script: string): Promise<{ stdout: string; stderr: string }> {
     const cwd = tempFolder();

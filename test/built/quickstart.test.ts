@@ -25,7 +25,7 @@ async function shell(script: string, env: Readonly<Record<string, string>> = {})
 const linesOf = (page: string): string[] =>
   [...page.replaceAll(/\\\n\s+/g, '').matchAll(/^ {4}\$ (.*)$/gm)].map(([, line = '']) => line);
 
-describe('every line that lkm quickstart shows', () => {
+describe('every line that lkm quickstart shows', { timeout: 180_000 }, () => {
   it.each([
     ['in a shell', {}],
     ['through npx in a checkout', { npm_command: 'exec' }],

@@ -396,9 +396,15 @@ describe('a group of changes', () => {
 
   it('has a key for each, also where two are the same request', () => {
     const journal = at(1);
-    const keys = [...journal.begin(three, undefined).entries, ...journal.begin(three, undefined).entries];
-    expect(keys.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k1', 'k2', 'k3', 'k1', 'k2', 'k3']);
-    journal.complete(keys);
+    const first = journal.begin(three, undefined).entries;
+    const second = journal.begin(
+      ['k4', 'k5'].map((newKey) => ({ ...request, newKey })),
+      undefined,
+    ).entries;
+    const all = [...first, ...second];
+    expect(all.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k1', 'k2', 'k3', 'k4', 'k5']);
+    expect(all.filter(({ repeats }) => repeats)).toEqual([]);
+    journal.complete(all);
   });
 
   it('is repeated row by row: those that are done are new, the others keep their keys', () => {

@@ -46,7 +46,7 @@ describe('lkm on PostgreSQL', () => {
     const { at, url, shown } = await newDatabase();
     const { code, stdout } = await at(['quickstart', '--db', url]);
     expect(code).toBe(0);
-    expect(stdout).toContain(`export LKM_DB=${shown}\n`);
+    expect(stdout).toContain(`--db ${shown}\n`);
     expect(stdout).not.toContain(password);
   });
 
@@ -65,7 +65,9 @@ describe('lkm on PostgreSQL', () => {
 
   it('receives a file, and gives it back', async () => {
     const { at, url, shown, cwd } = await newDatabase();
-    const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db'])).stdout.trim();
+    const product = (
+      await at(['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db', '--create'])
+    ).stdout.trim();
     const there = await at(['db', 'copy', 'a.db', url]);
     expect(there).toMatchObject({ code: 0, stderr: expect.stringContaining(`copied 4 rows to ${shown}\n`) });
     expect((await at(['products', 'list', '-q'])).stdout).toBe(`${product}\n`);

@@ -92,6 +92,15 @@ describe('openInstance', () => {
     });
     await first.close();
   });
+
+  it('makes no database, when it must not, and opens one that is there', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const missing = openInstance({ db, create: false });
+    await expect(missing).rejects.toMatchObject({ name: 'StartupError', message: `${db} does not exist` });
+    await (await openInstance({ db })).close();
+    await (await openInstance({ db, create: false })).close();
+  });
 });
 
 async function ask(

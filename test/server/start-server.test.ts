@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { apiVersion } from '../../src/contract/index.ts';
@@ -44,7 +44,6 @@ describe('a new database', () => {
     expect(modes).toEqual([
       ['lkm.db', '600'],
       ['lkm.db-lock', '600'],
-      ['lkm.db-lock-journal', '600'],
       ['lkm.db-owner', '600'],
       ['lkm.db-shm', '600'],
       ['lkm.db-wal', '600'],
@@ -147,5 +146,35 @@ describe('the limits that are set', () => {
   ])('are %s', async (_, options, policy) => {
     await using service = await startTestServer(options);
     expect((await service.call('GET', '/customer')).headers['ratelimit-policy']).toBe(policy);
+  });
+});
+
+describe('a database that others may read', () => {
+  it('is served with a warning in the log, and keeps its mode', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    await (await startServer({ ...quiet, db })).close();
+    chmodSync(db, 0o644);
+    await using running = await startTestServer({ db });
+    const msg = `${db} holds private keys, and others than its owner may open it (mode 644)`;
+    expect(await running.logged({ msg })).toMatchObject({ level: 40 });
+    expect(statSync(db).mode & 0o777).toBe(0o644);
+  });
+});
+
+describe('a database file that is removed while it is served', () => {
+  it('makes the server not ready, and changes nothing any more', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    await using running = await startTestServer({ db });
+    expect((await running.call('GET', '/ready')).status).toBe(200);
+    renameSync(db, join(folder.path, 'moved.db'));
+    expect((await running.call('GET', '/ready')).status).toBe(503);
+    expect((await running.call('POST', '/product', { name: 'Editor' })).status).toBe(500);
+    const withKey = await running.call('POST', '/product', { name: 'Editor' }, { 'Idempotency-Key': 'k' });
+    expect(withKey.status).toBe(503);
+    renameSync(join(folder.path, 'moved.db'), db);
+    const again = await running.call('POST', '/product', { name: 'Editor' }, { 'Idempotency-Key': 'k' });
+    expect(again.status).toBe(201);
   });
 });

@@ -47,9 +47,28 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
     );
     expect(steps).toContain('devices 2/2');
     const store = await openStore(place.location);
-    expect((await store.repositories.customers.list(world.accounts.acme)).map(({ email }) => email)).toEqual([
-      'zoe@example.com',
-    ]);
+    expect(
+      (await store.repositories.customers.list(world.accounts.acme, { limit: 9 })).map(({ email }) => email),
+    ).toEqual(['zoe@example.com']);
+    await store.close();
+  });
+
+  it('can be ended at any moment, and the target then holds nothing', async () => {
+    await using world = await createWorld({ engine: from });
+    await world.product();
+    await world.store.close();
+    await using place = await newPlace(to);
+    const stop = new AbortController();
+    const copying = copyInstance(
+      world.location,
+      place.location,
+      // A signal of the system arrives as this does: when the event loop gets to it.
+      ({ table }) => table === 'products' && setImmediate(() => stop.abort(new Error('stopped'))),
+      stop.signal,
+    );
+    await expect(copying).rejects.toThrow('stopped');
+    const store = await openStore(place.location);
+    expect(await store.repositories.accounts.oldest()).toBeNull();
     await store.close();
   });
 

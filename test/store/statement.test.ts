@@ -21,9 +21,7 @@ describe('a statement', () => {
   });
 
   it('puts a value wherever its name stands', () => {
-    const twice = statement<{ now: string }>()((db, $) =>
-      db.updateTable('products').set({ created_at: $.now, updated_at: $.now }),
-    );
+    const twice = statement<{ now: string }>()((db, $) => db.updateTable('products').set({ name: $.now, id: $.now }));
     expect(twice.compile(compiler).bind({ now: 'n' })).toEqual(['n', 'n']);
   });
 

@@ -7,7 +7,8 @@ import { accountId, device, stock } from '../support/shelf.ts';
 const addCustomer = (rows: Repositories, name: string) =>
   rows.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
 
-const namesOf = async (store: Store) => (await store.repositories.customers.list(accountId)).map(({ name }) => name);
+const namesOf = async (store: Store) =>
+  (await Array.fromAsync(store.repositories.customers.listAll(accountId))).map(({ name }) => name);
 
 describe.each(engines)('a transaction on $name', (engine) => {
   it('answers what its work answers, once that is written', async () => {
@@ -162,9 +163,19 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await stock(store);
     const work = store.transaction((rows) => addCustomer(rows, 'a'));
     const closed = store.close();
-    const [outcome] = await Promise.allSettled([work, closed]);
-    const kept = await database.query('select name from customers');
-    expect(kept.length).toBe(outcome.status === 'fulfilled' ? 1 : 0);
+    expect(await Promise.all([work, closed])).toEqual([true, undefined]);
+    expect(await database.query('select name from customers')).toHaveLength(1);
+  });
+
+  it('that waits keeps no reads waiting, however many there are', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const { promise: signal, resolve: go } = Promise.withResolvers<void>();
+    const waiting = Array.from({ length: 30 }, () => store.transaction(() => signal));
+    expect(await namesOf(store)).toEqual([]);
+    go();
+    await Promise.all(waiting);
   });
 });
 

@@ -71,7 +71,7 @@ export async function openInstance(
 ): Promise<Instance> {
   if (!create) checkExists(db, [['A new one:', '--create']]);
   const server = await import('../../server/runtime.ts');
-  return server.openInstance({ db, clock: io.now });
+  return server.openInstance({ db, clock: io.now, create });
 }
 
 /** What an operator does to a database itself, past the service. */

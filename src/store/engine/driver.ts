@@ -31,6 +31,8 @@ export interface OpenOptions {
  */
 export interface Driver {
   readonly reader: Connection;
+  /** What an operator should know about the database, one sentence each. */
+  readonly warnings: readonly string[];
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */
   settled(): Promise<void>;
@@ -38,5 +40,6 @@ export interface Driver {
   check(): Promise<void>;
   /** Tells other processes where this database is served. */
   announce(url: string): void;
+  /** Lets the transactions that are under way finish, then closes. */
   close(): Promise<void>;
 }

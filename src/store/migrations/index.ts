@@ -4,6 +4,7 @@ import { up as idempotency } from './0002-idempotency.ts';
 import { up as audit } from './0003-audit.ts';
 import { after, before, up as sealedIdempotency } from './0004-sealed-idempotency.ts';
 import { up as metadata } from './0005-metadata.ts';
+import { up as customerSearch } from './0006-customer-search.ts';
 
 /** A migration, with what must run outside of its transaction. Both may run again when the process was killed. */
 interface Step extends Migration {
@@ -18,4 +19,5 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0003-audit': { up: audit },
   '0004-sealed-idempotency': { before, up: sealedIdempotency, after },
   '0005-metadata': { up: metadata },
+  '0006-customer-search': { up: customerSearch },
 };

@@ -1,28 +1,26 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
+import { insertInto, readerOf, type Table } from '../table.ts';
+
+export const accountColumns = {
+  id: text<AccountId>()('id'),
+  name: text()('name'),
+  createdAt: text<Instant>()('created_at'),
+};
 
 /** A vendor: everything else belongs to one, and no statement crosses accounts. */
-export interface Account {
-  readonly id: AccountId;
-  readonly name: string;
-  readonly createdAt: Instant;
-}
+export type Account = RecordOf<typeof accountColumns>;
 
-const insert = statement<{ id: string; name: string; createdAt: string }>()((db, $) =>
-  db
-    .insertInto('accounts')
-    .values({ id: $.id, name: $.name, created_at: $.createdAt })
-    .onConflict((conflict) => conflict.column('name').doNothing()),
-);
+const accounts: Table<typeof accountColumns> = { name: 'accounts', columns: accountColumns };
+const insert = insertInto(accounts, ['name']);
+const toAccount = readerOf(accounts);
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(1));
 
-const lock = statement<{ id: string }>()((db, $) =>
-  db
-    .updateTable('accounts')
-    .set((a) => ({ name: a.ref('name') }))
-    .where('id', '=', $.id),
+const lock = statement<{ id: AccountId }>()((db, $) =>
+  db.selectFrom('accounts').select('id').where('id', '=', $.id).forUpdate(),
 );
 
 /** The accounts of an instance. */
@@ -34,12 +32,12 @@ export const accountRepository = (db: Connection) => ({
 
   /** Makes all others that take this lock wait until this transaction ends. */
   async lock(id: AccountId): Promise<void> {
-    await db.run(lock, { id });
+    await db.first(lock, { id });
   },
 
   /** The account that was made first: the owner of a database with one account. */
   async oldest(): Promise<Account | null> {
     const row = await db.first(oldest, {});
-    return row === undefined ? null : { id: row.id as AccountId, name: row.name, createdAt: row.created_at as Instant };
+    return row === undefined ? null : toAccount(row);
   },
 });

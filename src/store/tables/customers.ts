@@ -1,56 +1,63 @@
+import { sql } from 'kysely';
 import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { flag, optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import type { CustomerRow } from '../schema.ts';
-import { listsOf } from './lists.ts';
+import { listsOf, type Page } from '../lists.ts';
+import { containing, searchText, wordsBeginning } from '../search.ts';
+import { insertInto, readerOf, type Table } from '../table.ts';
 
-const insert = statement<{
-  accountId: string;
-  id: string;
-  name: string;
-  email: string | null;
-  emailKey: string | null;
-  now: string;
-}>()((db, $) =>
-  db
-    .insertInto('customers')
-    .values({
-      account_id: $.accountId,
-      id: $.id,
-      name: $.name,
-      email: $.email,
-      email_key: $.emailKey,
-      active: 1,
-      created_at: $.now,
-      updated_at: $.now,
-    })
-    .onConflict((conflict) => conflict.columns(['account_id', 'email_key']).doNothing()),
-);
+export const customerColumns = {
+  accountId: text<AccountId>()('account_id'),
+  id: text()('id'),
+  name: text()('name'),
+  email: optional(text()('email')),
+  /** The e-mail address as it is compared: without case. */
+  emailKey: optional(text()('email_key')),
+  /** The words of name and e-mail address as they are searched. */
+  searchText: text()('search_text'),
+  active: flag()('active'),
+  createdAt: text<Instant>()('created_at'),
+  updatedAt: text<Instant>()('updated_at'),
+};
 
-const find = statement<{ accountId: string; id: string }>()((db, $) =>
+const customers: Table<typeof customerColumns> = { name: 'customers', columns: customerColumns };
+const insert = insertInto(customers, ['account_id', 'email_key']);
+const read = readerOf(customers, ['id', 'name', 'email', 'active', 'createdAt', 'updatedAt', 'accountId']);
+
+const lists = listsOf(customers, {
+  scope: ['accountId'],
+  order: 'id',
+  conditions: {
+    active: (value) => sql`active = ${value}`,
+    email: (pattern) => sql`email_key like ${pattern} escape '!'`,
+    text: (pattern) => sql`search_text like ${pattern} escape '!'`,
+  },
+});
+
+/** Which customers a list holds. */
+export interface CustomerFilters {
+  /** Part of the e-mail address, without case. */
+  readonly email?: string | undefined;
+  /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */
+  readonly text?: string | undefined;
+  readonly active?: boolean | undefined;
+}
+
+const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
-const holdRow = statement<{ accountId: string; id: string }>()((db, $) =>
+const holdRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forKeyShare(),
 );
 
-const lockRow = statement<{ accountId: string; id: string }>()((db, $) =>
+const lockRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
 );
 
-const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
-  db
-    .selectFrom('customers')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('id', '>', $.after)
-    .orderBy('id')
-    .limit($.limit),
-);
-
-const releaseLicenses = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
+const releaseLicenses = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
     .set({ customer_id: null, updated_at: $.now })
@@ -58,22 +65,26 @@ const releaseLicenses = statement<{ accountId: string; id: string; now: string }
     .where('customer_id', '=', $.id),
 );
 
-const remove = statement<{ accountId: string; id: string }>()((db, $) =>
+const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.deleteFrom('customers').where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
 /** The customers of accounts. */
 export const customerRepository = (db: Connection) => ({
   /** Adds an active customer; false when its e-mail address is taken, which is decided without case. */
-  async insert(customer: {
+  async insert({
+    now,
+    ...customer
+  }: {
     accountId: AccountId;
     id: string;
     name: string;
     email: string | null;
     now: Instant;
   }): Promise<boolean> {
-    const emailKey = customer.email?.toLowerCase() ?? null;
-    return (await db.run(insert, { ...customer, emailKey })) === 1;
+    const { name, email } = customer;
+    const derived = { emailKey: email?.toLowerCase() ?? null, searchText: searchText(name, email ?? '') };
+    return (await db.run(insert, { ...customer, ...derived, active: true, createdAt: now, updatedAt: now })) === 1;
   },
 
   async find(accountId: AccountId, id: string): Promise<Customer | null> {
@@ -81,10 +92,19 @@ export const customerRepository = (db: Connection) => ({
     return row === undefined ? null : toCustomer(row);
   },
 
-  ...listsOf(
-    async (accountId, after, limit) => (await db.all(list, { accountId, after, limit })).map(toCustomer),
-    matchesFilter,
-  ),
+  /** Customers, oldest first. */
+  async list(accountId: AccountId, { after, offset, limit, ...filters }: Page & CustomerFilters): Promise<Customer[]> {
+    return (await lists.page(db, { accountId }, { after, offset, limit }, toSql(filters))).map(toCustomer);
+  },
+
+  /** How many customers there are. */
+  count: (accountId: AccountId, filters: CustomerFilters = {}): Promise<number> =>
+    lists.count(db, { accountId }, toSql(filters)),
+
+  /** All customers, oldest first. */
+  async *listAll(accountId: AccountId, filters: CustomerFilters = {}): AsyncGenerator<Customer> {
+    for await (const rows of lists.walk(db, { accountId }, toSql(filters))) yield* rows.map(toCustomer);
+  },
 
   /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
   async hold(accountId: AccountId, id: string): Promise<boolean> {
@@ -100,39 +120,13 @@ export const customerRepository = (db: Connection) => ({
   },
 });
 
-/** Which customers of a list are wanted; without a filter all of them. */
-export interface CustomerFilter {
-  /** Part of the e-mail address, without case. */
-  readonly email?: string | undefined;
-  /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */
-  readonly text?: string | undefined;
-  readonly active?: boolean | undefined;
+function toCustomer(row: Parameters<typeof read>[0]): Customer {
+  const { accountId, ...customer } = read(row);
+  return { ...customer, createdBy: accountId };
 }
 
-function matchesFilter({ name, email, active }: Customer, filter: CustomerFilter): boolean {
-  if (filter.active !== undefined && active !== filter.active) return false;
-  if (filter.email !== undefined && !(email ?? '').toLowerCase().includes(filter.email.toLowerCase())) return false;
-  if (filter.text === undefined) return true;
-  const begun = wordsOf(filter.text);
-  return (
-    begun.length > 0 &&
-    [name, email ?? ''].some((text) => ` ${wordsOf(text).join(' ')}`.includes(` ${begun.join(' ')}`))
-  );
-}
-
-const wordsOf = (text: string): string[] =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}\p{M}]+/u)
-    .filter(Boolean);
-
-const toCustomer = (row: CustomerRow): Customer => ({
-  id: row.id,
-  name: row.name,
-  email: row.email,
-  active: row.active === 1,
-  createdAt: row.created_at as Instant,
-  updatedAt: row.updated_at as Instant,
-  createdBy: row.account_id,
+const toSql = ({ email, text, active }: CustomerFilters) => ({
+  email: email === undefined ? undefined : containing(email),
+  text: text === undefined ? undefined : wordsBeginning(text),
+  active: active === undefined ? undefined : customerColumns.active.toSql(active),
 });

@@ -1,34 +1,28 @@
-import type { HostId, Instant } from '../../contract/scalars.ts';
+import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { Device, License } from '../../domain/license.ts';
 import type { IpAddress } from '../../domain/mask.ts';
+import { optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import type { DeviceRow } from '../schema.ts';
+import { listsOf } from '../lists.ts';
+import { insertInto, readerOf, type Table } from '../table.ts';
 
-const insert = statement<{
-  accountId: string;
-  licenseId: string;
-  hostId: string;
-  id: string;
-  tag: string | null;
-  ipAddress: string;
-  now: string;
-}>()((db, $) =>
-  db
-    .insertInto('devices')
-    .values({
-      account_id: $.accountId,
-      license_id: $.licenseId,
-      host_id: $.hostId,
-      id: $.id,
-      tag: $.tag,
-      ip_address: $.ipAddress,
-      created_at: $.now,
-    })
-    .onConflict((conflict) => conflict.columns(['account_id', 'license_id', 'host_id']).doNothing()),
-);
+export const deviceColumns = {
+  accountId: text<AccountId>()('account_id'),
+  licenseId: text()('license_id'),
+  hostId: text()('host_id'),
+  id: text()('id'),
+  deviceTag: optional(text()('tag')),
+  ipAddress: text<IpAddress>()('ip_address'),
+  activationTime: text<Instant>()('created_at'),
+};
 
-const exists = statement<{ accountId: string; licenseId: string; hostId: string }>()((db, $) =>
+const devices: Table<typeof deviceColumns> = { name: 'devices', columns: deviceColumns };
+const insert = insertInto(devices, ['account_id', 'license_id', 'host_id']);
+const lists = listsOf(devices, { scope: ['accountId', 'licenseId'], order: 'hostId', conditions: {} });
+const toDevice = readerOf(devices, ['id', 'hostId', 'deviceTag', 'ipAddress', 'activationTime']);
+
+const exists = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
   db
     .selectFrom('devices')
     .select('id')
@@ -37,20 +31,7 @@ const exists = statement<{ accountId: string; licenseId: string; hostId: string 
     .where('host_id', '=', $.hostId),
 );
 
-/** A bound on what one answer carries. */
-const MAX_LIST_ROWS = 100_000;
-
-const list = statement<{ accountId: string; licenseId: string }>()((db, $) =>
-  db
-    .selectFrom('devices')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId)
-    .orderBy('host_id')
-    .limit(MAX_LIST_ROWS),
-);
-
-const remove = statement<{ accountId: string; licenseId: string; hostId: string }>()((db, $) =>
+const remove = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
   db
     .deleteFrom('devices')
     .where('account_id', '=', $.accountId)
@@ -58,18 +39,25 @@ const remove = statement<{ accountId: string; licenseId: string; hostId: string 
     .where('host_id', '=', $.hostId),
 );
 
-const removeAll = statement<{ accountId: string; licenseId: string }>()((db, $) =>
+const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
   db.deleteFrom('devices').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId),
 );
+
+/** A device to be added. */
+export interface NewDevice {
+  readonly id: string;
+  readonly hostId: HostId;
+  readonly tag: string | null;
+  readonly ipAddress: IpAddress;
+  readonly now: Instant;
+}
 
 /** The devices of licences. */
 export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
-  async insert(
-    license: License,
-    device: { id: string; hostId: HostId; tag: string | null; ipAddress: IpAddress; now: Instant },
-  ): Promise<boolean> {
-    return (await db.run(insert, { ...addressOf(license), ...device })) === 1;
+  async insert(license: License, { tag, now, ...device }: NewDevice): Promise<boolean> {
+    const row = { ...addressOf(license), ...device, deviceTag: tag, activationTime: now };
+    return (await db.run(insert, row)) === 1;
   },
 
   async exists(license: License, hostId: HostId): Promise<boolean> {
@@ -78,8 +66,8 @@ export const deviceRepository = (db: Connection) => ({
 
   /** All devices of a licence, oldest first. */
   async list(license: License): Promise<Device[]> {
-    const rows = await db.all(list, addressOf(license));
-    // Here, and not there: a licence has few devices, and the database would sort beside its index.
+    const rows = await lists.all(db, addressOf(license));
+    // Sorted here: a licence has few devices, and the database would sort beside its index.
     return rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
@@ -95,11 +83,3 @@ export const deviceRepository = (db: Connection) => ({
 });
 
 const addressOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
-
-const toDevice = (row: DeviceRow): Device => ({
-  id: row.id,
-  hostId: row.host_id,
-  deviceTag: row.tag,
-  ipAddress: row.ip_address as IpAddress,
-  activationTime: row.created_at as Instant,
-});

@@ -1,36 +1,45 @@
+import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
+import type { Features, License } from '../../domain/license.ts';
+import { flag, integer, json, optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
-import { type SqlValue, statement } from '../engine/statement.ts';
-import type { LicenseRow } from '../schema.ts';
+import { statement } from '../engine/statement.ts';
+import { insertInto, readerOf, type Table } from '../table.ts';
 
-const insert = statement<LicenseRow>()((db, $) =>
-  db.insertInto('licenses').values({
-    account_id: $.account_id,
-    id: $.id,
-    product_id: $.product_id,
-    license_key: $.license_key,
-    customer_id: $.customer_id,
-    max_activations: $.max_activations,
-    activations: $.activations,
-    expires_at: $.expires_at,
-    features: $.features,
-    metadata: $.metadata,
-    is_trial: $.is_trial,
-    allowed_hosts: $.allowed_hosts,
-    license_type: $.license_type,
-    max_sessions: $.max_sessions,
-    heartbeat_seconds: $.heartbeat_seconds,
-    lease_seconds: $.lease_seconds,
-    customer_can_self_reset: $.customer_can_self_reset,
-    vendor_disabled: $.vendor_disabled,
-    version_id: $.version_id,
-    created_at: $.created_at,
-    updated_at: $.updated_at,
-  }),
-);
+export const licenseColumns = {
+  accountId: text<AccountId>()('account_id'),
+  id: text()('id'),
+  productId: text<ProductId>()('product_id'),
+  key: text<LicenseKey>()('license_key'),
+  customerId: optional(text()('customer_id')),
+  maxActivations: optional(integer()('max_activations')),
+  /** Always the number of rows in `devices`: both change in one transaction. */
+  activations: integer()('activations'),
+  expirationDate: optional(text<Instant>()('expires_at')),
+  features: json<Features>()('features'),
+  metadata: json<License['metadata']>()('metadata'),
+  isTrial: flag()('is_trial'),
+  allowedHosts: optional(json<readonly string[]>()('allowed_hosts')),
+  licenseType: text<License['licenseType']>()('license_type'),
+  maxConcurrentSessions: optional(integer()('max_sessions')),
+  heartbeatInterval: integer()('heartbeat_seconds'),
+  sessionLeaseDuration: integer()('lease_seconds'),
+  customerCanSelfReset: flag()('customer_can_self_reset'),
+  vendorDisabled: flag()('vendor_disabled'),
+  versionId: optional(text()('version_id')),
+  createdAt: text<Instant>()('created_at'),
+  updatedAt: text<Instant>()('updated_at'),
+};
 
-const find = statement<{ accountId: string; productId: string; key: string }>()((db, $) =>
+const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: licenseColumns };
+const insert = insertInto(licenses);
+const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
+  readerOf(licenses);
+
+/** The customer of a licence. */
+export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
+
+const find = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
   db
     .selectFrom('licenses')
     .selectAll()
@@ -39,7 +48,20 @@ const find = statement<{ accountId: string; productId: string; key: string }>()(
     .where('product_id', '=', $.productId),
 );
 
-const takeSlot = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
+const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
+  db
+    .selectFrom('licenses as l')
+    .leftJoin('customers as c', (on) =>
+      on.onRef('c.account_id', '=', 'l.account_id').onRef('c.id', '=', 'l.customer_id'),
+    )
+    .selectAll('l')
+    .select(['c.name as customer_name', 'c.email as customer_email', 'c.active as customer_active'])
+    .where('l.account_id', '=', $.accountId)
+    .where('l.license_key', '=', $.key)
+    .where('l.product_id', '=', $.productId),
+);
+
+const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
     .set((l) => ({ activations: l('activations', '+', 1), updated_at: $.now }))
@@ -48,7 +70,7 @@ const takeSlot = statement<{ accountId: string; id: string; now: string }>()((db
     .where((l) => l.or([l('max_activations', 'is', null), l('activations', '<', l.ref('max_activations'))])),
 );
 
-const freeSlots = statement<{ accountId: string; id: string; count: number; now: string }>()((db, $) =>
+const freeSlots = statement<{ accountId: AccountId; id: string; count: number; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
     .set((l) => ({ activations: l('activations', '-', $.count), updated_at: $.now }))
@@ -56,20 +78,33 @@ const freeSlots = statement<{ accountId: string; id: string; count: number; now:
     .where('id', '=', $.id),
 );
 
-const lock = statement<{ accountId: string; id: string }>()((db, $) =>
+const lock = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('licenses').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
 );
 
 /** The licences of accounts. */
 export const keyRepository = (db: Connection) => ({
   async insert(license: License): Promise<void> {
-    await db.run(insert, toRow(license));
+    await db.run(insert, license);
   },
 
   /** The licence that product and key name together. */
   async find(accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> {
     const row = await db.first(find, { accountId, productId, key });
     return row === undefined ? null : toLicense(row);
+  },
+
+  /** The licence that product and key name together, and its customer if it has one; in one statement. */
+  async findWithCustomer(
+    accountId: AccountId,
+    productId: ProductId,
+    key: LicenseKey,
+  ): Promise<{ license: License; customer: LicenseCustomer | null } | null> {
+    const row = await db.first(findWithCustomer, { accountId, productId, key });
+    if (row === undefined) return null;
+    const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
+    const customer = id === null || name === null ? null : { id, name, email, active: active === 1 };
+    return { license: toLicense(row), customer };
   },
 
   /** Takes one activation slot; false when none is free. One statement, so no two callers get the last one. */
@@ -86,54 +121,4 @@ export const keyRepository = (db: Connection) => ({
   async lock(license: License): Promise<void> {
     await db.first(lock, { accountId: license.accountId, id: license.id });
   },
-});
-
-const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
-
-const toRow = (license: License): LicenseRow & Record<string, SqlValue> => ({
-  account_id: license.accountId,
-  id: license.id,
-  product_id: license.productId,
-  license_key: license.key,
-  customer_id: license.customerId,
-  max_activations: license.maxActivations,
-  activations: license.activations,
-  expires_at: license.expirationDate,
-  features: JSON.stringify(license.features),
-  metadata: JSON.stringify(license.metadata),
-  is_trial: flag(license.isTrial),
-  allowed_hosts: license.allowedHosts && JSON.stringify(license.allowedHosts),
-  license_type: license.licenseType,
-  max_sessions: license.maxConcurrentSessions,
-  heartbeat_seconds: license.heartbeatInterval,
-  lease_seconds: license.sessionLeaseDuration,
-  customer_can_self_reset: flag(license.customerCanSelfReset),
-  vendor_disabled: flag(license.vendorDisabled),
-  version_id: license.versionId,
-  created_at: license.createdAt,
-  updated_at: license.updatedAt,
-});
-
-const toLicense = (row: LicenseRow): License => ({
-  accountId: row.account_id as AccountId,
-  id: row.id,
-  productId: row.product_id as ProductId,
-  key: row.license_key as LicenseKey,
-  customerId: row.customer_id,
-  maxActivations: row.max_activations,
-  activations: row.activations,
-  expirationDate: row.expires_at as Instant | null,
-  features: JSON.parse(row.features) as License['features'],
-  metadata: JSON.parse(row.metadata) as License['metadata'],
-  isTrial: row.is_trial === 1,
-  allowedHosts: row.allowed_hosts === null ? null : (JSON.parse(row.allowed_hosts) as string[]),
-  licenseType: row.license_type as License['licenseType'],
-  maxConcurrentSessions: row.max_sessions,
-  heartbeatInterval: row.heartbeat_seconds,
-  sessionLeaseDuration: row.lease_seconds,
-  customerCanSelfReset: row.customer_can_self_reset === 1,
-  vendorDisabled: row.vendor_disabled === 1,
-  versionId: row.version_id,
-  createdAt: row.created_at as Instant,
-  updatedAt: row.updated_at as Instant,
 });

@@ -1,64 +1,62 @@
 import type { Product } from '../../contract/products.ts';
-import type { AccountId, Instant, ProductId } from '../../contract/scalars.ts';
+import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { flag, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import type { ProductRow } from '../schema.ts';
-import { listsOf } from './lists.ts';
+import { listsOf, type Page } from '../lists.ts';
+import { type Changes, insertInto, patchOf, readerOf, type Table } from '../table.ts';
 
-const insert = statement<{ accountId: string; id: string; name: string; now: string }>()((db, $) =>
-  db
-    .insertInto('products')
-    .values({ account_id: $.accountId, id: $.id, name: $.name, active: 1, created_at: $.now, updated_at: $.now }),
-);
+export const productColumns = {
+  accountId: text<AccountId>()('account_id'),
+  id: text()('id'),
+  name: text()('name'),
+  active: flag()('active'),
+  createdAt: text<Instant>()('created_at'),
+  updatedAt: text<Instant>()('updated_at'),
+};
 
-const find = statement<{ accountId: string; id: string }>()((db, $) =>
+const products: Table<typeof productColumns> = { name: 'products', columns: productColumns };
+const insert = insertInto(products);
+const patch = patchOf(products, ['accountId', 'id']);
+const lists = listsOf(products, { scope: ['accountId'], order: 'id', conditions: {} });
+const toProduct = readerOf(products, ['id', 'name', 'active', 'createdAt', 'updatedAt']);
+
+const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
-const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
-  db
-    .selectFrom('products')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('id', '>', $.after)
-    .orderBy('id')
-    .limit($.limit),
-);
-
-const update = statement<{ accountId: string; id: string; name: string; active: 0 | 1; now: string }>()((db, $) =>
-  db
-    .updateTable('products')
-    .set({ name: $.name, active: $.active, updated_at: $.now })
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', $.id),
 );
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
   /** Adds an active product. */
-  async insert(product: { accountId: AccountId; id: string; name: string; now: Instant }): Promise<void> {
-    await db.run(insert, product);
+  async insert({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }): Promise<void> {
+    await db.run(insert, { ...product, active: true, createdAt: now, updatedAt: now });
   },
 
-  async find(accountId: AccountId, id: ProductId | string): Promise<Product | null> {
+  async find(accountId: AccountId, id: string): Promise<Product | null> {
     const row = await db.first(find, { accountId, id });
     return row === undefined ? null : toProduct(row);
   },
 
-  ...listsOf(
-    async (accountId, after, limit) => (await db.all(list, { accountId, after, limit })).map(toProduct),
-    () => true,
-  ),
-
-  async update(accountId: AccountId, product: Pick<Product, 'id' | 'name' | 'active'>, now: Instant): Promise<void> {
-    await db.run(update, { accountId, id: product.id, name: product.name, active: product.active ? 1 : 0, now });
+  /** Products, oldest first. */
+  async list(accountId: AccountId, page: Page): Promise<Product[]> {
+    return (await lists.page(db, { accountId }, page)).map(toProduct);
   },
-});
 
-const toProduct = (row: ProductRow): Product => ({
-  id: row.id,
-  name: row.name,
-  active: row.active === 1,
-  createdAt: row.created_at as Instant,
-  updatedAt: row.updated_at as Instant,
+  /** How many products there are. */
+  count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
+
+  /** All products, oldest first. */
+  async *listAll(accountId: AccountId): AsyncGenerator<Product> {
+    for await (const rows of lists.walk(db, { accountId })) yield* rows.map(toProduct);
+  },
+
+  /** Changes what is given, in one statement, and returns the product as it is then; null when there is none. */
+  async patch(
+    accountId: AccountId,
+    id: string,
+    changes: Pick<Changes<typeof productColumns>, 'name' | 'active' | 'updatedAt'>,
+  ): Promise<Product | null> {
+    const row = await db.first(patch(changes), { ...changes, accountId, id });
+    return row === undefined ? null : toProduct(row);
+  },
 });

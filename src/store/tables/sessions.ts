@@ -1,7 +1,9 @@
-import type { HostId, Instant } from '../../contract/scalars.ts';
+import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
+import { optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
+import { insertInto, type Table } from '../table.ts';
 
 /** A leased concurrent use of a floating licence. */
 export interface Session {
@@ -15,33 +17,23 @@ export interface Session {
   readonly expiresAt: Instant;
 }
 
-const insert = statement<{
-  accountId: string;
-  licenseId: string;
-  id: string;
-  hostId: string | null;
-  tag: string | null;
-  userIdentifier: string | null;
-  secret: string;
-  nonce: string;
-  expiresAt: string;
-  now: string;
-}>()((db, $) =>
-  db.insertInto('sessions').values({
-    account_id: $.accountId,
-    license_id: $.licenseId,
-    id: $.id,
-    host_id: $.hostId,
-    tag: $.tag,
-    user_identifier: $.userIdentifier,
-    secret: $.secret,
-    nonce: $.nonce,
-    expires_at: $.expiresAt,
-    created_at: $.now,
-  }),
-);
+export const sessionColumns = {
+  accountId: text<AccountId>()('account_id'),
+  licenseId: text()('license_id'),
+  id: text()('id'),
+  hostId: optional(text<HostId>()('host_id')),
+  tag: optional(text()('tag')),
+  userIdentifier: optional(text()('user_identifier')),
+  secret: text()('secret'),
+  nonce: text()('nonce'),
+  expiresAt: text<Instant>()('expires_at'),
+  createdAt: text<Instant>()('created_at'),
+};
 
-const removeEnded = statement<{ accountId: string; licenseId: string; now: string }>()((db, $) =>
+const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sessionColumns };
+const insert = insertInto(sessions);
+
+const removeEnded = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
   db
     .deleteFrom('sessions')
     .where('account_id', '=', $.accountId)
@@ -49,7 +41,7 @@ const removeEnded = statement<{ accountId: string; licenseId: string; now: strin
     .where('expires_at', '<=', $.now),
 );
 
-const count = statement<{ accountId: string; licenseId: string }>()((db, $) =>
+const count = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
   db
     .selectFrom('sessions')
     .select((s) => s.fn.countAll<number>().as('count'))
@@ -57,7 +49,7 @@ const count = statement<{ accountId: string; licenseId: string }>()((db, $) =>
     .where('license_id', '=', $.licenseId),
 );
 
-/** The sessions of floating licences. Whoever counts and then inserts holds the licence's lock. */
+/** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
 export const sessionRepository = (db: Connection) => ({
   /** Removes the sessions whose lease has run out, and counts the live ones. */
   async countLive(license: License, now: Instant): Promise<number> {
@@ -67,6 +59,6 @@ export const sessionRepository = (db: Connection) => ({
   },
 
   async insert(license: License, session: Session, now: Instant): Promise<void> {
-    await db.run(insert, { accountId: license.accountId, licenseId: license.id, ...session, now });
+    await db.run(insert, { accountId: license.accountId, licenseId: license.id, ...session, createdAt: now });
   },
 });

@@ -1,33 +1,24 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
+import { insertInto, type Table } from '../table.ts';
+
+export const signingKeyColumns = {
+  accountId: text<AccountId>()('account_id'),
+  kid: text()('kid'),
+  privatePem: text()('private_pem'),
+  publicPem: text()('public_pem'),
+  createdAt: text<Instant>()('created_at'),
+};
 
 /** A key pair that signs licence files; both halves are PEM text. */
-export interface SigningKey {
-  readonly accountId: AccountId;
-  readonly kid: string;
-  readonly privatePem: string;
-  readonly publicPem: string;
-  readonly createdAt: Instant;
-}
+export type SigningKey = RecordOf<typeof signingKeyColumns>;
 
-const insert = statement<{
-  accountId: string;
-  kid: string;
-  privatePem: string;
-  publicPem: string;
-  createdAt: string;
-}>()((db, $) =>
-  db.insertInto('signing_keys').values({
-    account_id: $.accountId,
-    kid: $.kid,
-    private_pem: $.privatePem,
-    public_pem: $.publicPem,
-    created_at: $.createdAt,
-  }),
-);
+const signingKeys: Table<typeof signingKeyColumns> = { name: 'signing_keys', columns: signingKeyColumns };
+const insert = insertInto(signingKeys);
 
-const newest = statement<{ accountId: string }>()((db, $) =>
+const newest = statement<{ accountId: AccountId }>()((db, $) =>
   db
     .selectFrom('signing_keys')
     .select(['kid', 'private_pem'])
@@ -40,7 +31,7 @@ const newest = statement<{ accountId: string }>()((db, $) =>
 /** More keys than any account rotates through. */
 const MAX_LIST_ROWS = 1_000;
 
-const list = statement<{ accountId: string }>()((db, $) =>
+const list = statement<{ accountId: AccountId }>()((db, $) =>
   db
     .selectFrom('signing_keys')
     .select('public_pem')
@@ -53,7 +44,7 @@ const list = statement<{ accountId: string }>()((db, $) =>
 /** The signing keys of accounts. */
 export const signingKeyRepository = (db: Connection) => ({
   async insert(key: SigningKey): Promise<void> {
-    await db.run(insert, { ...key });
+    await db.run(insert, key);
   },
 
   /** The key that signs now: its id and its private half. */

@@ -1,58 +1,53 @@
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope, TokenKind } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
+import { integer, json, optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import type { TokenRow } from '../schema.ts';
-import { listsOf } from './lists.ts';
+import { listsOf, type Page } from '../lists.ts';
+import { insertInto, readerOf, type Table } from '../table.ts';
 
-const insert = statement<{
-  accountId: string;
-  id: string;
-  hash: string;
-  name: string;
-  kind: string;
-  scopes: string;
-  productIds: string | null;
-  maxIssues: number | null;
-  expiresAt: string | null;
-  now: string;
-}>()((db, $) =>
-  db.insertInto('tokens').values({
-    account_id: $.accountId,
-    id: $.id,
-    hash: $.hash,
-    name: $.name,
-    kind: $.kind,
-    scopes: $.scopes,
-    product_ids: $.productIds,
-    max_issues: $.maxIssues,
-    issued: 0,
-    expires_at: $.expiresAt,
-    revoked_at: null,
-    created_at: $.now,
-  }),
-);
+export const tokenColumns = {
+  accountId: text<AccountId>()('account_id'),
+  id: text()('id'),
+  /** Hex SHA-256 of the secret, which itself is kept nowhere. */
+  hash: text()('hash'),
+  name: text()('name'),
+  kind: text<TokenKind>()('kind'),
+  scopes: json<Scope[]>()('scopes'),
+  productIds: optional(json<string[]>()('product_ids')),
+  maxIssues: optional(integer()('max_issues')),
+  issued: integer()('issued'),
+  expiresAt: optional(text<Instant>()('expires_at')),
+  revokedAt: optional(text<Instant>()('revoked_at')),
+  createdAt: text<Instant>()('created_at'),
+};
+
+const tokens: Table<typeof tokenColumns> = { name: 'tokens', columns: tokenColumns };
+const insert = insertInto(tokens);
+const lists = listsOf(tokens, { scope: ['accountId'], order: 'id', conditions: {} });
+const read = readerOf(tokens, [
+  'id',
+  'name',
+  'kind',
+  'scopes',
+  'productIds',
+  'maxIssues',
+  'issued',
+  'expiresAt',
+  'revokedAt',
+  'createdAt',
+]);
 
 const findByHash = statement<{ hash: string }>()((db, $) =>
   db.selectFrom('tokens').selectAll().where('hash', '=', $.hash),
 );
 
-const find = statement<{ accountId: string; id: string }>()((db, $) =>
+const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('tokens').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
-const list = statement<{ accountId: string; after: string; limit: number }>()((db, $) =>
-  db
-    .selectFrom('tokens')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('id', '>', $.after)
-    .orderBy('id')
-    .limit($.limit),
-);
-
-const revoke = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
+const revoke = statement<{ accountId: AccountId; id: TokenId; now: Instant }>()((db, $) =>
   db
     .updateTable('tokens')
     .set((t) => ({ revoked_at: t.fn.coalesce('revoked_at', t.val($.now)) }))
@@ -60,7 +55,7 @@ const revoke = statement<{ accountId: string; id: string; now: string }>()((db, 
     .where('id', '=', $.id),
 );
 
-const otherAdmin = statement<{ accountId: string; id: string; now: string }>()((db, $) =>
+const otherAdmin = statement<{ accountId: AccountId; id: TokenId; now: Instant }>()((db, $) =>
   db
     .selectFrom('tokens')
     .select('id')
@@ -75,7 +70,7 @@ const otherAdmin = statement<{ accountId: string; id: string; now: string }>()((
     .limit(1),
 );
 
-const countIssue = statement<{ accountId: string; id: string }>()((db, $) =>
+const countIssue = statement<{ accountId: AccountId; id: TokenId }>()((db, $) =>
   db
     .updateTable('tokens')
     .set((t) => ({ issued: t('issued', '+', 1) }))
@@ -100,29 +95,40 @@ export interface NewToken {
 
 /** The tokens of accounts. */
 export const tokenRepository = (db: Connection) => ({
-  async insert(token: NewToken): Promise<void> {
+  async insert({ now, scopes, productIds, ...token }: NewToken): Promise<void> {
     await db.run(insert, {
       ...token,
-      scopes: JSON.stringify(token.scopes),
-      productIds: token.productIds && JSON.stringify(token.productIds),
+      scopes: [...scopes],
+      productIds: productIds && [...productIds],
+      issued: 0,
+      revokedAt: null,
+      createdAt: now,
     });
   },
 
   /** The token with this hash, of whatever account, expired and revoked ones included. */
   async findByHash(hash: string): Promise<(Token & { accountId: AccountId }) | null> {
     const row = await db.first(findByHash, { hash });
-    return row === undefined ? null : { accountId: row.account_id as AccountId, ...toToken(row) };
+    return row === undefined ? null : { accountId: row.account_id, ...toToken(row) };
   },
 
-  async find(accountId: AccountId, id: TokenId | string): Promise<Token | null> {
+  async find(accountId: AccountId, id: string): Promise<Token | null> {
     const row = await db.first(find, { accountId, id });
     return row === undefined ? null : toToken(row);
   },
 
-  ...listsOf(
-    async (accountId, after, limit) => (await db.all(list, { accountId, after, limit })).map(toToken),
-    () => true,
-  ),
+  /** Tokens, oldest first. */
+  async list(accountId: AccountId, page: Page): Promise<Token[]> {
+    return (await lists.page(db, { accountId }, page)).map(toToken);
+  },
+
+  /** How many tokens there are. */
+  count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
+
+  /** All tokens, oldest first. */
+  async *listAll(accountId: AccountId): AsyncGenerator<Token> {
+    for await (const rows of lists.walk(db, { accountId })) yield* rows.map(toToken);
+  },
 
   /** Revokes a token, once and for all; false when there is no such token. */
   async revoke(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
@@ -140,15 +146,7 @@ export const tokenRepository = (db: Connection) => ({
   },
 });
 
-const toToken = (row: TokenRow): Token => ({
-  id: row.id,
-  name: row.name,
-  kind: row.kind as TokenKind,
-  scopes: JSON.parse(row.scopes) as Scope[],
-  productIds: row.product_ids === null ? null : (JSON.parse(row.product_ids) as string[]),
-  maxIssues: row.max_issues,
-  issued: row.max_issues === null ? null : row.issued,
-  expiresAt: row.expires_at as Instant | null,
-  revokedAt: row.revoked_at as Instant | null,
-  createdAt: row.created_at as Instant,
-});
+function toToken(row: Parameters<typeof read>[0]): Token {
+  const token = read(row);
+  return { ...token, issued: token.maxIssues === null ? null : token.issued };
+}

@@ -32,10 +32,11 @@ export const dbCopy = command({
     checkExists(from);
     const { copyInstance } = await loadOperator();
     const progress = showProgress(settings, io);
-    const tables = await copyInstance(from, to, ({ table, done, total }) => {
-      if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-      progress.show(table, done, total);
-    }).finally(progress.end);
+    const tables = await copyInstance(from, to, ({ table, done, total }) => progress.show(table, done, total), io.stop)
+      .catch((error: unknown) => {
+        throw io.stop.aborted ? new InterruptedError(io.stop.reason) : error;
+      })
+      .finally(progress.end);
     const rows = tables.map((one) => ({ ...one }));
     const total = rows.reduce((sum, one) => sum + one.rows, 0);
     return {

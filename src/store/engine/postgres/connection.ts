@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { ClientBase, Pool, QueryResult } from 'pg';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
-import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
+import type { CompiledStatement, Statement } from '../statement.ts';
 import { ConstraintError, StorageError } from '../storage-error.ts';
 
 /** A statement in the form that PostgreSQL parses once per connection. */
@@ -30,7 +30,7 @@ export function createPreparer(compiler: Kysely<Tables>): (statement: Statement<
 export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof createPreparer>): Connection {
   async function execute(statement: unknown, parameters: unknown): Promise<QueryResult> {
     const { name, text, bind } = prepare(statement as Statement<never, unknown>);
-    const values = bind(parameters as Readonly<Record<string, SqlValue>>);
+    const values = bind(parameters as Readonly<Record<string, unknown>>);
     return attempt(() => client.query({ name, text, values }));
   }
 

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { migrate } from '../../migrate.ts';
 import type { Driver } from '../driver.ts';
+import { StorageError } from '../storage-error.ts';
 import { connect, createPreparer } from './connection.ts';
 import { explain } from './open-errors.ts';
-import { openPool, REQUEST_TIMEOUTS } from './pool.ts';
+import { createPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 import { createTransactions } from './transaction.ts';
 
 const SETTLE_RETRY_MS = 100;
@@ -15,21 +16,38 @@ const SETTLE_RETRY_MS = 100;
  * @throws StartupError when the server cannot be reached, refuses the user, cannot be written to, or belongs to a newer lkm
  */
 export async function openPostgres(url: string): Promise<Driver> {
-  const { pool, kysely } = await openPool(url, REQUEST_TIMEOUTS);
+  const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
   try {
     await migrate(kysely);
   } catch (error) {
-    await pool.end();
+    await writers.end();
     throw explain(error, url);
   }
+  const readers = createPool(url, REQUEST_TIMEOUTS, READ_CONNECTIONS);
   const prepare = createPreparer(kysely);
+  const transactions = createTransactions(writers, prepare);
+  const underWay = new Set<Promise<unknown>>();
+  let closing = false;
   return {
-    reader: connect(pool, prepare),
-    transaction: createTransactions(pool, prepare),
-    settled: () => untilItAnswers(pool),
+    warnings: [],
+    reader: connect(readers, prepare),
+    transaction: (work) => {
+      if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
+      const running = transactions(work);
+      underWay.add(running);
+      const forget = () => underWay.delete(running);
+      running.then(forget, forget);
+      return running;
+    },
+    settled: () => untilItAnswers(readers),
     check: async () => {}, // each query shows it
     announce: () => {},
-    close: () => pool.end(),
+    close: async () => {
+      closing = true;
+      // A pool that ends while somebody waits for a connection lets them wait until their timeout.
+      await Promise.allSettled(underWay);
+      await Promise.all([writers.end(), readers.end()]);
+    },
   };
 }
 

@@ -14,6 +14,10 @@ export const REQUEST_TIMEOUTS = {
   query_timeout: 12_000,
 };
 
+/** Connections of one process: reads have their own, so that transactions that wait for locks do not make them wait. */
+export const READ_CONNECTIONS = 6;
+const TRANSACTION_CONNECTIONS = 10;
+
 /**
  * Connects to a PostgreSQL database; its schema may be of any age.
  *
@@ -24,18 +28,7 @@ export async function openPool(
   url: string,
   timeouts: Partial<typeof REQUEST_TIMEOUTS>,
 ): Promise<{ pool: pg.Pool; kysely: Kysely<Tables> }> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'lkm',
-    keepAlive: true,
-    max: 10,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    ...timeouts,
-  });
-  // A client that fails while it is idle is dropped by the pool; the next query opens another.
-  pool.on('error', () => {});
-  // One that fails while it is in use tells so through its query; without a listener it would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  const pool = createPool(url, timeouts, TRANSACTION_CONNECTIONS);
   try {
     await checkServer(pool, url);
     return { pool, kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
@@ -43,4 +36,21 @@ export async function openPool(
     await pool.end();
     throw explain(error, url);
   }
+}
+
+/** Makes a pool that connects when it is first used. */
+export function createPool(url: string, timeouts: Partial<typeof REQUEST_TIMEOUTS>, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'lkm',
+    keepAlive: true,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...timeouts,
+  });
+  // A client that fails while it is idle is dropped by the pool; the next query opens another.
+  pool.on('error', () => {});
+  // One that fails while it is in use tells so through its query; without a listener it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
 }

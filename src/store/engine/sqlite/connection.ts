@@ -37,7 +37,7 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>, before
     work: (statement: StatementSync, values: SqlValue[]) => T,
   ): T {
     const { run, bind } = prepare(statement as Statement<never, unknown>);
-    const values = bind(parameters as Readonly<Record<string, SqlValue>>);
+    const values = bind(parameters as Readonly<Record<string, unknown>>);
     return attempt(() => {
       before?.();
       return work(run, values);

@@ -27,12 +27,14 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
       snapshot.release();
     });
     return {
+      warnings: file.warnings,
       reader: connect(reader, kysely, snapshot.hold),
       transaction: (work) => commit.transaction(() => work(writing)),
       settled: commit.settled,
       check: async () => file.check(),
       announce: lock.announce,
       close: async () => {
+        await commit.finish();
         try {
           reader.close();
         } finally {

@@ -36,6 +36,8 @@ export interface SqliteFile {
   readonly writer: DatabaseSync;
   readonly kysely: Kysely<Tables>;
   readonly lock: FileLock;
+  /** What an operator should know about the file. */
+  readonly warnings: readonly string[];
   /** Throws StorageError when the file was removed or replaced at its path. */
   check(): void;
   close(): void;
@@ -64,11 +66,24 @@ export async function openSqliteFile(
   };
   try {
     writer.exec(SETTINGS);
-    return { path, writer, kysely: kyselyOn(writer), lock, check: rememberFiles(file), close };
+    return {
+      path,
+      writer,
+      kysely: kyselyOn(writer),
+      lock,
+      warnings: warningsOf(file),
+      check: rememberFiles(file),
+      close,
+    };
   } catch (error) {
     close();
     throw explain(error, path);
   }
+}
+
+function warningsOf({ path, mode }: LocatedFile): string[] {
+  if ((mode & 0o077) === 0) return [];
+  return [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`];
 }
 
 /** Looks into a file without a lock, and changes nothing in it or beside it. */

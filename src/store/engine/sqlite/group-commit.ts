@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
 
 interface Job {
@@ -13,6 +13,8 @@ export interface GroupCommit {
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves once no commit is left whose outcome is unknown. */
   settled(): Promise<void>;
+  /** Refuses new transactions, and resolves once those that wait or run are over. */
+  finish(): Promise<void>;
 }
 
 /** So that a batch never keeps reads waiting for long. */
@@ -42,10 +44,15 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
   let waiting: Job[] = [];
   let busy = false;
   let unsettled = false;
+  let finishing = false;
 
   return {
     transaction: <T>(work: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
+        if (finishing) {
+          reject(new StorageError(new Error('the database was closed')));
+          return;
+        }
         waiting.push({ run: work, resolve: resolve as Job['resolve'], reject });
         if (!busy) {
           busy = true;
@@ -57,6 +64,10 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
         await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
         if (!busy) trySettle();
       }
+    },
+    async finish() {
+      finishing = true;
+      while (busy) await nextTurn();
     },
   };
 

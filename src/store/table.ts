@@ -1,0 +1,78 @@
+import { asItIs, type Columns, type RecordOf, type RowOf } from './columns.ts';
+import { dynamicStatement, type Encoders, type Statement } from './engine/statement.ts';
+import type { Tables } from './schema.ts';
+
+/** A table: its name, and its columns by field. Whatever is made from it below follows its columns. */
+export interface Table<C extends Columns> {
+  readonly name: keyof Tables;
+  readonly columns: C;
+}
+
+/** Adds a record. With `unlessTaken`, a record whose values of these columns are taken is left out and counts as 0 rows. */
+export function insertInto<C extends Columns>(
+  { name, columns }: Table<C>,
+  unlessTaken: readonly string[] = [],
+): Statement<RecordOf<C>, unknown> {
+  return dynamicStatement((db, $) => {
+    const values = Object.entries(columns).map(([field, column]) => [column.name, $(field)]);
+    const query = db.insertInto(name).values(Object.fromEntries(values));
+    return unlessTaken.length === 0 ? query : query.onConflict((on) => on.columns([...unlessTaken]).doNothing());
+  }, encodersOf(columns));
+}
+
+/**
+ * Changes some fields of the record that the `key` fields name, in one statement, and returns the row as it is then. The
+ * function it makes takes the changes and returns the statement for these fields; undefined means unchanged.
+ */
+export function patchOf<C extends Columns, K extends keyof C & string>(
+  { name, columns }: Table<C>,
+  key: readonly K[],
+): (changes: Changes<C>) => Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>> {
+  const known = new Map<string, Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>>();
+  const encoders = encodersOf(columns);
+  return (changes) => {
+    const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);
+    const found = known.get(fields.join());
+    if (found !== undefined) return found;
+    const made = dynamicStatement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>((db, $) => {
+      const set = fields.map((field) => [columnOf(columns, field), $(field)]);
+      const query = db.updateTable(name).set(Object.fromEntries(set));
+      return key.reduce((on, field) => on.where(columnOf(columns, field), '=', $(field)), query).returningAll();
+    }, encoders);
+    known.set(fields.join(), made);
+    return made;
+  };
+}
+
+/** New values for some fields of a record; undefined means unchanged. */
+export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: RecordOf<C>[F] | undefined };
+
+/**
+ * Reads some fields of a row, or all of them. The function is compiled from the columns: a loop over them, with names
+ * that are not known before, takes five times as long, and every look-up reads rows.
+ */
+export function readerOf<C extends Columns, F extends keyof C & string = keyof C & string>(
+  { columns }: Table<C>,
+  fields: readonly F[] = Object.keys(columns) as F[],
+): (row: Pick<RowOf<C>, C[F]['name']>) => Pick<RecordOf<C>, F> {
+  const decode = Object.fromEntries(fields.map((field) => [field, (columns[field] as C[F]).fromSql]));
+  const members = fields.map((field) => {
+    const value = `row[${JSON.stringify(columnOf(columns, field))}]`;
+    const name = JSON.stringify(field);
+    return `${name}: ${decode[field] === asItIs ? value : `decode[${name}](${value})`}`;
+  });
+  return new Function('decode', `return (row) => ({ ${members.join(', ')} })`)(decode);
+}
+
+/** The name of a field's column. */
+export function columnOf(columns: Columns, field: string): string {
+  const column = columns[field];
+  if (column === undefined) throw new TypeError(`no column keeps ${field}`);
+  return column.name;
+}
+
+function encodersOf(columns: Columns): Encoders {
+  return Object.fromEntries(
+    Object.entries(columns).flatMap(([field, { toSql }]) => (toSql === asItIs ? [] : [[field, toSql]])),
+  );
+}

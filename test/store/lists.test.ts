@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { AccountId } from '../../src/contract/scalars.ts';
+import type { Store } from '../../src/store/store.ts';
+import { now } from '../domain/examples.ts';
+import { engines } from '../support/engines.ts';
+import { accountId, stock } from '../support/shelf.ts';
+
+const people = [
+  ['cus_1', 'Zoë Müller', 'zoe@example.com'],
+  ['cus_2', 'ANNA Ärmel-Long', 'Anna.Long@Example.com'],
+  ['cus_3', '100% Ltd', null],
+  ['cus_4', 'Under_score', 'under_score@example.org'],
+  ['cus_5', '東京 Électricité', 'e!mark@example.org'],
+] as const;
+
+async function fill(store: Store): Promise<void> {
+  await stock(store);
+  await store.transaction(async (rows) => {
+    for (const [id, name, email] of people) await rows.customers.insert({ accountId, id, name, email, now });
+  });
+}
+
+describe.each(engines)('a list of customers on $name', (engine) => {
+  it('is cut into pages by place, in the order of ids', async () => {
+    await using database = await engine.createDatabase();
+    await fill(database.store);
+    const { customers } = database.store.repositories;
+    const ids = async (page: Parameters<typeof customers.list>[1]) =>
+      (await customers.list(accountId, page)).map(({ id }) => id);
+    expect(await ids({ limit: 2 })).toEqual(['cus_1', 'cus_2']);
+    expect(await ids({ limit: 2, offset: 2 })).toEqual(['cus_3', 'cus_4']);
+    expect(await ids({ limit: 2, after: 'cus_4' })).toEqual(['cus_5']);
+    expect(await ids({ limit: 2, after: 'cus_1', offset: 1 })).toEqual(['cus_3', 'cus_4']);
+    expect(await ids({ limit: 2, after: 'cus_5' })).toEqual([]);
+    expect(await customers.count(accountId)).toBe(5);
+    expect(await customers.count('acc_other' as AccountId)).toBe(0);
+  });
+
+  it.each([
+    ['EXAMPLE.COM', ['cus_1', 'cus_2']],
+    ['long@', ['cus_2']],
+    ['_', ['cus_4']],
+    ['%', []],
+    ['!', ['cus_5']],
+  ])('holds those whose e-mail address contains %j', async (email, expected) => {
+    await using database = await engine.createDatabase();
+    await fill(database.store);
+    const { customers } = database.store.repositories;
+    const found = await customers.list(accountId, { limit: 10, email });
+    expect(found.map(({ id }) => id)).toEqual(expected);
+    expect(await customers.count(accountId, { email })).toBe(expected.length);
+  });
+
+  it.each([
+    ['zoë', ['cus_1']],
+    ['ZOË', ['cus_1']],
+    ['Zoe\u0308', ['cus_1']],
+    ['müll', ['cus_1']],
+    ['uller', []],
+    ['ÄRMEL', ['cus_2']],
+    ['anna ärm', ['cus_2']],
+    ['long', ['cus_2']],
+    ['example', ['cus_1', 'cus_2', 'cus_4', 'cus_5']],
+    ['électr', ['cus_5']],
+    ['東', ['cus_5']],
+    ['100%', ['cus_3']],
+    ['%', []],
+    ['_', []],
+    ['score', ['cus_4']],
+    ['müller zoe', []],
+  ])('holds those in whose name or e-mail address a word begins with %j', async (text, expected) => {
+    await using database = await engine.createDatabase();
+    await fill(database.store);
+    const found = await database.store.repositories.customers.list(accountId, { limit: 10, text });
+    expect(found.map(({ id }) => id)).toEqual(expected);
+  });
+
+  it('holds those that are active or not, together with other filters', async () => {
+    await using database = await engine.createDatabase();
+    await fill(database.store);
+    await database.query(`update customers set active = 0 where id in ('cus_1', 'cus_3')`);
+    const { customers } = database.store.repositories;
+    const ids = async (filters: object) =>
+      (await customers.list(accountId, { limit: 10, ...filters })).map(({ id }) => id);
+    expect(await ids({ active: false })).toEqual(['cus_1', 'cus_3']);
+    expect(await ids({ active: true, text: 'example', after: 'cus_2' })).toEqual(['cus_4', 'cus_5']);
+    expect(await customers.count(accountId, { active: false, email: 'zoe' })).toBe(1);
+  });
+
+  it('is walked through to its end, in batches, without a bound on its length', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const ids = Array.from({ length: 1_201 }, (_, i) => `cus_${String(i).padStart(5, '0')}`);
+    await store.transaction(async (rows) => {
+      for (const id of ids) await rows.customers.insert({ accountId, id, name: 'x', email: null, now });
+    });
+    const walked = await Array.fromAsync(store.repositories.customers.listAll(accountId));
+    expect(walked.map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe.each(engines)('lists of products and tokens on $name', (engine) => {
+  it('have pages, a count, and a walk', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    await stock(store);
+    const token = { accountId, kind: 'admin' as const, scopes: [], productIds: null, maxIssues: null, expiresAt: null };
+    await store.transaction(async (rows) => {
+      await rows.products.insert({ accountId, id: 'prod_2', name: 'Viewer', now });
+      for (const id of ['tok_1', 'tok_2']) await rows.tokens.insert({ ...token, id, name: id, hash: id, now });
+    });
+    const { products, tokens } = store.repositories;
+    const [first] = await products.list(accountId, { limit: 1 });
+    expect(await products.list(accountId, { limit: 9, after: first?.id })).toMatchObject([{ id: 'prod_2' }]);
+    expect(await products.count(accountId)).toBe(2);
+    expect(await Array.fromAsync(products.listAll(accountId))).toHaveLength(2);
+    expect(await tokens.list(accountId, { limit: 9, offset: 1 })).toMatchObject([{ id: 'tok_2' }]);
+    expect(await tokens.count(accountId)).toBe(2);
+    expect(await Array.fromAsync(tokens.listAll(accountId))).toHaveLength(2);
+  });
+});
+
+describe.each(engines)('the devices of a licence on $name', (engine) => {
+  it('are all there, however many they are', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    await store.transaction(async (rows) => {
+      for (let i = 0; i < 1_001; i += 1) {
+        const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, tag: null };
+        await rows.devices.insert(license, { ...device, ipAddress: '203.0.113.7' as never, now });
+      }
+    });
+    const found = await store.repositories.devices.list(license);
+    expect(found).toHaveLength(1_001);
+    expect(found.map(({ id }) => id)).toEqual(found.map(({ id }) => id).sort());
+  });
+});
