@@ -175,6 +175,12 @@ describe('what the schema library says', () => {
     expect(stderr).not.toMatch(/Too (small|big)|Invalid|expected|bug/i);
     expect(stderr.length).toBeLessThan(1_500);
   });
+
+  it('is left out where the contract says how many features there may be', async () => {
+    const features = Array.from({ length: 41 }, (_, at) => ['--feature', `f${at}`]).flat();
+    const { stderr } = await lkm([...create, ...features], { env: remote });
+    expect(stderr).toBe('error: --feature does not fit: at most 40 members\n');
+  });
 });
 
 describe('a certificate', () => {

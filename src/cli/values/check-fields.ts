@@ -38,11 +38,10 @@ function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodTy
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
-/** The schema inside of what makes a field optional, and of what counts its members first. */
+/** The schema of the value itself: inside of what makes it optional, and behind what counts or decodes it first. */
 function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap() as z.ZodType);
-  // A codec is a pipe too, but its two sides are different values.
-  if (schema instanceof z.ZodPipe && !(schema instanceof z.ZodCodec)) return unwrap(schema.out as z.ZodType);
+  if (schema instanceof z.ZodPipe) return unwrap(schema.out as z.ZodType);
   return schema;
 }
 
@@ -91,10 +90,9 @@ function explainText({ minLength, maxLength }: z.ZodString, name: string, spec: 
 }
 
 function explainNumber(schema: z.ZodType | undefined, name: string, spec: Spec, value: number): string {
-  const number = schema instanceof z.ZodCodec ? schema.out : schema;
-  if (!(number instanceof z.ZodNumber)) return `${name} cannot be ${value}`;
-  const least = number.minValue === 0 ? 1 : (number.minValue ?? 0);
-  const most = number.maxValue ?? Number.MAX_SAFE_INTEGER;
+  if (!(schema instanceof z.ZodNumber)) return `${name} cannot be ${value}`;
+  const least = schema.minValue === 0 ? 1 : (schema.minValue ?? 0);
+  const most = schema.maxValue ?? Number.MAX_SAFE_INTEGER;
   if (spec.parse === parseSeconds) {
     return `${name} is ${duration(value)}; ${duration(least)} to ${duration(most)} are allowed`;
   }
