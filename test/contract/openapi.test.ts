@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
       400,
       ...guarded,
       ...own,
-      ...(mutates(endpoint) ? [409, 413] : []),
+      ...(mutates(endpoint) ? [409, 413, 415] : []),
       429,
       500,
       503,

@@ -68,7 +68,7 @@ describe('a server that cannot tell where it is', () => {
       mkdirSync(`${db}-owner`);
       return Date.now();
     };
-    await expect(startServer({ ...options, clock })).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(startServer({ ...options, clock })).rejects.toMatchObject({ code: 'ERR_FS_EISDIR' });
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow('fetch failed');
   });
 });

@@ -116,7 +116,7 @@ describe.each(
     for (const statement of sql) await runSql(place.location, statement);
 
     await expect(copyInstance(world.location, place.location, () => {})).rejects.toMatchObject({
-      name: 'LocalError',
+      name: 'StartupError',
       message: 'customers changed while it was copied',
     });
     expect(await runSql(place.location, 'select * from accounts')).toEqual([]);
