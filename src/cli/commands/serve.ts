@@ -14,7 +14,7 @@ import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';
 import { quote } from '../request/rerun.ts';
-import { parseCount, parsePort, parseRateLimit } from '../values/numbers.ts';
+import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/numbers.ts';
 import { parseClock } from '../values/time.ts';
 import { readTls } from '../values/tls.ts';
 
@@ -37,8 +37,8 @@ export const serve = command({
     lookupLimit: option('--lookup-limit <N|off>', 'look-ups of unknown keys per minute and token', {
       parse: parseRateLimit,
     }),
-    maxConnections: option('--max-connections <N>', 'connections that are open at one time', { parse: parseCount }),
-    maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', { parse: parseCount }),
+    maxConnections: option('--max-connections <N>', 'connections that are open at one time', { parse: parsePositive }),
+    maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', { parse: parsePositive }),
     drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
       parse: parseCount,
     }),
