@@ -37,7 +37,7 @@ export interface Lists<C extends Columns, S extends string, F extends string> {
   count(db: Connection, scope: Scope<S>, filters?: Filters<F>): Promise<number>;
   /** All rows, a batch at a time: memory does not grow with the list. A row added meanwhile may or may not be among them. */
   walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]>;
-  /** All rows at once, for lists that are short as a rule. */
+  /** All rows at once, in no order, for lists that are short as a rule. */
   all(db: Connection, scope: Scope<S>): Promise<RowOf<C>[]>;
 }
 
@@ -75,6 +75,8 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
     sql`select * from ${table} where ${where} order by ${by} limit ${$(LIMIT)} offset ${$(OFFSET)}`;
   const next: Build = (where, $) => first(sql`${where} and ${by} > ${$(AFTER)}`, $);
   const total: Build = (where) => sql`select count(*) as count from ${table} where ${where}`;
+  // Without a limit: SQLite prepares a statement anew whenever the value of its limit is bound, which takes ten look-ups.
+  const every: Build = (where) => sql`select * from ${table} where ${where}`;
 
   async function* walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]> {
     let after: string | undefined;
@@ -102,15 +104,7 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
       const row = await db.first(find<{ count: unknown }>('count', filters, total), { ...scope, ...named(filters) });
       return Number(row?.count ?? 0);
     },
-    async all(db, scope) {
-      const rows = await page(db, scope, { limit: BATCH_SIZE });
-      for (let last = rows.length; last === BATCH_SIZE; ) {
-        const more = await page(db, scope, { after: orderOf(rows.at(-1)), limit: BATCH_SIZE });
-        rows.push(...more);
-        last = more.length;
-      }
-      return rows;
-    },
+    all: (db, scope) => db.all(find<RowOf<C>>('all', undefined, every), scope),
   };
 }
 

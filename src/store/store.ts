@@ -8,7 +8,8 @@ import { keyRepository } from './tables/keys.ts';
 import { productRepository } from './tables/products.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
-import { tokenRepository } from './tables/tokens.ts';
+import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
+import { createTokenMemory } from './token-memory.ts';
 
 /** What is kept, as verbs: on the reader, or inside one transaction. */
 export type Repositories = ReturnType<typeof repositoriesOn>;
@@ -28,8 +29,17 @@ export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' 
 
 /** The store that an engine's driver keeps. */
 export function createStore(driver: Driver): Store {
-  const knownRepositories = rememberRepositories();
-  const repositories = repositoriesOn(driver.reader);
+  const memory = driver.isOnlyWriter ? createTokenMemory() : null;
+  const tokensOn = (connection: Connection) => tokenRepository(connection, memory?.noteChange);
+  const repositoriesInTransaction = rememberRepositories((connection) => repositoriesOn(connection, tokensOn));
+  const repositories = repositoriesOn(driver.reader, (reader) => {
+    const tokens = tokensOn(reader);
+    return memory === null ? tokens : memory.inFrontOf(tokens);
+  });
+
+  const inTransaction = <T>(work: (repositories: Repositories) => Promise<T>) =>
+    driver.transaction((connection) => work(repositoriesInTransaction(connection)));
+
   return {
     repositories,
     warnings: driver.warnings,
@@ -37,7 +47,7 @@ export function createStore(driver: Driver): Store {
       await driver.check();
       await repositories.accounts.oldest();
     },
-    transaction: (work) => driver.transaction((connection) => work(knownRepositories(connection))),
+    transaction: (work) => (memory === null ? inTransaction(work) : memory.during(work, inTransaction)),
     settled: driver.settled,
     announce: driver.announce,
     close: driver.close,
@@ -45,30 +55,47 @@ export function createStore(driver: Driver): Store {
 }
 
 /** SQLite writes on one connection only, whose repositories are then made once. */
-function rememberRepositories(): (connection: Connection) => Repositories {
+function rememberRepositories(make: (connection: Connection) => Repositories): typeof make {
   const known = new WeakMap<Connection, Repositories>();
   return (connection) => {
-    const repositories = known.get(connection) ?? repositoriesOn(connection);
+    const repositories = known.get(connection) ?? make(connection);
     known.set(connection, repositories);
     return repositories;
   };
 }
 
-function repositoriesOn(connection: Connection) {
-  return {
-    accounts: accountRepository(connection),
-    tokens: tokenRepository(connection),
-    signingKeys: signingKeyRepository(connection),
-    products: productRepository(connection),
-    customers: customerRepository(connection),
-    keys: keyRepository(connection),
-    devices: deviceRepository(connection),
-    sessions: sessionRepository(connection),
-    idempotency: idempotencyRepository(connection),
-    audit: auditRepository(connection),
+function repositoriesOn(connection: Connection, tokensOn: (connection: Connection) => TokenRepository) {
+  return lazy({
+    accounts: () => accountRepository(connection),
+    tokens: () => tokensOn(connection),
+    signingKeys: () => signingKeyRepository(connection),
+    products: () => productRepository(connection),
+    customers: () => customerRepository(connection),
+    keys: () => keyRepository(connection),
+    devices: () => deviceRepository(connection),
+    sessions: () => sessionRepository(connection),
+    idempotency: () => idempotencyRepository(connection),
+    audit: () => auditRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
-    nested: connection.nested,
+    nested: () => connection.nested,
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */
-    tryLock: connection.tryLock,
-  };
+    tryLock: () => connection.tryLock,
+  });
+}
+
+/** An object whose members are made when they are first used: a command needs few tables. */
+function lazy<T extends object>(makers: { readonly [K in keyof T]: () => T[K] }): T {
+  const made = {} as T;
+  for (const name in makers) {
+    Object.defineProperty(made, name, {
+      configurable: true,
+      enumerable: true,
+      get() {
+        const value = makers[name]();
+        Object.defineProperty(made, name, { value, enumerable: true });
+        return value;
+      },
+    });
+  }
+  return made;
 }

@@ -10,7 +10,8 @@ const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
 
 /**
  * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, so
- * that a caller cannot tell them apart. Nothing is remembered: a revocation counts from the next request on.
+ * that a caller cannot tell them apart. A revocation counts from the next request on: the store forgets with its commit
+ * what it has remembered of tokens.
  */
 export async function authenticate(
   repositories: Repositories,

@@ -31,6 +31,8 @@ export interface OpenOptions {
  */
 export interface Driver {
   readonly reader: Connection;
+  /** Whether no other process writes to the database while this one has it open. */
+  readonly isOnlyWriter: boolean;
   /** What an operator should know about the database, one sentence each. */
   readonly warnings: readonly string[];
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;

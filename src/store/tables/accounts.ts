@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
@@ -17,7 +18,7 @@ const accounts: Table<typeof accountColumns> = { name: 'accounts', columns: acco
 const insert = insertInto(accounts, ['name']);
 const toAccount = readerOf(accounts);
 
-const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(1));
+const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(sql.lit(1)));
 
 const lock = statement<{ id: AccountId }>()((db, $) =>
   db.selectFrom('accounts').select('id').where('id', '=', $.id).forUpdate(),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
@@ -25,7 +26,7 @@ const newest = statement<{ accountId: AccountId }>()((db, $) =>
     .where('account_id', '=', $.accountId)
     .orderBy('created_at', 'desc')
     .orderBy('kid')
-    .limit(1),
+    .limit(sql.lit(1)),
 );
 
 /** More keys than any account rotates through. */
@@ -38,7 +39,7 @@ const list = statement<{ accountId: AccountId }>()((db, $) =>
     .where('account_id', '=', $.accountId)
     .orderBy('created_at', 'desc')
     .orderBy('kid')
-    .limit(MAX_LIST_ROWS),
+    .limit(sql.lit(MAX_LIST_ROWS)),
 );
 
 /** The signing keys of accounts. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope, TokenKind } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
@@ -67,7 +68,7 @@ const otherAdmin = statement<{ accountId: AccountId; id: TokenId; now: Instant }
     .where('max_issues', 'is', null)
     .where((t) => t.or([t('expires_at', 'is', null), t('expires_at', '>', $.now)]))
     .orderBy('id')
-    .limit(1),
+    .limit(sql.lit(1)),
 );
 
 const countIssue = statement<{ accountId: AccountId; id: TokenId }>()((db, $) =>
@@ -93,8 +94,15 @@ export interface NewToken {
   readonly now: Instant;
 }
 
-/** The tokens of accounts. */
-export const tokenRepository = (db: Connection) => ({
+/** See {@link tokenRepository}. */
+export type TokenRepository = ReturnType<typeof tokenRepository>;
+
+/**
+ * The tokens of accounts.
+ *
+ * @param onChange called in front of each change of a token that may be known already
+ */
+export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
   async insert({ now, scopes, productIds, ...token }: NewToken): Promise<void> {
     await db.run(insert, {
       ...token,
@@ -132,6 +140,7 @@ export const tokenRepository = (db: Connection) => ({
 
   /** Revokes a token, once and for all; false when there is no such token. */
   async revoke(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
+    onChange();
     return (await db.run(revoke, { accountId, id, now })) === 1;
   },
 
@@ -142,6 +151,7 @@ export const tokenRepository = (db: Connection) => ({
 
   /** Counts one key against the token's `maxIssues`; false when that many have been created. */
   async countIssue(accountId: AccountId, id: TokenId): Promise<boolean> {
+    onChange();
     return (await db.run(countIssue, { accountId, id })) === 1;
   },
 });

@@ -31,6 +31,7 @@ export async function openPostgres(url: string): Promise<Driver> {
   return {
     warnings: [],
     reader: connect(readers, prepare),
+    isOnlyWriter: false,
     transaction: (work) => {
       if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
       const running = transactions(work);

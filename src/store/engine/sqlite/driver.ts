@@ -29,6 +29,7 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
     return {
       warnings: file.warnings,
       reader: connect(reader, kysely, snapshot.hold),
+      isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
       settled: commit.settled,
       check: async () => file.check(),
