@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../faults/cluster.ts';
 import { prepare } from '../faults/world.ts';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
-import { openStore } from '../src/store/open.ts';
+import { openStore } from '../src/store/store.ts';
 import { freshLicense } from './license.ts';
 
 /** A database made for measuring. */

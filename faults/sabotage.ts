@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
-import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
+import { FINGERPRINT_VERSION } from '../src/server/idempotency/key.ts';
 import { isPostgres } from '../src/store/engine/database.ts';
 import { OutcomeUnknown, StorageError } from '../src/store/engine/storage-error.ts';
 import type { Repositories, Store } from '../src/store/store.ts';

@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
-import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
+import { FINGERPRINT_VERSION } from '../../src/server/idempotency/key.ts';
 import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
 import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/tables/idempotency-sealing.ts';
 import type { Random } from '../random.ts';
 import { fail } from '../report.ts';

@@ -27,6 +27,17 @@ export const anonymous: Caller = {
   expiresAt: null,
 };
 
+/** The owner of a database, who opens it in process: has every scope and no token. */
+export const ownerOf = (accountId: AccountId): Caller => ({
+  accountId,
+  tokenId: null,
+  kind: 'admin',
+  scopes: new Set(everyScope),
+  productIds: null,
+  maxIssues: null,
+  expiresAt: null,
+});
+
 /**
  * All that a token of `kind` may do, in the order of the scopes list; `given` counts for kind `scoped` only.
  * Source: API description, "Authentication", 2 and 5.

@@ -3,9 +3,8 @@ import { newId } from '../domain/ids.ts';
 import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/random.ts';
 import { record } from '../service/record.ts';
-import { openStore } from '../store/open.ts';
 import { StartupError } from '../store/startup-error.ts';
-import type { Repositories } from '../store/store.ts';
+import { openStore, type Repositories } from '../store/store.ts';
 import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
 import { deriveKey } from '../store/tables/idempotency-sealing.ts';
 

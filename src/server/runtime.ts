@@ -1,20 +1,18 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import type { Fetch } from '../contract/endpoint.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
+import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { type KeyPair, openAccount } from '../service/accounts.ts';
 import { createRandom } from '../service/random.ts';
 import { createSigners, type SignerOf } from '../service/signing-keys.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
-import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
+import { openStore, type Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
-import { ownerOf } from './http/authenticate.ts';
-import { inProcessAddress } from './http/client-address.ts';
-import { fetchOf } from './http/in-process.ts';
+import { fetchOf, inProcessAddress } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
-import { createLog } from './log.ts';
 
 /** The service inside this process. */
 export interface Instance {
@@ -48,7 +46,7 @@ export async function openInstance(options: {
   const ownerToken = randomBytes(32).toString('base64url');
   const app = createApp({
     ...base.parts,
-    log: await createLog('none', { write: () => {} }),
+    log: pino({ enabled: false }),
     limiter: null,
     addressOf: inProcessAddress,
     owner: { token: ownerToken, caller: ownerOf(base.accountId) },

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Columns, RowOf } from './columns.ts';
 import type { Connection } from './engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from './engine/statement.ts';
-import { columnOf, type Table } from './table.ts';
+import { type Columns, columnOf, type RowOf, type Table } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those behind the row `after`, without the first `offset` of them. */
 export interface Page {

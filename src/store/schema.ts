@@ -1,4 +1,4 @@
-import type { RowOf } from './columns.ts';
+import type { RowOf } from './table.ts';
 import type { accountColumns } from './tables/accounts.ts';
 import type { auditColumns } from './tables/audit.ts';
 import type { customerColumns } from './tables/customers.ts';

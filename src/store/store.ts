@@ -1,4 +1,6 @@
-import type { Connection, Driver } from './engine/driver.ts';
+import { isPostgres } from './engine/database.ts';
+import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
+import { openSqlite } from './engine/sqlite/driver.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { auditRepository } from './tables/audit.ts';
 import { customerRepository } from './tables/customers.ts';
@@ -98,4 +100,18 @@ function lazy<T extends object>(makers: { readonly [K in keyof T]: () => T[K] })
     });
   }
   return made;
+}
+
+/**
+ * Opens the database that `location` names, and brings its schema up to date.
+ *
+ * @param location the path of a SQLite file, or `postgres://…`
+ * @param options for a SQLite file
+ * @throws StartupError when it cannot be used
+ */
+export async function openStore(location: string, options?: OpenOptions): Promise<Store> {
+  if (!isPostgres(location)) return createStore(await openSqlite(location, options));
+  // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
+  const { openPostgres } = await import('./engine/postgres/driver.ts');
+  return createStore(await openPostgres(location));
 }

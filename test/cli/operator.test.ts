@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
 import { foreignRecord } from '../support/idempotency.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { KEY, remote } from './scripted-service.ts';

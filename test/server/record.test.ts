@@ -1,8 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { ownerOf } from '../../src/server/http/authenticate.ts';
-import { inProcessAddress } from '../../src/server/http/client-address.ts';
-import { IN_PROCESS } from '../../src/server/http/messages.ts';
+import { ownerOf } from '../../src/domain/access.ts';
+import { inProcessAddress } from '../../src/server/http/in-process.ts';
 import { answer } from '../../src/server/http/pipeline.ts';
 import { listRoutes, type Route } from '../../src/server/http/routes.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
@@ -42,7 +41,7 @@ async function send(world: World, perform: Route['perform']) {
       method: 'POST',
       target: '/customer',
       headers: { get: (name) => headers[name] ?? null, lines: (name) => [headers[name] ?? []].flat() },
-      peer: IN_PROCESS,
+      peer: '127.0.0.1',
       readBody: async () => Buffer.from('{"name":"Acme"}'),
     },
   );

@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest';
 import { openInstance } from '../../src/server/runtime.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
 import { databaseUrl, query } from '../support/postgres.ts';
 
 async function emptyDatabase(): Promise<AsyncDisposable & { readonly location: string }> {

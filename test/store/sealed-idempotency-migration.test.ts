@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { describe, expect, inject, it } from 'vitest';
 import { listResolvedRequests } from '../../src/operator/index.ts';
-import { fingerprintOf } from '../../src/server/idempotency/fingerprint.ts';
+import { fingerprintOf } from '../../src/server/idempotency/key.ts';
 import { openInstance } from '../../src/server/runtime.ts';
 import { openDatabase } from '../../src/store/engine/database.ts';
 import { migrations } from '../../src/store/migrations/index.ts';

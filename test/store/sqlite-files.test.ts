@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/store/engine/storage-error.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { stock } from '../support/shelf.ts';
 

@@ -3,8 +3,8 @@ import { copyFileSync, linkSync, mkdirSync, readdirSync, readlinkSync, renameSyn
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
 import { StartupError } from '../../src/store/startup-error.ts';
+import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { kill, spawnOwner, spawnTool } from '../support/processes.ts';
 

@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { flag, integer, json, optional, text } from '../../src/store/columns.ts';
 import { kyselyOn } from '../../src/store/engine/sqlite/kysely.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
-import { insertInto, patchOf, readerOf } from '../../src/store/table.ts';
+import { flag, insertInto, integer, json, optional, patchOf, readerOf, text } from '../../src/store/table.ts';
 
 const compiler = kyselyOn(new DatabaseSync(':memory:'));
 

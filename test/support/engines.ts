@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inject } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
 import { connect, databaseUrl, query } from './postgres.ts';
 
 /** A row as the engine gives it. */

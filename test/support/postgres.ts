@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
 import { endUnavailable, openPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {

@@ -1,7 +1,8 @@
 import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
 import { toOpenApi } from '../../contract/openapi.ts';
-import { type Exchange, type HttpResponse, splitTarget } from './messages.ts';
+import { splitTarget } from './input.ts';
+import type { Exchange, HttpResponse } from './messages.ts';
 import { type AppParts, answer } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
+import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Caller } from '../../domain/access.ts';
 import { scopesOf } from '../../domain/access.ts';
@@ -33,17 +33,6 @@ export async function authenticate(
     expiresAt: found.expiresAt,
   };
 }
-
-/** The owner of a database that is opened in process: has every scope and no token. */
-export const ownerOf = (accountId: AccountId): Caller => ({
-  accountId,
-  tokenId: null,
-  kind: 'admin',
-  scopes: everyScope,
-  productIds: null,
-  maxIssues: null,
-  expiresAt: null,
-});
 
 function bearerOf(authorization: string | null): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;

@@ -1,18 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import type { IpAddress } from '../../domain/mask.ts';
-import { IN_PROCESS } from './messages.ts';
-
-/** The address under which callers in the same process are recorded. */
-const LOOPBACK = '127.0.0.1' as IpAddress;
 
 /** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;
 
 /** Whether an address belongs to some networks. */
 export type Networks = (address: string) => boolean;
-
-/** For a service that is called in process only. */
-export const inProcessAddress: AddressOf = () => LOOPBACK;
 
 /**
  * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not in
@@ -24,7 +17,6 @@ export const inProcessAddress: AddressOf = () => LOOPBACK;
 export function trustProxies(proxies: readonly string[]): AddressOf {
   const isTrusted = readNetworks(proxies);
   return (peer, forwardedFor) => {
-    if (peer === IN_PROCESS) return LOOPBACK;
     if (proxies.length === 0) return show(peer);
     const hops = [...(forwardedFor?.split(',').map((hop) => hop.trim()) ?? []), peer];
     let address = hops.pop() ?? peer;

@@ -1,20 +1,27 @@
 import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
+import type { IpAddress } from '../../domain/mask.ts';
 import type { App } from './app.ts';
-import { createBodyReader } from './body.ts';
-import { type HttpRequest, type HttpResponse, IN_PROCESS, type RequestHeaders } from './messages.ts';
+import type { AddressOf } from './client-address.ts';
+import { createBodyReader } from './input.ts';
+import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 
 /**
  * The service as a function from `Request` to `Response`, without a socket.
  *
  * @param peer the address that requests are to come from
  */
-export function fetchOf(app: App, peer: string = IN_PROCESS): Fetch {
+export function fetchOf(app: App, peer: string = LOOPBACK): Fetch {
   return async (request) => {
     const respond = (response: HttpResponse) => toResponse(request.method, response);
     return app.fetch(request, { request: toHttpRequest(request, peer), respond });
   };
 }
+
+/** The address under which callers in the same process are recorded. */
+export const inProcessAddress: AddressOf = () => LOOPBACK;
+
+const LOOPBACK = '127.0.0.1' as IpAddress;
 
 function toHttpRequest(request: Request, peer: string): HttpRequest {
   const { pathname, search } = new URL(request.url);

@@ -4,7 +4,7 @@ export interface HttpRequest {
   /** Path and query exactly as they were sent. */
   readonly target: string;
   readonly headers: RequestHeaders;
-  /** The address of the other end of the connection, or {@link IN_PROCESS}. */
+  /** The address of the other end of the connection, also where there is none. */
   readonly peer: string;
   /**
    * Reads the exact bytes of the body, once.
@@ -14,9 +14,6 @@ export interface HttpRequest {
    */
   readBody(): Promise<Uint8Array>;
 }
-
-/** The peer of a request that came over no connection. Only the door in process sets it. */
-export const IN_PROCESS = 'in process';
 
 /** The headers of one request. Names are given in lower case. */
 export interface RequestHeaders {
@@ -42,10 +39,4 @@ export interface Exchange {
   readonly request: HttpRequest;
   /** Sends the response, or turns it into one of the Fetch API. */
   respond(response: HttpResponse): Response;
-}
-
-/** Splits a target at its first question mark, which stays with the query. */
-export function splitTarget(target: string): { readonly path: string; readonly query: string } {
-  const mark = target.indexOf('?');
-  return mark === -1 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) };
 }

@@ -11,7 +11,7 @@ import {
   type StoredResponse,
   sealResponse,
 } from '../../store/tables/idempotency-sealing.ts';
-import { FINGERPRINT_VERSION } from './fingerprint.ts';
+import { FINGERPRINT_VERSION } from './key.ts';
 
 /** A request under an idempotency key. Its caller may make it: that was checked before. */
 export interface IdempotencyClaim {

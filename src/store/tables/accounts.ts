@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
-import { type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, readerOf, type Table } from '../table.ts';
+import { insertInto, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const accountColumns = {
   id: text<AccountId>()('id'),

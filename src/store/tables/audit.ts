@@ -1,8 +1,7 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
-import { json, type RecordOf, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, readerOf, type Table } from '../table.ts';
+import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const auditColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
-import { flag, optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, searchText, wordsBeginning } from '../search.ts';
-import { insertInto, readerOf, type Table } from '../table.ts';
+import { flag, insertInto, optional, readerOf, type Table, text } from '../table.ts';
 
 export const customerColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,11 +1,10 @@
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { Device, License } from '../../domain/license.ts';
 import type { IpAddress } from '../../domain/mask.ts';
-import { optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';
-import { insertInto, readerOf, type Table } from '../table.ts';
+import { insertInto, optional, readerOf, type Table, text } from '../table.ts';
 
 export const deviceColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,10 +1,9 @@
 import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { Features, License } from '../../domain/license.ts';
-import { flag, integer, json, optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, readerOf, type Table } from '../table.ts';
+import { flag, insertInto, integer, json, optional, readerOf, type Table, text } from '../table.ts';
 
 export const licenseColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,10 +1,9 @@
 import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
-import { flag, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { type Changes, insertInto, patchOf, readerOf, type Table } from '../table.ts';
+import { type Changes, flag, insertInto, patchOf, readerOf, type Table, text } from '../table.ts';
 
 export const productColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,9 +1,8 @@
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
-import { optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, type Table } from '../table.ts';
+import { insertInto, optional, type Table, text } from '../table.ts';
 
 /** A leased concurrent use of a floating licence. */
 export interface Session {

@@ -2,11 +2,10 @@ import { sql } from 'kysely';
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope, TokenKind } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
-import { integer, json, optional, text } from '../columns.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { insertInto, readerOf, type Table } from '../table.ts';
+import { insertInto, integer, json, optional, readerOf, type Table, text } from '../table.ts';
 
 export const tokenColumns = {
   accountId: text<AccountId>()('account_id'),
