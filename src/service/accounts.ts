@@ -1,6 +1,6 @@
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
-import { createSigner } from '../domain/license-file.ts';
+import { createSigner } from '../domain/license-file/sign.ts';
 import type { Store } from '../store/store.ts';
 
 /** A new Ed25519 key pair, PEM. */

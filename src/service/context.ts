@@ -1,7 +1,7 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
-import type { Signer } from '../domain/license-file.ts';
-import type { IpAddress } from '../domain/mask.ts';
+import type { IpAddress } from '../domain/ip-address.ts';
+import type { Signer } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
 
 /** What a use case knows of an event; the rest follows from its context. */

@@ -2,7 +2,7 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { AccountId } from '../contract/scalars.ts';
-import { createSigner, type Signer, toJwk } from '../domain/license-file.ts';
+import { createSigner, type Signer, toJwk } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Context } from './context.ts';
 

@@ -6,7 +6,7 @@ import type { AccountId, Instant } from '../../src/contract/scalars.ts';
 import type { Scope, TokenKind } from '../../src/contract/scopes.ts';
 import { scopesOf } from '../../src/domain/access.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { createSigner } from '../../src/domain/license-file.ts';
+import { createSigner } from '../../src/domain/license-file/sign.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { hashToken, mintToken } from '../../src/domain/token.ts';
 import { createApp } from '../../src/server/http/app.ts';

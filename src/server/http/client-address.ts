@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { IpAddress } from '../../domain/mask.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import { IN_PROCESS } from './messages.ts';
 
 /** The address under which callers in the same process are recorded. */

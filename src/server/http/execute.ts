@@ -2,7 +2,7 @@ import { apiError, apiErrors, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
-import type { IpAddress } from '../../domain/mask.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context } from '../../service/context.ts';
 import { record } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';

@@ -3,7 +3,7 @@ import { mutates } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
-import type { IpAddress } from '../../domain/mask.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import type { SignerOf } from '../../service/signing-keys.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import type { Store } from '../../store/store.ts';
