@@ -40,7 +40,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'contract/print-openapi.ts': ['process'],
   'server/runtime.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/pipeline.ts': ['performance.now'],
-  'service/random.ts': ['randomFillSync'],
+  'service/context.ts': ['randomFillSync'],
   'store/engine/sqlite/lock.ts': ['process', 'performance.now'],
   'store/migrations/0004-sealed-idempotency.ts': ['randomBytes'],
   'verify.ts': ['new Date'],

@@ -1,8 +1,7 @@
 import type { AccountId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import { toInstant } from '../domain/time.ts';
-import { createRandom } from '../service/random.ts';
-import { record } from '../service/record.ts';
+import { createRandom, record } from '../service/context.ts';
 import { openStore } from '../store/open.ts';
 import { StartupError } from '../store/startup-error.ts';
 import type { Repositories } from '../store/store.ts';

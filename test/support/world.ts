@@ -16,7 +16,7 @@ import { type Listener, listen } from '../../src/server/http/listen.ts';
 import { createRateLimiter } from '../../src/server/http/rate-limit.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
-import { createSigners } from '../../src/service/signing-keys.ts';
+import { createSigners } from '../../src/service/context.ts';
 import type { Store } from '../../src/store/store.ts';
 import { privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';

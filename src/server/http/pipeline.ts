@@ -4,7 +4,7 @@ import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { SignerOf } from '../../service/signing-keys.ts';
+import type { SignerOf } from '../../service/context.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import type { Store } from '../../store/store.ts';
 import type { ExactlyOnce } from '../idempotency/exactly-once.ts';
