@@ -37,7 +37,6 @@ const serverDoors = ['cli/request/server.ts', 'cli/commands/serve.ts'];
 const outside: Readonly<Record<string, readonly string[]>> = {
   'cli/main.ts': ['process', 'Date.now', 'randomUUID'],
   'client/timing.ts': ['Date.now', 'Math.random', 'randomUUID'],
-  'contract/print-openapi.ts': ['process'],
   'server/runtime.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/pipeline.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],

@@ -1,13 +1,15 @@
-import { type AnyEndpoint, mutates, reasonsOf } from './endpoint.ts';
-import { apiErrors, type Reason } from './errors.ts';
 import {
+  type AnyEndpoint,
   headersOfError,
   headersOfSuccess,
   IDEMPOTENCY_KEY_PATTERN,
   idempotencyHeaders,
+  mutates,
   type ResponseHeaderName,
+  reasonsOf,
   responseHeaders,
-} from './headers.ts';
+} from './endpoint.ts';
+import { apiErrors, type Reason } from './errors.ts';
 import { apiVersion, listEndpoints, resources } from './index.ts';
 import { type Json, jsonSchemaOf } from './json-schema.ts';
 
