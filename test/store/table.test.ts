@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { flag, integer, json, optional, text } from '../../src/store/columns.ts';
-import { kyselyOn } from '../../src/store/engine/sqlite/kysely.ts';
+import { kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
 import { insertInto, patchOf, readerOf } from '../../src/store/table.ts';
 
