@@ -64,7 +64,7 @@ type NoFields = z.ZodType<Record<never, never>>;
 export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>(
   spec: EndpointSpec<Q, B, Reply<O, T>>,
 ): Endpoint<z.output<Q> & z.output<B>, O, T> {
-  return spec as Endpoint<z.output<Q> & z.output<B>, O, T>;
+  return spec;
 }
 
 /** What the use case of endpoint `E` receives: parsed, branded, wire codecs decoded. */

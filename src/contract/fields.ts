@@ -59,25 +59,30 @@ export function listField<const V extends readonly [string, ...string[]]>(values
   return showAs(field, items);
 }
 
-/** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
-export type Duration = Readonly<Record<(typeof units)[number], number>>;
+const DurationParts = z.object({
+  years: z.int(),
+  months: z.int(),
+  weeks: z.int(),
+  days: z.int(),
+  hours: z.int(),
+  minutes: z.int(),
+  seconds: z.int(),
+});
 
-const units = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
+/** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
+export type Duration = Readonly<z.output<typeof DurationParts>>;
 
 const durationShape =
   /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
 
 /** An ISO 8601 duration such as `P1Y`, `P30D` or `PT12H`: at most four digits for each unit. */
 export function durationField() {
-  const duration = z.object(
-    Object.fromEntries(units.map((unit) => [unit, z.int()])) as Record<keyof Duration, z.ZodInt>,
-  );
   return z.codec(
     z
       .string()
       .regex(durationShape)
       .meta({ examples: ['P30D'] }),
-    duration,
+    DurationParts,
     {
       decode: readDuration,
       encode: writeDuration,
@@ -87,8 +92,16 @@ export function durationField() {
 
 function readDuration(written: string): Duration {
   const [, years, months, weeks, days, , hours, minutes, seconds] = durationShape.exec(written) ?? [];
-  const numbers = [years, months, weeks, days, hours, minutes, seconds].map((part) => Number.parseInt(part ?? '0', 10));
-  return Object.fromEntries(units.map((unit, i) => [unit, numbers[i] ?? 0])) as Duration;
+  const count = (part = '0') => Number.parseInt(part, 10);
+  return {
+    years: count(years),
+    months: count(months),
+    weeks: count(weeks),
+    days: count(days),
+    hours: count(hours),
+    minutes: count(minutes),
+    seconds: count(seconds),
+  };
 }
 
 function writeDuration(duration: Duration): string {

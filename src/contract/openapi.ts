@@ -123,10 +123,7 @@ function rightsText({ scope, openToClients }: AnyEndpoint): string {
 }
 
 function parametersOf({ query, example }: AnyEndpoint, schemas: Json): Json[] {
-  const { properties = {}, required = [] } = (query ? jsonSchemaOf(query, schemas) : {}) as {
-    properties?: Record<string, Json>;
-    required?: readonly string[];
-  };
+  const { properties = {}, required = [] } = query ? jsonSchemaOf(query, schemas) : {};
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -167,13 +164,13 @@ function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
 
 /** The headers that some response carries. */
 function usedHeaders(): Json {
-  const used = new Set(
+  const used = new Set<string>(
     listEndpoints().flatMap(({ endpoint }) => [
       ...headersOfSuccess(endpoint),
       ...headersOfError(endpoint, reasonsOf(endpoint)),
     ]),
   );
-  return Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => used.has(name as ResponseHeaderName)));
+  return Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => used.has(name)));
 }
 
 function errorExamples(): Json {
