@@ -90,7 +90,7 @@ const idempotencyParameter = (name: string) => ({
 
 function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
   const { reply, example } = endpoint;
-  const content = (schema: Json, value: unknown) => ({ 'application/json': { schema, example: value } });
+  const content = (schema: Json, value: unknown, type = 'application/json') => ({ [type]: { schema, example: value } });
   return {
     operationId: name,
     summary: endpoint.summary,
@@ -109,7 +109,7 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
       [reply.status]: {
         description: endpoint.summary,
         headers: references(headersOfSuccess(endpoint)),
-        content: content(jsonSchemaOf(reply.schema, schemas), reply.wrap(example.reply as never)),
+        content: content(jsonSchemaOf(reply.schema, schemas), reply.wrap(example.reply as never), reply.contentType),
       },
       ...errorResponses(endpoint),
     },

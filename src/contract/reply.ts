@@ -7,6 +7,8 @@ import { Count } from './scalars.ts';
  */
 export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;
+  /** JSON unless given. Only a reply with `stream` may name another type. */
+  readonly contentType?: 'application/x-ndjson';
   readonly schema: z.ZodType;
   wrap(result: Result): unknown;
   /** The same text as that of `wrap`, piece by piece; only where a reply can be too long to be built at once. */

@@ -56,7 +56,12 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
     }
     const ask = { route, received: request, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
-    const sent = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
+    const { contentType } = endpoint.reply;
+    const sent = jsonText(status, body, {
+      ...headers,
+      ...(contentType && { 'Content-Type': contentType }),
+      ...(replayed && { 'Idempotency-Replayed': 'true' }),
+    });
     response = route.maxAgeSeconds === 0 ? sent : cacheable(request, sent, route.maxAgeSeconds);
     if (status === 404 && !replayed) await countMiss(parts, route, caller, ipAddress);
   } catch (thrown) {
