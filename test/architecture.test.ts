@@ -54,6 +54,12 @@ describe('ARCHITECTURE.md', () => {
     const named = [...table.values()].flatMap(({ packages }) => packages).filter((name) => !name.startsWith('node:'));
     expect(named.filter((name) => !(packageOf(name) in (dependencies ?? {})))).toEqual([]);
   });
+
+  it('is held by lint where its table has no word of a folder', () => {
+    expect(readLintRules(read('biome.json'))).toEqual(
+      new Map([...table].map(([name, row]) => [name, unnamed(row, name)])),
+    );
+  });
 });
 
 describe('src', () => {
@@ -292,6 +298,39 @@ function isAllowed(path: string, { specifier, how }: Import, { targets, packages
     (how === 'type' && allowed.some((one) => one !== undefined)) ||
     (how === 'import()' && allowed.includes('import()'))
   );
+}
+
+/** The folders of the table that a row does not name in any way. */
+function unnamed({ targets }: Row, name: string): string[] {
+  const named = [name, ...[...targets.keys()].map(folderOf)];
+  return [...table.keys()].filter((folder) => !folder.endsWith('.ts') && !named.includes(folder)).sort();
+}
+
+/** By folder or file of `src`: the folders that lint keeps it from importing. */
+function readLintRules(json: string): Map<string, string[]> {
+  const { overrides }: { overrides: readonly LintOverride[] } = JSON.parse(json);
+  const rules = new Map<string, string[]>();
+  for (const { includes, linter } of overrides) {
+    const patterns = linter.rules.style?.noRestrictedImports?.options.patterns;
+    if (patterns === undefined) continue;
+    const groups = patterns.flatMap(({ group }) => group.map((glob) => glob.replaceAll('**', '').replaceAll('/', '')));
+    for (const glob of includes) rules.set(glob.replace(/^src\//, '').replace('/**', ''), groups.sort());
+  }
+  return rules;
+}
+
+/** What is read of an override in biome.json. */
+interface LintOverride {
+  readonly includes: readonly string[];
+  readonly linter: {
+    readonly rules: {
+      readonly style?: {
+        readonly noRestrictedImports?: {
+          readonly options: { readonly patterns: readonly { readonly group: readonly string[] }[] };
+        };
+      };
+    };
+  };
 }
 
 const resolve = (path: string, specifier: string): string => posix.join(posix.dirname(path), specifier);
