@@ -9,7 +9,7 @@ const needs = {
   engines: ['test/{api,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
-    'test/built/**/*.test.ts',
+    'test/{built,house}/**/*.test.ts',
     'test/{examples,package,readme}.test.ts',
     'test/tools/release.test.ts',
     'test/tools/trace.test.ts',

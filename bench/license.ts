@@ -3,7 +3,7 @@ import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { License } from '../src/domain/license.ts';
 import { mintKey } from '../src/domain/license-key.ts';
-import { createRandom } from '../src/service/random.ts';
+import { createRandom } from '../src/service/context.ts';
 
 const random = createRandom();
 

@@ -89,6 +89,12 @@ export const plants: readonly Plant[] = [
     says: /noExplicitAny/,
   },
   {
+    title: 'an import against the layers',
+    files: { 'src/domain/planted.ts': `import '../store/open.ts';\n` },
+    command: script('lint'),
+    says: /noRestrictedImports/,
+  },
+  {
     title: 'an unused export',
     files: { 'test/support/world.ts': (old) => `${old}\nexport const planted = 1;\n` },
     command: script('unused'),

@@ -1,6 +1,6 @@
 import type { Jwk } from './contract/signing-keys.ts';
+import { type Verification, verifyLicenseFile as verify } from './domain/license-file/verify.ts';
 import { toInstant } from './domain/time.ts';
-import { type Verification, verifyLicenseFile as verify } from './domain/verify-license-file.ts';
 
 /** What a licence file is checked against. */
 export interface VerifyLicenseFileOptions {

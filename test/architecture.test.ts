@@ -37,10 +37,9 @@ const serverDoors = ['cli/request/server.ts', 'cli/commands/serve.ts'];
 const outside: Readonly<Record<string, readonly string[]>> = {
   'cli/main.ts': ['process', 'Date.now', 'randomUUID'],
   'client/timing.ts': ['Date.now', 'Math.random', 'randomUUID'],
-  'contract/print-openapi.ts': ['process'],
   'server/runtime.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/pipeline.ts': ['performance.now'],
-  'service/random.ts': ['randomFillSync'],
+  'service/context.ts': ['randomFillSync'],
   'store/engine/sqlite/lock.ts': ['process', 'performance.now'],
   'store/migrations/0004-sealed-idempotency.ts': ['randomBytes'],
   'verify.ts': ['new Date'],
@@ -54,6 +53,12 @@ describe('ARCHITECTURE.md', () => {
   it('names only packages that the package depends on', () => {
     const named = [...table.values()].flatMap(({ packages }) => packages).filter((name) => !name.startsWith('node:'));
     expect(named.filter((name) => !(packageOf(name) in (dependencies ?? {})))).toEqual([]);
+  });
+
+  it('is held by lint where its table has no word of a folder', () => {
+    expect(readLintRules(read('biome.json'))).toEqual(
+      new Map([...table].map(([name, row]) => [name, unnamed(row, name)])),
+    );
   });
 });
 
@@ -293,6 +298,39 @@ function isAllowed(path: string, { specifier, how }: Import, { targets, packages
     (how === 'type' && allowed.some((one) => one !== undefined)) ||
     (how === 'import()' && allowed.includes('import()'))
   );
+}
+
+/** The folders of the table that a row does not name in any way. */
+function unnamed({ targets }: Row, name: string): string[] {
+  const named = [name, ...[...targets.keys()].map(folderOf)];
+  return [...table.keys()].filter((folder) => !folder.endsWith('.ts') && !named.includes(folder)).sort();
+}
+
+/** By folder or file of `src`: the folders that lint keeps it from importing. */
+function readLintRules(json: string): Map<string, string[]> {
+  const { overrides }: { overrides: readonly LintOverride[] } = JSON.parse(json);
+  const rules = new Map<string, string[]>();
+  for (const { includes, linter } of overrides) {
+    const patterns = linter.rules.style?.noRestrictedImports?.options.patterns;
+    if (patterns === undefined) continue;
+    const groups = patterns.flatMap(({ group }) => group.map((glob) => glob.replaceAll('**', '').replaceAll('/', '')));
+    for (const glob of includes) rules.set(glob.replace(/^src\//, '').replace('/**', ''), groups.sort());
+  }
+  return rules;
+}
+
+/** What is read of an override in biome.json. */
+interface LintOverride {
+  readonly includes: readonly string[];
+  readonly linter: {
+    readonly rules: {
+      readonly style?: {
+        readonly noRestrictedImports?: {
+          readonly options: { readonly patterns: readonly { readonly group: readonly string[] }[] };
+        };
+      };
+    };
+  };
 }
 
 const resolve = (path: string, specifier: string): string => posix.join(posix.dirname(path), specifier);

@@ -3,8 +3,14 @@ import { z } from 'zod';
 /** A JSON object. */
 export type Json = Record<string, unknown>;
 
+/** The JSON Schema of an object, as far as it is looked at. */
+export interface JsonSchema extends Json {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
 /** What the document shows in place of a schema that only the server's way of checking needs. */
-const shown = z.registry<{ toJson(definitions: Json): Json }>();
+const shown = z.registry<{ toJson(definitions: Record<string, Json>): Json }>();
 
 /** Makes the document show `schema` as `other`: they accept the same values, and `other` says it better. */
 export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
@@ -17,17 +23,17 @@ export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
  *
  * @param components takes the schemas that have an id; the result refers to them
  */
-export function jsonSchemaOf(schema: z.ZodType, components: Json): Json {
-  const definitions: Json = {};
+export function jsonSchemaOf(schema: z.ZodType, components: Json): JsonSchema {
+  const definitions: Record<string, Json> = {};
   const own = inComponents(convert(schema, definitions));
   for (const [id, definition] of Object.entries(definitions)) {
-    components[id] = without(inComponents(definition as Json), ['id', '$id']);
+    components[id] = without(inComponents(definition), ['id', '$id']);
   }
   return own;
 }
 
 /** Converts a schema; those with an id go to `definitions`. */
-function convert(schema: z.ZodType, definitions: Json): Json {
+function convert(schema: z.ZodType, definitions: Record<string, Json>): Json {
   const { $defs, ...own } = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
@@ -50,8 +56,8 @@ function replace(target: Json, members: Json): void {
 }
 
 /** Points references to where an OpenAPI document keeps its schemas. */
-const inComponents = (schema: Json): Json =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+const inComponents = (schema: Json): JsonSchema =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
 
 const without = (object: Json, names: readonly string[]): Json =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));

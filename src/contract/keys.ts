@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { list } from './collections.ts';
 import { NewCustomer } from './customers.ts';
 import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
+import { list } from './fields.ts';
 import {
   DEFAULT_HEARTBEAT_SECONDS,
   DEFAULT_LEASE_SECONDS,

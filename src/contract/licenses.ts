@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { atMost, countMembers, record } from './collections.ts';
 import { CustomerSummary } from './customers.ts';
+import { atMost, countMembers, record } from './fields.ts';
 import { showAs } from './json-schema.ts';
 import { Count, InstantText, ShownIp, ShownKey, text } from './scalars.ts';
 

@@ -1,13 +1,15 @@
-import { type AnyEndpoint, mutates, reasonsOf } from './endpoint.ts';
-import { apiErrors, type Reason } from './errors.ts';
 import {
+  type AnyEndpoint,
   headersOfError,
   headersOfSuccess,
   IDEMPOTENCY_KEY_PATTERN,
   idempotencyHeaders,
+  mutates,
   type ResponseHeaderName,
+  reasonsOf,
   responseHeaders,
-} from './headers.ts';
+} from './endpoint.ts';
+import { apiErrors, type Reason } from './errors.ts';
 import { apiVersion, listEndpoints, resources } from './index.ts';
 import { type Json, jsonSchemaOf } from './json-schema.ts';
 
@@ -88,7 +90,7 @@ const idempotencyParameter = (name: string) => ({
 
 function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
   const { reply, example } = endpoint;
-  const content = (schema: Json, value: unknown) => ({ 'application/json': { schema, example: value } });
+  const content = (schema: Json, value: unknown, type = 'application/json') => ({ [type]: { schema, example: value } });
   return {
     operationId: name,
     summary: endpoint.summary,
@@ -107,7 +109,7 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
       [reply.status]: {
         description: endpoint.summary,
         headers: references(headersOfSuccess(endpoint)),
-        content: content(jsonSchemaOf(reply.schema, schemas), reply.wrap(example.reply as never)),
+        content: content(jsonSchemaOf(reply.schema, schemas), reply.wrap(example.reply as never), reply.contentType),
       },
       ...errorResponses(endpoint),
     },
@@ -121,10 +123,7 @@ function rightsText({ scope, openToClients }: AnyEndpoint): string {
 }
 
 function parametersOf({ query, example }: AnyEndpoint, schemas: Json): Json[] {
-  const { properties = {}, required = [] } = (query ? jsonSchemaOf(query, schemas) : {}) as {
-    properties?: Record<string, Json>;
-    required?: readonly string[];
-  };
+  const { properties = {}, required = [] } = query ? jsonSchemaOf(query, schemas) : {};
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -165,13 +164,13 @@ function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
 
 /** The headers that some response carries. */
 function usedHeaders(): Json {
-  const used = new Set(
+  const used = new Set<string>(
     listEndpoints().flatMap(({ endpoint }) => [
       ...headersOfSuccess(endpoint),
       ...headersOfError(endpoint, reasonsOf(endpoint)),
     ]),
   );
-  return Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => used.has(name as ResponseHeaderName)));
+  return Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => used.has(name)));
 }
 
 function errorExamples(): Json {

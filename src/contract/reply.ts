@@ -7,6 +7,8 @@ import { Count } from './scalars.ts';
  */
 export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;
+  /** JSON unless given. Only a reply with `stream` may name another type. */
+  readonly contentType?: 'application/x-ndjson';
   readonly schema: z.ZodType;
   wrap(result: Result): unknown;
   /** The same text as that of `wrap`, piece by piece; only where a reply can be too long to be built at once. */
@@ -40,31 +42,26 @@ export function plain<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.ou
 }
 
 /** `{data, code: 0}`: a read outside the customer family. */
-export function data<S extends z.ZodType>(id: string, payload: S): Reply<z.output<S>> {
+export function data<T>(id: string, payload: z.ZodType<T>): Reply<T> {
   const schema = z.looseObject({ data: payload, code }).meta({ id });
   return {
     status: 200,
     schema,
     wrap: (value) => ({ data: value, code: 0 }),
-    unwrap: (wire) => schema.parse(wire).data as z.output<S>,
+    unwrap: (wire) => schema.parse(wire).data,
   };
 }
 
 const actionOf = (action: string) => z.string().meta({ description: 'The operation', examples: [action] });
 
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export function acted<S extends z.ZodType>(
-  id: string,
-  action: string,
-  payload: S,
-  httpStatus: 200 | 201 = 200,
-): Reply<z.output<S>> {
+export function acted<T>(id: string, action: string, payload: z.ZodType<T>, httpStatus: 200 | 201 = 200): Reply<T> {
   const schema = z.looseObject({ action: actionOf(action), status, data: payload, code }).meta({ id });
   return {
     status: httpStatus,
     schema,
     wrap: (value) => ({ action, status: true, data: value, code: 0 }),
-    unwrap: (wire) => schema.parse(wire).data as z.output<S>,
+    unwrap: (wire) => schema.parse(wire).data,
   };
 }
 
@@ -103,15 +100,11 @@ export interface ListResult<Item> {
 }
 
 /** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
-export function actedList<S extends z.ZodType>(
-  id: string,
-  action: string,
-  item: S,
-): Reply<List<z.output<S>>, ListResult<z.output<S>>> {
+export function actedList<T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
   const schema = z
     .looseObject({ action: actionOf(action), status, data: z.array(item), meta: PageMeta.optional(), code })
     .meta({ id });
-  const envelope = (items: readonly z.output<S>[], meta: PageMeta | undefined) => ({
+  const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
     action,
     status: true,
     data: items,
@@ -128,7 +121,7 @@ export function actedList<S extends z.ZodType>(
     stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
     unwrap: (wire) => {
       const { data: items, meta } = schema.parse(wire);
-      return { items: items as z.output<S>[], ...(meta && { meta }) };
+      return { items, ...(meta && { meta }) };
     },
   };
 }

@@ -62,11 +62,11 @@ export const AccountId = text(1, 256)
   .brand<'AccountId'>();
 export type AccountId = z.output<typeof AccountId>;
 
-/** A licence key as a caller may see it: in full, or masked. Only `domain/mask.ts` makes one. */
+/** A licence key as a caller may see it: in full, or masked. Only `domain/license-key.ts` makes one. */
 export const ShownKey = z.string().brand<'ShownKey'>();
 export type ShownKey = z.output<typeof ShownKey>;
 
-/** A device's address as a caller may see it: in full, or masked. Only `domain/mask.ts` makes one. */
+/** A device's address as a caller may see it: in full, or masked. Only `domain/ip-address.ts` makes one. */
 export const ShownIp = z.string().brand<'ShownIp'>();
 export type ShownIp = z.output<typeof ShownIp>;
 

@@ -1,6 +1,28 @@
 import ipaddr from 'ipaddr.js';
+import type { ShownIp } from '../contract/scalars.ts';
 
 const { IPv4, IPv6 } = ipaddr;
+
+declare const brand: unique symbol;
+
+/** The address a device was activated from, in full: never serialised, only a {@link ShownIp} is. */
+export type IpAddress = string & { readonly [brand]: 'IpAddress' };
+
+/**
+ * A device's address as the caller may see it. Masked, IPv4 keeps two octets (`203.0.*.*`), IPv6 two groups
+ * (`2001:db8:*:*:*:*:*:*`), any other text nothing (`*`). Source: API description, GET /key.
+ */
+export function showIp(ip: IpAddress, seesSecrets: boolean): ShownIp {
+  const shown: string = seesSecrets ? ip : maskIp(ip);
+  return shown as ShownIp;
+}
+
+function maskIp(ip: string): string {
+  const groups = ipv6Groups(ip);
+  const octets = groups ? mappedOctets(groups) : ipv4Octets(ip);
+  if (octets) return `${octets[0]}.${octets[1]}.*.*`;
+  return groups ? `${groups[0]?.toString(16)}:${groups[1]?.toString(16)}:*:*:*:*:*:*` : '*';
+}
 
 /** The four octets of an IPv4 address in dotted form; null when the text is not one. */
 export function ipv4Octets(text: string): readonly number[] | null {

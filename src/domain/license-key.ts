@@ -1,5 +1,4 @@
-import type { LicenseKey } from '../contract/scalars.ts';
-import { alphabet, encodeCrockford } from './crockford.ts';
+import type { LicenseKey, ShownKey } from '../contract/scalars.ts';
 
 /** As people write a key: in any case, with I, L and O for the digits they look like. U looks like none. */
 const writtenShape = /^[0-9A-TV-Z]{5}(?:-[0-9A-TV-Z]{5}){4}$/i;
@@ -34,6 +33,27 @@ export function isTypo(text: string): boolean {
 }
 
 /**
+ * A key as the caller may see it. Masked, one of ours keeps its separators and last section
+ * (`*****-*****-*****-*****-85SB5`), any other its last four characters. Source: API description, GET /key.
+ */
+export function showKey(key: LicenseKey, seesSecrets: boolean): ShownKey {
+  return shown(seesSecrets ? key : maskKey(key));
+}
+
+/** A key in full, for the reply that issues it, whatever the caller's rights. Source: API description, POST /create-key. */
+export function revealKey(key: LicenseKey): ShownKey {
+  return shown(key);
+}
+
+const shown = (text: string): ShownKey => text as ShownKey;
+
+function maskKey(key: string): string {
+  if (hasKeyShape(key)) return `*****-*****-*****-*****-${key.slice(-5)}`;
+  const symbols = Array.from(key);
+  return '*'.repeat(symbols.length - 4) + symbols.slice(-4).join('');
+}
+
+/**
  * The sum of the symbols over GF(32), the last one weighted α⁰, the one before it α¹, and so on: 0 for a whole key.
  * α has order 31, so the 25 weights differ and none is 0: one wrong symbol, or two swapped, never sum to 0.
  */
@@ -45,3 +65,26 @@ function syndromeOf(symbols: string): number {
 
 /** Multiplies by α, a root of the primitive polynomial x⁵ + x² + 1. */
 const timesAlpha = (value: number): number => (value & 0b10000 ? (value << 1) ^ 0b100101 : value << 1);
+
+/** The 32 symbols of Crockford's base 32, by value: no I, L, O or U. Source: crockford.com/base32.html. */
+export const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/**
+ * Writes bytes in Crockford's base 32, upper case, five bits a character, first bit first.
+ * The last character is filled up with zero bits: 15 bytes give 24 characters, 32 give 52, 4 give 7.
+ */
+export function encodeCrockford(bytes: Uint8Array): string {
+  let text = '';
+  let pending = 0;
+  let width = 0;
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    width += 8;
+    while (width >= 5) {
+      width -= 5;
+      text += alphabet.charAt(pending >> width);
+      pending &= (1 << width) - 1;
+    }
+  }
+  return width === 0 ? text : text + alphabet.charAt(pending << (5 - width));
+}

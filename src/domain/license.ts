@@ -1,6 +1,6 @@
 import type { Reason } from '../contract/errors.ts';
 import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
-import type { IpAddress } from './mask.ts';
+import type { IpAddress } from './ip-address.ts';
 import { addCalendarMonth } from './time.ts';
 
 /** Stands on the wire for the tag of a device that has none. Source: API description, "Device". */

@@ -1,8 +1,7 @@
 import type { AccountId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import { toInstant } from '../domain/time.ts';
-import { createRandom } from '../service/random.ts';
-import { record } from '../service/record.ts';
+import { createRandom, record } from '../service/context.ts';
 import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Repositories } from '../store/store.ts';
 import type { IdempotencyRecord } from '../store/tables/idempotency.ts';

@@ -1,6 +1,6 @@
-import type { AccountId, Instant } from '../contract/scalars.ts';
+import { AccountId, type Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
-import { createSigner } from '../domain/license-file.ts';
+import { createSigner } from '../domain/license-file/sign.ts';
 import type { Store } from '../store/store.ts';
 
 /** A new Ed25519 key pair, PEM. */
@@ -20,7 +20,7 @@ export async function openAccount(
   const known = await store.repositories.accounts.oldest();
   if (known !== null) return { accountId: known.id, created: false };
 
-  const accountId = newId('acc', now, random(10)) as AccountId;
+  const accountId = AccountId.parse(newId('acc', now, random(10)));
   const pair = newKeyPair();
   return store.transaction(async (repositories) => {
     if (!(await repositories.accounts.insert({ id: accountId, name: DEFAULT_ACCOUNT, createdAt: now }))) {

@@ -1,16 +1,9 @@
-import type { Instant } from '../contract/scalars.ts';
+import { randomFillSync } from 'node:crypto';
+import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
-import type { Signer } from '../domain/license-file.ts';
-import type { IpAddress } from '../domain/mask.ts';
+import type { IpAddress } from '../domain/ip-address.ts';
+import { createSigner, type Signer } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
-
-/** What a use case knows of an event; the rest follows from its context. */
-export interface UseCaseEvent {
-  /** What it was done to. */
-  readonly subject: string;
-  /** Neither secrets nor keys. */
-  readonly details?: Readonly<Record<string, string>>;
-}
 
 /**
  * Everything that a use case works with. The repositories of one that changes something are inside its transaction, and
@@ -28,4 +21,68 @@ export interface Context {
   record(event: UseCaseEvent): Promise<void>;
   /** The key that signs the caller's licence files now. */
   signer(): Promise<Signer>;
+}
+
+/** What a use case knows of an event; the rest follows from its context. */
+export interface UseCaseEvent {
+  /** What it was done to. */
+  readonly subject: string;
+  /** Neither secrets nor keys. */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+/** Something that happened to an account, as it is recorded. */
+export interface RecordedEvent {
+  readonly accountId: AccountId;
+  /** A new id with the prefix `aud`. */
+  readonly id: string;
+  /** What was done, as `resource.operation`. */
+  readonly action: string;
+  /** Who did it. */
+  readonly actor: string;
+  /** What it was done to. */
+  readonly subject: string;
+  /** Neither secrets nor keys. */
+  readonly details: Readonly<Record<string, string>>;
+  readonly at: Instant;
+}
+
+/** Records an event, in the transaction of what happened. */
+export async function record(repositories: Pick<Repositories, 'audit'>, event: RecordedEvent): Promise<void> {
+  const { accountId, at, ...entry } = event;
+  await repositories.audit.insert(accountId, { ...entry, createdAt: at });
+}
+
+/** Finds the key that signs an account's licence files now. */
+export type SignerOf = (repositories: Repositories, accountId: AccountId) => Promise<Signer>;
+
+/** Looks up the current key at each call, and parses each private key once. */
+export function createSigners(): SignerOf {
+  const known = new Map<string, Signer>();
+  return async (repositories, accountId) => {
+    const current = await repositories.signingKeys.current(accountId);
+    if (current === null) throw new Error(`account ${accountId} has no signing key`);
+    const signer = known.get(current.kid) ?? createSigner(current.privatePem);
+    known.set(current.kid, signer);
+    return signer;
+  };
+}
+
+/** Bytes that are drawn at a time: a draw costs more than what it draws. */
+const POOL_BYTES = 4_096;
+
+/** A source of unpredictable bytes. Each byte is handed out once and wiped from the pool. */
+export function createRandom(): (length: number) => Uint8Array {
+  const pool = new Uint8Array(POOL_BYTES);
+  let next = POOL_BYTES;
+  return (length) => {
+    if (next + length > POOL_BYTES) {
+      randomFillSync(pool);
+      next = 0;
+    }
+    const bytes = pool.slice(next, next + length);
+    pool.fill(0, next, next + length);
+    next += length;
+    return bytes;
+  };
 }

@@ -4,7 +4,7 @@ import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import { isActivated, type License, refusalToUse } from '../domain/license.ts';
-import { signLicenseFile } from '../domain/license-file.ts';
+import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { findLicense, hasActiveCustomer } from './keys.ts';

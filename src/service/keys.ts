@@ -5,9 +5,9 @@ import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS, freeMetadataOf } from
 import type { LicenseKey, ProductId } from '../contract/scalars.ts';
 import { type Caller, seesOtherDevices, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
+import { showIp } from '../domain/ip-address.ts';
 import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '../domain/license.ts';
-import { mintKey } from '../domain/license-key.ts';
-import { revealKey, showIp, showKey } from '../domain/mask.ts';
+import { mintKey, revealKey, showKey } from '../domain/license-key.ts';
 import type { Context } from './context.ts';
 import { addCustomer } from './customers.ts';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_PAGE_SIZE } from '../contract/query.ts';
+import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import type { ListResult } from '../contract/reply.ts';
 
 /** Which page of a list is wanted. Without both the list is complete. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { verifyLicenseFile } from '../../src/domain/verify-license-file.ts';
+import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { type Afterwards, scenarios } from '../support/scenario.ts';
 import { type Address, DAWN, type World } from '../support/world.ts';
 

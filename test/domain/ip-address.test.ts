@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ipv4Octets, ipv6Groups, mappedOctets } from '../../src/domain/ip-address.ts';
+import { type IpAddress, ipv4Octets, ipv6Groups, mappedOctets, showIp } from '../../src/domain/ip-address.ts';
 
 /** Text that is nearly an address. */
 const nearly = fc.oneof(
@@ -62,4 +62,47 @@ describe('mappedOctets', () => {
   ])('reads %j as %j', (groups, octets) => {
     expect(mappedOctets(groups)).toEqual(octets);
   });
+});
+
+describe('showIp', () => {
+  it.each([
+    ['203.0.113.7', '203.0.*.*'],
+    ['2001:db8:85a3::8a2e:370:7334', '2001:db8:*:*:*:*:*:*'],
+    ['2001:0DB8:0000::1', '2001:db8:*:*:*:*:*:*'],
+    ['::1', '0:0:*:*:*:*:*:*'],
+    ['2001::7334', '2001:0:*:*:*:*:*:*'],
+    ['fe80::1%eth0', 'fe80:0:*:*:*:*:*:*'],
+    ['::ffff:203.0.113.7', '203.0.*.*'],
+    ['::FFFF:cb00:7107', '203.0.*.*'],
+    ['203.0.113.256', '*'],
+    ['203.0.113.7:443', '*'],
+    ['localhost', '*'],
+    ['', '*'],
+  ])('masks %s as %s', (ip, masked) => {
+    expect(showIp(ip as IpAddress, false)).toBe(masked);
+  });
+
+  it('masks alike all addresses that differ only in what is hidden', () => {
+    const group = fc.nat({ max: 0xffff }).map((value) => value.toString(16));
+    const hidden = fc.tuple(group, group, group, group, group, group);
+    fc.assert(
+      fc.property(hidden, hidden, (a, b) => {
+        expect(mask(`2001:db8:${a.join(':')}`)).toBe(mask(`2001:db8:${b.join(':')}`));
+      }),
+    );
+  });
+
+  it('shows nothing of a text that is not an address', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        expect(mask(`${text} not an address`)).toBe('*');
+      }),
+    );
+  });
+
+  it('shows an address in full, as it was noted, to those who see secrets', () => {
+    expect(showIp('::ffff:203.0.113.7' as IpAddress, true)).toBe('::ffff:203.0.113.7');
+  });
+
+  const mask = (ip: string) => showIp(ip as IpAddress, false);
 });

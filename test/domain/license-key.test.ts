@@ -1,10 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alphabet } from '../../src/domain/crockford.ts';
-import { hasKeyShape, isTypo, mintKey, normaliseKey } from '../../src/domain/license-key.ts';
+import type { LicenseKey } from '../../src/contract/scalars.ts';
+import {
+  alphabet,
+  encodeCrockford,
+  hasKeyShape,
+  isTypo,
+  mintKey,
+  normaliseKey,
+  revealKey,
+  showKey,
+} from '../../src/domain/license-key.ts';
 
 const random = fc.uint8Array({ minLength: 15, maxLength: 15 });
 const minted = random.map(mintKey);
+const foreign = fc.string({ unit: 'grapheme', minLength: 23, maxLength: 60 });
 const symbolAt = fc.nat({ max: 24 }).map((symbol) => symbol + Math.floor(symbol / 5));
 
 describe('mintKey', () => {
@@ -122,3 +132,74 @@ function swap(key: string, a: number, b: number): string {
   [symbols[a], symbols[b]] = [key.charAt(b), key.charAt(a)];
   return symbols.join('');
 }
+
+describe('showKey', () => {
+  it.each([
+    ['7Q2RM-K9X0B-3FTW6-HN4ZD-85SB5', '*****-*****-*****-*****-85SB5'],
+    ['6f1b0e3a-6a4e-4b0e-9f55-0d6a2f0d1c11', '********************************1c11'],
+    ['ABCDEFGHIJKLMNOPQRSTUVW', '*******************TUVW'],
+    ['😀😀😀😀😀😀😀😀😀😀😀😀', '********😀😀😀😀'],
+  ])('masks %s as %s', (key, masked) => {
+    expect(showKey(key as LicenseKey, false)).toBe(masked);
+  });
+
+  it('masks a key of ours down to its last section', () => {
+    fc.assert(
+      fc.property(minted, (key) => {
+        expect(showKey(key, false)).toBe(`*****-*****-*****-*****-${key.slice(24)}`);
+      }),
+    );
+  });
+
+  it('hides all but the last four characters of any other key', () => {
+    fc.assert(
+      fc.property(foreign, (key) => {
+        const shown = Array.from(showKey(key as LicenseKey, false));
+        expect(new Set(shown.slice(0, -4))).toEqual(new Set('*'));
+        expect(shown.slice(-4)).toEqual(Array.from(key).slice(-4));
+        expect(shown).toHaveLength(Array.from(key).length);
+      }),
+    );
+  });
+
+  it('shows a key in full to those who see secrets, and where it is issued', () => {
+    fc.assert(
+      fc.property(minted, (key) => {
+        expect(showKey(key, true)).toBe(key);
+        expect(revealKey(key)).toBe(key);
+      }),
+    );
+  });
+});
+
+describe('encodeCrockford', () => {
+  it.each([
+    [[], ''],
+    [[0x00], '00'],
+    [[0xff], 'ZW'],
+    [[0xff, 0xff, 0xff, 0xff, 0xff], 'ZZZZZZZZ'],
+    [[0x00, 0x44, 0x32, 0x14, 0xc7], '01234567'],
+  ])('writes %j as %s', (bytes, text) => {
+    expect(encodeCrockford(Uint8Array.from(bytes))).toBe(text);
+  });
+
+  it('writes the bits of the bytes, filled up with zeros to a multiple of five', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        const given = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+        const written = Array.from(encodeCrockford(bytes), (symbol) =>
+          alphabet.indexOf(symbol).toString(2).padStart(5, '0'),
+        ).join('');
+        expect(written).toBe(given.padEnd(Math.ceil(given.length / 5) * 5, '0'));
+      }),
+    );
+  });
+});
+
+describe('alphabet', () => {
+  it('has 32 symbols, in ascending order and without the letters I, L, O and U', () => {
+    expect(alphabet).toHaveLength(32);
+    expect([...alphabet].sort().join('')).toBe(alphabet);
+    expect(alphabet).not.toMatch(/[ILOU]/);
+  });
+});

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Migrator } from 'kysely/migration';
 import { describe, expect, it } from 'vitest';
-import { kyselyOn } from '../../src/store/engine/sqlite/kysely.ts';
+import { kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 
 describe('customers of a database from before they could be searched', () => {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { kyselyOn } from '../../src/store/engine/sqlite/kysely.ts';
+import { kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
 import { statement } from '../../src/store/engine/statement.ts';
 
 const compiler = kyselyOn(new DatabaseSync(':memory:'));

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { kyselyOn } from '../../src/store/engine/sqlite/kysely.ts';
+import { kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
 import { flag, insertInto, integer, json, optional, patchOf, readerOf, text } from '../../src/store/table.ts';
 

@@ -1,7 +1,7 @@
 import type { AccountId, HostId, Instant, ProductId } from '../../src/contract/scalars.ts';
+import type { IpAddress } from '../../src/domain/ip-address.ts';
 import type { License } from '../../src/domain/license.ts';
-import { createSigner } from '../../src/domain/license-file.ts';
-import type { IpAddress } from '../../src/domain/mask.ts';
+import { createSigner } from '../../src/domain/license-file/sign.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now, privatePems, publicPemOf } from '../domain/examples.ts';
 

@@ -30,6 +30,8 @@ test('lists the files of a command in the order in which their functions are fir
   // A file that only defines things, and one of another command.
   expect(stdout).not.toContain('src/cli/version.ts');
   expect(stdout).not.toContain('src/cli/commands/products/list.ts');
+  // The OpenAPI document is made for those who ask for it.
+  expect(stdout).not.toContain('src/contract/openapi.ts');
   expect(stderr).toMatch(/^prod_/m);
   expect(stdout).not.toMatch(/^prod_/m);
 });

@@ -1,6 +1,5 @@
 import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
-import { toOpenApi } from '../../contract/openapi.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange, HttpResponse } from './messages.ts';
 import { type AppParts, answer } from './pipeline.ts';
@@ -29,8 +28,11 @@ export function createApp(parts: AppParts): App {
   }
   on('GET', '/health', () => json(200, { status: 'ok' }));
   on('GET', '/ready', () => readiness(parts));
-  const openApi = JSON.stringify(toOpenApi());
-  on('GET', '/openapi.json', () => jsonText(200, openApi));
+  let openApi: Promise<string> | undefined;
+  on('GET', '/openapi.json', async () => {
+    openApi ??= printOpenApi();
+    return jsonText(200, await openApi);
+  });
 
   app.notFound((context) => context.env.respond(nothingHere(parts, context, allowedMethods(app, context.req.path))));
   app.onError((error, { env }) => {
@@ -38,6 +40,12 @@ export function createApp(parts: AppParts): App {
     return env.respond(refusal(apiError('serverError')));
   });
   return app;
+}
+
+/** The document takes 40 ms to make, and few processes are ever asked for it. */
+async function printOpenApi(): Promise<string> {
+  const { toOpenApi } = await import('../../contract/openapi.ts');
+  return JSON.stringify(toOpenApi());
 }
 
 async function readiness({ store, log }: AppParts): Promise<HttpResponse> {

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { IpAddress } from '../../domain/mask.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 
 /** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;

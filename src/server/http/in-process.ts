@@ -1,6 +1,6 @@
 import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
-import type { IpAddress } from '../../domain/mask.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import type { App } from './app.ts';
 import type { AddressOf } from './client-address.ts';
 import { createBodyReader } from './input.ts';

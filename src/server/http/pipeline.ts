@@ -3,8 +3,8 @@ import { mutates } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
-import type { IpAddress } from '../../domain/mask.ts';
-import type { SignerOf } from '../../service/signing-keys.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
+import type { SignerOf } from '../../service/context.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import type { Store } from '../../store/store.ts';
 import type { ExactlyOnce } from '../idempotency/exactly-once.ts';
@@ -56,7 +56,12 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
     }
     const ask = { route, received: request, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
-    const sent = jsonText(status, body, replayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers);
+    const { contentType } = endpoint.reply;
+    const sent = jsonText(status, body, {
+      ...headers,
+      ...(contentType && { 'Content-Type': contentType }),
+      ...(replayed && { 'Idempotency-Replayed': 'true' }),
+    });
     response = route.maxAgeSeconds === 0 ? sent : cacheable(request, sent, route.maxAgeSeconds);
     if (status === 404 && !replayed) await countMiss(parts, route, caller, ipAddress);
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../schema.ts';
 import type { OpenOptions } from './driver.ts';
-import { openSqliteFile } from './sqlite/file.ts';
+import { openSqliteFile } from './sqlite/driver.ts';
 
 /** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */
 export interface Database {

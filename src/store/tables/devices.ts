@@ -1,6 +1,6 @@
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Device, License } from '../../domain/license.ts';
-import type { IpAddress } from '../../domain/mask.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';

@@ -1,5 +1,5 @@
 import type { Jwk } from '../../../contract/signing-keys.ts';
-import type { Verdict, Verification, VerifyOptions } from '../../../domain/verify-license-file.ts';
+import type { Verdict, Verification, VerifyOptions } from '../../../domain/license-file/verify.ts';
 import { argument, command, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { LocalError } from '../../failure/errors.ts';
@@ -53,7 +53,7 @@ const explanations: Readonly<Record<Verdict, string | null>> = {
 };
 
 async function verify(text: string, options: VerifyOptions): Promise<Verification> {
-  const { verifyLicenseFile } = await import('../../../domain/verify-license-file.ts');
+  const { verifyLicenseFile } = await import('../../../domain/license-file/verify.ts');
   try {
     return verifyLicenseFile(text, options);
   } catch (cause) {

@@ -28,8 +28,8 @@ export function createPreparer(compiler: Kysely<Tables>): (statement: Statement<
 
 /** Runs statements on one client, inside its transaction, or on whatever client of the pool is free. */
 export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof createPreparer>): Connection {
-  async function execute(statement: unknown, parameters: unknown): Promise<QueryResult> {
-    const { name, text, bind } = prepare(statement as Statement<never, unknown>);
+  async function execute(statement: Statement<never, unknown>, parameters: unknown): Promise<QueryResult> {
+    const { name, text, bind } = prepare(statement);
     const values = bind(parameters as Readonly<Record<string, unknown>>);
     return attempt(() => client.query({ name, text, values }));
   }
@@ -77,10 +77,14 @@ export async function attempt<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (error instanceof Error && CONSTRAINT.test(String(code))) throw new ConstraintError(error);
+    if (error instanceof Error && CONSTRAINT.test(String(codeOf(error)))) throw new ConstraintError(error);
     throw new StorageError(error);
   }
+}
+
+/** The SQLSTATE of an error of PostgreSQL (`40001`), or the code of one of the system (`ECONNREFUSED`). */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** Advisory locks are named by 64 bits. Two names that share them would wait for each other, and do no harm. */

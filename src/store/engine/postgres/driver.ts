@@ -4,8 +4,7 @@ import { migrate } from '../../migrate.ts';
 import type { Driver } from '../driver.ts';
 import { StorageError } from '../storage-error.ts';
 import { connect, createPreparer } from './connection.ts';
-import { explain } from './open-errors.ts';
-import { createPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { createPool, explain, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 import { createTransactions } from './transaction.ts';
 
 const SETTLE_RETRY_MS = 100;

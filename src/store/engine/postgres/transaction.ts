@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Connection } from '../driver.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
-import { attempt, connect, type createPreparer } from './connection.ts';
+import { attempt, codeOf, connect, type createPreparer } from './connection.ts';
 
 /** Attempts at a transaction that others keep getting in the way of. */
 const MAX_ATTEMPTS = 5;
@@ -19,7 +19,7 @@ export function createTransactions(pool: Pool, prepare: ReturnType<typeof create
       try {
         return await runOnce(pool, prepare, work);
       } catch (error) {
-        if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(error))) throw error;
+        if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(causeOf(error)))) throw error;
         await sleep(RETRY_AFTER_MS * round);
       }
     }
@@ -63,8 +63,8 @@ async function commit(client: PoolClient): Promise<void> {
 
 /** Whether PostgreSQL itself says no. A lost connection says nothing, nor does a server that is shutting down. */
 function isRefusal(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
+  const code = codeOf(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code);
 }
 
-const codeOf = (error: unknown): unknown => ((error as Error).cause as { code?: unknown } | undefined)?.code;
+const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);

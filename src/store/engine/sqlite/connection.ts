@@ -1,9 +1,10 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Kysely } from 'kysely';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysely';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
 import { ConstraintError, StorageError } from '../storage-error.ts';
+import { codesOf } from './file.ts';
 
 interface Prepared {
   readonly run: StatementSync;
@@ -32,11 +33,11 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>, before
   const undo = database.prepare('ROLLBACK TO nested');
 
   function execute<T>(
-    statement: unknown,
+    statement: Statement<never, unknown>,
     parameters: unknown,
     work: (statement: StatementSync, values: SqlValue[]) => T,
   ): T {
-    const { run, bind } = prepare(statement as Statement<never, unknown>);
+    const { run, bind } = prepare(statement);
     const values = bind(parameters as Readonly<Record<string, unknown>>);
     return attempt(() => {
       before?.();
@@ -83,9 +84,91 @@ function attempt<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const { errcode = 0 } = error as { errcode?: number };
+    const { errcode } = codesOf(error);
     const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
     if (error instanceof Error && isConstraint) throw new ConstraintError(error);
     throw new StorageError(error);
   }
 }
+
+/** What a reading connection sees: one state of the database for all reads of a turn of the event loop. */
+export interface Snapshot {
+  /** Takes one, unless one is held; the end of the turn lets it go. */
+  hold(): void;
+  /** Lets it go now: the next read sees all that is durable by then. */
+  release(): void;
+}
+
+/**
+ * Makes reads share read transactions. One for each would take and free its locks each time, and throw away the
+ * pages that the connection has in memory whenever a commit came in between.
+ */
+export function snapshotOf(database: DatabaseSync): Snapshot {
+  const begin = database.prepare('BEGIN');
+  const end = database.prepare('ROLLBACK');
+  let scheduled = false;
+
+  function release(): void {
+    // A database that was closed in the meantime holds nothing.
+    if (database.isOpen && database.isTransaction) end.run();
+  }
+
+  return {
+    hold() {
+      if (database.isTransaction) return;
+      begin.run();
+      if (scheduled) return;
+      scheduled = true;
+      setImmediate(() => {
+        scheduled = false;
+        release();
+      });
+    },
+    release,
+  };
+}
+
+/** SQLite undoes a migration whole, tables included; Kysely's own adapter does not count on it. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** SQLite has one writer at a time, and so no clauses that lock rows. */
+class LocklessCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(): void {}
+}
+
+class NodeSqliteDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+
+  override createQueryCompiler(): SqliteQueryCompiler {
+    return new LocklessCompiler();
+  }
+}
+
+/** Kysely on `node:sqlite`: compiles the statements and runs the migrations. */
+export function kyselyOn(database: DatabaseSync): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: new NodeSqliteDialect({
+      database: {
+        close: () => database.close(),
+        prepare: (sql) => {
+          const statement = database.prepare(sql);
+          return {
+            reader: statement.columns().length > 0,
+            all: (parameters) => statement.all(...inputs(parameters)),
+            run: (parameters) => statement.run(...inputs(parameters)),
+            iterate: (parameters) => statement.iterate(...inputs(parameters)),
+          };
+        },
+      },
+    }),
+  });
+}
+
+/** Migrations bind what SQLite takes, and nothing else. */
+const inputs = (parameters: readonly unknown[]) => parameters as SQLInputValue[];

@@ -1,11 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { Kysely } from 'kysely';
 import { migrate } from '../../migrate.ts';
+import type { Tables } from '../../schema.ts';
+import { StartupError } from '../../startup-error.ts';
 import type { Driver, OpenOptions } from '../driver.ts';
-import { connect } from './connection.ts';
-import { BUSY_TIMEOUT_MS, openSqliteFile } from './file.ts';
+import { connect, kyselyOn, snapshotOf } from './connection.ts';
+import { explain, fileHint, isBusy, isForeign, type LocatedFile, locateFile, rememberFiles } from './file.ts';
 import { groupCommit } from './group-commit.ts';
-import { explain } from './open-errors.ts';
-import { snapshotOf } from './snapshot.ts';
+import { areAllTools } from './holders.ts';
+import { type FileLock, openAlone } from './lock.ts';
 
 /**
  * Opens a SQLite file, new or known, for this process alone, and brings its schema up to date.
@@ -48,3 +52,127 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
     throw explain(error, path);
   }
 }
+
+/** A SQLite file that belongs to this process until it is closed. */
+export interface SqliteFile {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  readonly writer: DatabaseSync;
+  readonly kysely: Kysely<Tables>;
+  readonly lock: FileLock;
+  /** What an operator should know about the file. */
+  readonly warnings: readonly string[];
+  /** Throws StorageError when the file was removed or replaced at its path. */
+  check(): void;
+  close(): void;
+}
+
+/**
+ * Opens a SQLite file, new or known, for this process alone; its schema may be of any age.
+ *
+ * @throws StartupError when the file is in use, or is not a database of lkm
+ */
+export async function openSqliteFile(
+  location: string,
+  { waitMs = 0, create = true }: OpenOptions = {},
+): Promise<SqliteFile> {
+  const file = locateFile(location, create);
+  const { path } = file;
+  if (file.isEmpty && !create) throw new StartupError(`${path} is empty, not a database`, fileHint);
+  if (!file.isEmpty) refuseForeign(path);
+  const { database: writer, lock } = await openAlone(file, waitMs, () => openWriter(file));
+  const close = () => {
+    try {
+      writer.close();
+    } finally {
+      lock.release();
+    }
+  };
+  try {
+    writer.exec(SETTINGS);
+    return {
+      path,
+      writer,
+      kysely: kyselyOn(writer),
+      lock,
+      warnings: warningsOf(file),
+      check: rememberFiles(file),
+      close,
+    };
+  } catch (error) {
+    close();
+    throw explain(error, path);
+  }
+}
+
+function warningsOf({ path, mode }: LocatedFile): string[] {
+  if ((mode & 0o077) === 0) return [];
+  return [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`];
+}
+
+/** Looks into a file without a lock, and changes nothing in it or beside it. */
+function refuseForeign(path: string): void {
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
+  try {
+    refuseOtherSchemas(database, path);
+  } catch (error) {
+    if (error instanceof StartupError || isForeign(error)) throw explain(error, path);
+    // Read while its owner writes: whether the file is whole shows under the lock.
+  } finally {
+    database.close();
+  }
+}
+
+/** Refuses a database that has tables, and not those of lkm's migrations. */
+function refuseOtherSchemas(database: DatabaseSync, path: string): void {
+  const found = database
+    .prepare(`select count(*) as tables, sum(name = 'kysely_migration') as ours from sqlite_master`)
+    .get();
+  if (found?.tables !== 0 && found?.ours !== 1)
+    throw new StartupError(`${path} is a database of another program`, fileHint);
+}
+
+/** Opens the connection that writes. Throws `SQLITE_BUSY` while another lkm, or an unknown program, has the file open. */
+function openWriter(file: LocatedFile): DatabaseSync {
+  const { path } = file;
+  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
+  try {
+    refuseOtherSchemas(database, path);
+    const log = database.prepare('PRAGMA journal_mode=WAL').get();
+    if (log?.journal_mode !== 'wal')
+      throw new StartupError(`${path} cannot have a log beside it`, 'put it on a local disk');
+    // The first read opens the log for several connections; only then is the lock asked for. A transaction in exclusive
+    // mode takes it alone, one in normal mode gives back all but the share, which lasts as long as the connection.
+    database.exec('SELECT 1 FROM sqlite_master');
+    try {
+      database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    } catch (error) {
+      if (!isBusy(error) || !areAllTools(file)) throw error;
+    }
+    database.exec('PRAGMA locking_mode=NORMAL; BEGIN IMMEDIATE; COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Also waits this long inside SQLite, for a backup tool that reads the file. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. What is deleted is overwritten: keys,
+ * tokens and addresses of customers would else stay readable in the free pages of the file. The log is copied into the
+ * file every 64 MiB, not every 4: keys are random, so that in a large database each has a page of its own to be copied,
+ * and the sync of all of them is what costs (sqlite.org/pragma.html).
+ */
+const SETTINGS = `
+  PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
+  PRAGMA synchronous=FULL;
+  PRAGMA secure_delete=ON;
+  PRAGMA wal_autocheckpoint=16000;
+  PRAGMA temp_store=MEMORY;
+  PRAGMA cache_size=-16384;
+`;

@@ -1,134 +1,163 @@
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import type { Kysely } from 'kysely';
-import type { Tables } from '../../schema.ts';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { StartupError } from '../../startup-error.ts';
-import type { OpenOptions } from '../driver.ts';
-import { areAllTools } from './holders.ts';
-import { rememberFiles } from './identity.ts';
-import { kyselyOn } from './kysely.ts';
-import { type LocatedFile, locateFile } from './locate.ts';
-import { type FileLock, openAlone } from './lock.ts';
-import { explain, fileHint, isBusy, isForeign } from './open-errors.ts';
+import { StorageError } from '../storage-error.ts';
 
-/** Also waits this long inside SQLite, for a backup tool that reads the file. */
-export const BUSY_TIMEOUT_MS = 5_000;
-
-/**
- * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. What is deleted is overwritten: keys,
- * tokens and addresses of customers would else stay readable in the free pages of the file. The log is copied into the
- * file every 64 MiB, not every 4: keys are random, so that in a large database each has a page of its own to be copied,
- * and the sync of all of them is what costs (sqlite.org/pragma.html).
- */
-const SETTINGS = `
-  PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
-  PRAGMA synchronous=FULL;
-  PRAGMA secure_delete=ON;
-  PRAGMA wal_autocheckpoint=16000;
-  PRAGMA temp_store=MEMORY;
-  PRAGMA cache_size=-16384;
-`;
-
-/** A SQLite file that belongs to this process until it is closed. */
-export interface SqliteFile {
-  /** Absolute, without symbolic links. */
+/** A regular file with one name, which no link hides. */
+export interface LocatedFile {
+  /** Absolute, without symbolic links: every process that opens the file derives the same names from it. */
   readonly path: string;
-  readonly writer: DatabaseSync;
-  readonly kysely: Kysely<Tables>;
-  readonly lock: FileLock;
-  /** What an operator should know about the file. */
-  readonly warnings: readonly string[];
-  /** Throws StorageError when the file was removed or replaced at its path. */
-  check(): void;
-  close(): void;
+  readonly mode: number;
+  readonly isEmpty: boolean;
+  /** What identifies the file, whatever its name. */
+  readonly device: bigint;
+  readonly inode: bigint;
 }
 
 /**
- * Opens a SQLite file, new or known, for this process alone; its schema may be of any age.
+ * Finds a database file, or makes an empty one (mode 0600, new folders 0700), and opens nothing that exists: closing
+ * a file of one's own drops the locks that SQLite holds on it in this process (fcntl(2)).
  *
- * @throws StartupError when the file is in use, or is not a database of lkm
+ * @throws StartupError when it does not exist and must not be made, or is no regular file with one name
  */
-export async function openSqliteFile(
-  location: string,
-  { waitMs = 0, create = true }: OpenOptions = {},
-): Promise<SqliteFile> {
-  const file = locateFile(location, create);
-  const { path } = file;
-  if (file.isEmpty && !create) throw new StartupError(`${path} is empty, not a database`, fileHint);
-  if (!file.isEmpty) refuseForeign(path);
-  const { database: writer, lock } = await openAlone(file, waitMs, () => openWriter(file));
-  const close = () => {
-    try {
-      writer.close();
-    } finally {
-      lock.release();
+export function locateFile(location: string, create: boolean): LocatedFile {
+  const given = resolve(location);
+  try {
+    const path = existingPath(given) ?? makeFile(given, create);
+    return describe(path);
+  } catch (error) {
+    throw explain(error, given);
+  }
+}
+
+function existingPath(given: string): string | null {
+  if (statSync(given, { throwIfNoEntry: false }) !== undefined) return realpathSync(given);
+  if (lstatSync(given, { throwIfNoEntry: false }) === undefined) return null;
+  throw new StartupError(
+    `${given} is a symbolic link to a file that does not exist`,
+    'give the path of the file itself',
+  );
+}
+
+function makeFile(given: string, create: boolean): string {
+  if (!create) {
+    throw new StartupError(`${given} does not exist`, 'check the path; lkm serve and lkm db migrate make a database');
+  }
+  mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
+  const path = join(realpathSync(dirname(given)), basename(given));
+  makeOwnFile(path, 0o600);
+  return path;
+}
+
+/** Makes an empty file, unless there is something of that name, and never follows a link. */
+export function makeOwnFile(path: string, mode: number): void {
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+  try {
+    closeSync(openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode));
+  } catch (error) {
+    if (codesOf(error).code !== 'EEXIST') throw error;
+  }
+}
+
+function describe(path: string): LocatedFile {
+  const found = lstatSync(path, { bigint: true });
+  if (found.isDirectory()) throw new StartupError(`${path} is a folder`, fileHint);
+  if (!found.isFile()) throw new StartupError(`${path} is not a regular file`, fileHint);
+  if (found.nlink > 1n) {
+    throw new StartupError(
+      `${path} has ${found.nlink} names (hard links)`,
+      'leave it one name, or copy the file: SQLite loses changes that are made under several',
+    );
+  }
+  return {
+    path,
+    mode: Number(found.mode) & 0o666,
+    isEmpty: found.size === 0n,
+    device: found.dev,
+    inode: found.ino,
+  };
+}
+
+/**
+ * Remembers which files an open database consists of. The function it makes throws StorageError when one of them was
+ * removed, renamed or replaced since: what is written from then on would be lost with the last process that has them open.
+ */
+export function rememberFiles({ path, device, inode }: LocatedFile): () => void {
+  const log = statSync(`${path}-wal`, { bigint: true });
+  const files = [
+    { path, device, inode },
+    { path: `${path}-wal`, device: log.dev, inode: log.ino },
+  ];
+  return () => {
+    for (const file of files) {
+      const found = statSync(file.path, { bigint: true, throwIfNoEntry: false });
+      if (!isSame(found, file)) {
+        throw new StorageError(new Error(`${file.path} was removed or replaced while it was in use`));
+      }
     }
   };
-  try {
-    writer.exec(SETTINGS);
-    return {
-      path,
-      writer,
-      kysely: kyselyOn(writer),
-      lock,
-      warnings: warningsOf(file),
-      check: rememberFiles(file),
-      close,
-    };
-  } catch (error) {
-    close();
-    throw explain(error, path);
-  }
 }
 
-function warningsOf({ path, mode }: LocatedFile): string[] {
-  if ((mode & 0o077) === 0) return [];
-  return [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`];
+function isSame(found: BigIntStats | undefined, { device, inode }: { device: bigint; inode: bigint }): boolean {
+  return found !== undefined && found.dev === device && found.ino === inode;
 }
 
-/** Looks into a file without a lock, and changes nothing in it or beside it. */
-function refuseForeign(path: string): void {
-  const url = pathToFileURL(path);
-  url.searchParams.set('immutable', '1');
-  const database = new DatabaseSync(url, { readOnly: true });
-  try {
-    refuseOtherSchemas(database, path);
-  } catch (error) {
-    if (error instanceof StartupError || isForeign(error)) throw explain(error, path);
-    // Read while its owner writes: whether the file is whole shows under the lock.
-  } finally {
-    database.close();
-  }
+/** What to do when a file is no database of lkm. */
+export const fileHint = 'give another file with --db';
+
+/** By primary result code (sqlite.org/rescode.html). */
+const BUSY = 5;
+const explanations: Readonly<Record<number, readonly [problem: string, hint: string]>> = {
+  8: ['cannot be written to', 'check the owner and the mode of the file and of its folder'],
+  10: ['cannot be read or written: the disk failed', 'check the disk, and that it is not full'],
+  11: ['is damaged', 'keep it as it is, and restore a backup under another name'],
+  13: ['cannot be written to: the disk is full', 'free some space, then start again'],
+  14: ['cannot be opened', 'check the owner and the mode of the file and of its folder'],
+  26: ['is not a database', fileHint],
+};
+
+const DISK_IS_FULL = 13;
+const diskIsFull: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+
+/** Says in one line what keeps a file from being opened as the database. */
+export function explain(error: unknown, path: string): StartupError {
+  if (error instanceof StartupError) return error;
+  const cause = causeOf(error);
+  const { code, errcode } = codesOf(cause);
+  const known = explanations[diskIsFull.includes(code) ? DISK_IS_FULL : errcode & 0xff];
+  if (known !== undefined) return new StartupError(`${path} ${known[0]}`, known[1], { cause: error });
+  if (isBusy(cause)) return new StartupError(`${path} is in use by another program`, 'try again', { cause: error });
+  return new StartupError(`${path} cannot be opened: ${cause.message}`, fileHint, { cause: error });
 }
 
-/** Refuses a database that has tables, and not those of lkm's migrations. */
-function refuseOtherSchemas(database: DatabaseSync, path: string): void {
-  const { tables, ours } = database
-    .prepare(`select count(*) as tables, sum(name = 'kysely_migration') as ours from sqlite_master`)
-    .get() as { tables: number; ours: number | null };
-  if (tables > 0 && ours !== 1) throw new StartupError(`${path} is a database of another program`, fileHint);
+/** Whether another connection has a lock that is in the way. */
+export function isBusy(error: unknown): boolean {
+  return (codesOf(error).errcode & 0xff) === BUSY;
 }
 
-/** Opens the connection that writes. Throws `SQLITE_BUSY` while another lkm, or an unknown program, has the file open. */
-function openWriter(file: LocatedFile): DatabaseSync {
-  const { path } = file;
-  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
-  try {
-    refuseOtherSchemas(database, path);
-    const { journal_mode: mode } = database.prepare('PRAGMA journal_mode=WAL').get() as { journal_mode: string };
-    if (mode !== 'wal') throw new StartupError(`${path} cannot have a log beside it`, 'put it on a local disk');
-    // The first read opens the log for several connections; only then is the lock asked for. A transaction in exclusive
-    // mode takes it alone, one in normal mode gives back all but the share, which lasts as long as the connection.
-    database.exec('SELECT 1 FROM sqlite_master');
-    try {
-      database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
-    } catch (error) {
-      if (!isBusy(error) || !areAllTools(file)) throw error;
-    }
-    database.exec('PRAGMA locking_mode=NORMAL; BEGIN IMMEDIATE; COMMIT');
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+/** Whether what was read is no database of SQLite. */
+export function isForeign(error: unknown): boolean {
+  return codesOf(error).errcode === 26;
+}
+
+/** What the engine itself said, below the errors of this program. */
+function causeOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  return error.cause instanceof Error ? causeOf(error.cause) : error;
+}
+
+/** The code of an error of the system (`EEXIST`), and the number of one of SQLite; 0 when it has none. */
+export function codesOf(error: unknown): { readonly code: unknown; readonly errcode: number } {
+  if (!(error instanceof Error)) return { code: undefined, errcode: 0 };
+  const code = 'code' in error ? error.code : undefined;
+  return { code, errcode: 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0 };
 }

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
-import type { LocatedFile } from './locate.ts';
+import type { LocatedFile } from './file.ts';
 
 /** A lock as Linux lists it (proc_locks(5)). */
 interface HeldLock {

@@ -1,11 +1,9 @@
-import { lstatSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '../../startup-error.ts';
+import { codesOf, explain, isBusy, type LocatedFile, makeOwnFile } from './file.ts';
 import { findHolder } from './holders.ts';
-import { type LocatedFile, makeOwnFile } from './locate.ts';
-import { explain, isBusy } from './open-errors.ts';
-import { type Owner, readOwner, writeOwner } from './owner.ts';
 
 /** The right to use a database file, held by one process at a time. */
 export interface FileLock {
@@ -122,7 +120,7 @@ function isRunning(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codesOf(error).code === 'EPERM';
   }
 }
 
@@ -142,4 +140,50 @@ function openElsewhere(file: LocatedFile): StartupError {
     `${file.path} is open in another program${pid === undefined ? '' : ` (process ${pid})`}`,
     'close it there, or wait until it has finished',
   );
+}
+
+/** The process that uses a database file, as it describes itself to others. */
+interface Owner {
+  readonly pid?: number;
+  /** Where it serves the database. */
+  readonly url?: string;
+}
+
+const MAX_OWNER_BYTES = 4_096;
+
+/** Writes who owns the database, into a new file that replaces whatever stands there; links are not followed. */
+function writeOwner(path: string, owner: Owner, mode: number): void {
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+  rmSync(path, { force: true });
+  const file = openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode);
+  try {
+    writeFileSync(file, JSON.stringify(owner));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads who owns the database. It only informs: what cannot be read, or says something else, is nothing. */
+function readOwner(path: string): Owner {
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  try {
+    const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > MAX_OWNER_BYTES) return {};
+      return toOwner(JSON.parse(readFileSync(file, 'utf8')));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return {}; // written a moment after the lock is taken
+  }
+}
+
+function toOwner(value: unknown): Owner {
+  if (typeof value !== 'object' || value === null || !('pid' in value)) return {};
+  const { pid } = value;
+  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return {};
+  const url = 'url' in value ? value.url : undefined;
+  return typeof url === 'string' && /^https?:\/\/[\x21-\x7e]+$/.test(url) ? { pid, url } : { pid };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLicenseClaims, type LicenseClaims } from '../../src/domain/license-claims.ts';
+import { isLicenseClaims, type LicenseClaims } from '../../../src/domain/license-file/claims.ts';
 
 const claims: LicenseClaims = {
   iss: 'acc_1',

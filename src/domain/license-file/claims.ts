@@ -1,4 +1,10 @@
-import type { Features, License } from './license.ts';
+import type { Features, License } from '../license.ts';
+
+/** Names the form of a licence file, in its member `format`. */
+export const LICENSE_FILE_FORMAT = 'lkm-lic/1';
+
+/** The `typ` in the header of a licence token. */
+export const LICENSE_TOKEN_TYPE = 'lic+jwt';
 
 /** What a licence file states, under its signature. Times are whole seconds since 1970. Source: decision 0007. */
 export interface LicenseClaims {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { durationField, flagField, integerField, listField } from '../../src/contract/query.ts';
+import { durationField, flagField, integerField, listField } from '../../src/contract/fields.ts';
 
 describe.each([
   [

@@ -1,8 +1,14 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Instant } from '../../src/contract/scalars.ts';
-import { createSigner, type FileFacts, keyIdOf, signLicenseFile, toJwk } from '../../src/domain/license-file.ts';
-import { hostId, licenseWith, now, privatePems, publicPemOf } from './examples.ts';
+import type { Instant } from '../../../src/contract/scalars.ts';
+import {
+  createSigner,
+  type FileFacts,
+  keyIdOf,
+  signLicenseFile,
+  toJwk,
+} from '../../../src/domain/license-file/sign.ts';
+import { hostId, licenseWith, now, privatePems, publicPemOf } from '../examples.ts';
 
 const [privatePem] = privatePems;
 const publicPem = publicPemOf(privatePem);

@@ -1,10 +1,15 @@
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Instant } from '../../src/contract/scalars.ts';
-import { createSigner, type FileFacts, signLicenseFile, toJwk } from '../../src/domain/license-file.ts';
-import { type Verdict, type VerifyOptions, verifyLicenseFile } from '../../src/domain/verify-license-file.ts';
-import { hostId, licenseWith, now, privatePems, publicPemOf } from './examples.ts';
+import type { Instant } from '../../../src/contract/scalars.ts';
+import { createSigner, type FileFacts, signLicenseFile, toJwk } from '../../../src/domain/license-file/sign.ts';
+import {
+  readLicenseEnvelope,
+  type Verdict,
+  type VerifyOptions,
+  verifyLicenseFile,
+} from '../../../src/domain/license-file/verify.ts';
+import { hostId, licenseWith, now, privatePems, publicPemOf } from '../examples.ts';
 
 const [ours, theirs] = [createSigner(privatePems[0]), createSigner(privatePems[1])];
 const [ourJwk, theirJwk] = [toJwk(publicPemOf(privatePems[0])), toJwk(publicPemOf(privatePems[1]))];
@@ -21,6 +26,7 @@ const text = signLicenseFile(ours, facts);
 const file = JSON.parse(text);
 const [head = '', body = '', tail = ''] = file.licenseToken.split('.');
 const claims = JSON.parse(decode(body));
+const header = { alg: 'EdDSA', typ: 'lic+jwt', kid: ours.kid };
 
 /** Everything as it should be. */
 const options: VerifyOptions = { keys: [theirJwk, ourJwk], now, hostId, productId: facts.license.productId };
@@ -119,7 +125,6 @@ describe('a forged file', () => {
   const hmac = (signed: string) => createHmac('sha256', publicPemOf(privatePems[0])).update(signed).digest('base64url');
   const signedBy = (pem: string, signed: string) =>
     sign(null, Buffer.from(signed), createPrivateKey(pem)).toString('base64url');
-  const header = { alg: 'EdDSA', typ: 'lic+jwt', kid: ours.kid };
   const none = encode({ ...header, alg: 'none' });
   const hs256 = encode({ ...header, alg: 'HS256' });
   const embedded = encode({ ...header, jwk: theirJwk });
@@ -161,6 +166,67 @@ it('takes a signed file to pieces only after its key: what is signed by an unkno
   expect(verifyLicenseFile(foreign, options).verdict).toBe('ok');
 });
 
+describe('readLicenseEnvelope', () => {
+  it('takes a licence file apart', () => {
+    expect(readLicenseEnvelope(text)).toEqual({
+      kid: ours.kid,
+      claims,
+      signed: `${head}.${body}`,
+      signature: Buffer.from(tail, 'base64url'),
+      signedKey: '7Q2RM-K9X0B-3FTW6-HN4ZD-85SB5',
+    });
+  });
+
+  it('does not mind white space around the JSON, or members that it does not know', () => {
+    const known = readLicenseEnvelope(text);
+    expect(readLicenseEnvelope(`\n${JSON.stringify({ ...file, added: 'later' }, null, 2)}\n`)).toEqual(known);
+    expect(readLicenseEnvelope(withHeader({ ...header, cty: 'x' }))?.kid).toBe(ours.kid);
+  });
+
+  it.each([
+    ['no text', ''],
+    ['text that is not JSON', 'lkm-lic/1'],
+    ['JSON that is not an object', '[]'],
+    ['null', 'null'],
+    ['the answer around the file', JSON.stringify({ file: text })],
+    ['another format', withMember('format', 'lkm-lic/2')],
+    ...['format', 'licenseToken', 'signedKey', 'keyId'].map((name) => [`no ${name}`, withMember(name, undefined)]),
+    ['a token that is not text', withMember('licenseToken', [head, body, tail])],
+    ['a token of two parts', withMember('licenseToken', `${head}.${body}`)],
+    ['a token of four parts', withMember('licenseToken', `${head}.${body}.${tail}.`)],
+    ['a keyId that is not the token’s', withMember('keyId', 'another')],
+    ['a header that is not JSON', withMember('licenseToken', `e30x.${body}.${tail}`)],
+    ['claims that are not ours', withMember('licenseToken', `${head}.e30.${tail}`)],
+    ['padding', withMember('licenseToken', `${head}.${body}.${tail}==`)],
+    ['base64 instead of base64url', withMember('licenseToken', `${head}.${body}.++//`)],
+    ['white space in the token', withMember('licenseToken', `${head}.${body}. ${tail}`)],
+    ...['none', 'None', 'HS256', 'ES256', 'eddsa', 'Ed25519', undefined].map((alg) => [
+      `alg ${alg}`,
+      withHeader({ ...header, alg }),
+    ]),
+    ['another typ', withHeader({ ...header, typ: 'JWT' })],
+    ['no kid', withHeader({ ...header, kid: undefined })],
+    ['crit, even when it asks for nothing', withHeader({ ...header, crit: [] })],
+    ['crit', withHeader({ ...header, crit: ['b64'], b64: false })],
+  ])('refuses %s', (_, text) => {
+    expect(readLicenseEnvelope(text ?? '')).toBeNull();
+  });
+
+  it('refuses a signature whose spare bits are set', () => {
+    const spare: Record<string, string> = { A: 'B', Q: 'R', g: 'h', w: 'x' };
+    const respelt = tail.slice(0, -1) + spare[tail.slice(-1)];
+    expect(Buffer.from(respelt, 'base64url')).toEqual(Buffer.from(tail, 'base64url'));
+    expect(readLicenseEnvelope(withMember('licenseToken', `${head}.${body}.${respelt}`))).toBeNull();
+  });
+
+  it('reads up to 64 KiB, counted in bytes', () => {
+    const space = 64 * 1024 - text.length;
+    expect(readLicenseEnvelope(text + ' '.repeat(space))).not.toBeNull();
+    expect(readLicenseEnvelope(text + ' '.repeat(space + 1))).toBeNull();
+    expect(readLicenseEnvelope(withMember('note', 'é'.repeat(space / 2)))).toBeNull();
+  });
+});
+
 function at(time: string): Instant {
   return `2026-11-21T${time}Z` as Instant;
 }
@@ -175,4 +241,12 @@ function encode(part: object): string {
 
 function decode(part: string): string {
   return Buffer.from(part, 'base64url').toString();
+}
+
+function withMember(name: string, value: unknown): string {
+  return fileWith({ [name]: value });
+}
+
+function withHeader(header: object): string {
+  return withMember('licenseToken', `${encode(header)}.${body}.${tail}`);
 }

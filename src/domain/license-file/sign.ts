@@ -1,15 +1,9 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
-import type { HostId, Instant } from '../contract/scalars.ts';
-import type { Jwk } from '../contract/signing-keys.ts';
-import type { License } from './license.ts';
-import type { LicenseClaims } from './license-claims.ts';
-import { earlier, epochSeconds } from './time.ts';
-
-/** Names the form of a licence file, in its member `format`. */
-export const LICENSE_FILE_FORMAT = 'lkm-lic/1';
-
-/** The `typ` in the header of a licence token. */
-export const LICENSE_TOKEN_TYPE = 'lic+jwt';
+import type { HostId, Instant } from '../../contract/scalars.ts';
+import type { Jwk } from '../../contract/signing-keys.ts';
+import type { License } from '../license.ts';
+import { earlier, epochSeconds } from '../time.ts';
+import { LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
 
 /** A private Ed25519 key, ready to sign, with the two names of its public half. */
 export interface Signer {

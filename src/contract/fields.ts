@@ -2,6 +2,27 @@ import { z } from 'zod';
 import { showAs } from './json-schema.ts';
 import { text } from './scalars.ts';
 
+/** An array of `min` to `max` items. It is measured before any item is checked, so that a long one costs nothing. */
+export function list<T extends z.ZodType>(item: T, min: number, max: number) {
+  const array = z.array(item).min(min).max(max);
+  return showAs(atMost(max, 'items', (value) => (Array.isArray(value) ? value.length : 0)).pipe(array), array);
+}
+
+/** An object with at most `max` members, which are counted before any is checked. */
+export function record<N extends z.ZodString, V extends z.ZodType>(name: N, value: V, max: number) {
+  const object = z.record(name, value).meta({ maxProperties: max });
+  return showAs(atMost(max, 'members', countMembers).pipe(object), object);
+}
+
+/** Lets any value through that has no more than `max` of something; the schema behind it then looks at the rest. */
+export function atMost(max: number, what: string, count: (value: unknown) => number) {
+  return z.any().refine((value) => count(value) <= max, { message: `Too big: at most ${max} ${what}`, abort: true });
+}
+
+/** How many members an object has. */
+export const countMembers = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+
 /*
  * The fields of a query string. All of them are text on the wire; use cases and the client see numbers, booleans and
  * lists, and the OpenAPI document names those types. A text field needs none of this.
@@ -38,25 +59,30 @@ export function listField<const V extends readonly [string, ...string[]]>(values
   return showAs(field, items);
 }
 
-/** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
-export type Duration = Readonly<Record<(typeof units)[number], number>>;
+const DurationParts = z.object({
+  years: z.int(),
+  months: z.int(),
+  weeks: z.int(),
+  days: z.int(),
+  hours: z.int(),
+  minutes: z.int(),
+  seconds: z.int(),
+});
 
-const units = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
+/** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
+export type Duration = Readonly<z.output<typeof DurationParts>>;
 
 const durationShape =
   /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
 
 /** An ISO 8601 duration such as `P1Y`, `P30D` or `PT12H`: at most four digits for each unit. */
 export function durationField() {
-  const duration = z.object(
-    Object.fromEntries(units.map((unit) => [unit, z.int()])) as Record<keyof Duration, z.ZodInt>,
-  );
   return z.codec(
     z
       .string()
       .regex(durationShape)
       .meta({ examples: ['P30D'] }),
-    duration,
+    DurationParts,
     {
       decode: readDuration,
       encode: writeDuration,
@@ -66,8 +92,16 @@ export function durationField() {
 
 function readDuration(written: string): Duration {
   const [, years, months, weeks, days, , hours, minutes, seconds] = durationShape.exec(written) ?? [];
-  const numbers = [years, months, weeks, days, hours, minutes, seconds].map((part) => Number.parseInt(part ?? '0', 10));
-  return Object.fromEntries(units.map((unit, i) => [unit, numbers[i] ?? 0])) as Duration;
+  const count = (part = '0') => Number.parseInt(part, 10);
+  return {
+    years: count(years),
+    months: count(months),
+    weeks: count(weeks),
+    days: count(days),
+    hours: count(hours),
+    minutes: count(minutes),
+    seconds: count(seconds),
+  };
 }
 
 function writeDuration(duration: Duration): string {

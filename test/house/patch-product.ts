@@ -1,0 +1,85 @@
+import type { DrillFile } from './drill.ts';
+
+/**
+ * `PATCH /product` with three optional fields, one of which can be refused for a reason of its own. `withoutIt` is what
+ * the compiler says when that file alone is left as it is.
+ */
+export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })[] = [
+  {
+    file: 'src/contract/errors.ts',
+    edits: [
+      {
+        before: '  requestTimeout: {',
+        add: "  productChanged: { status: 409, code: 5, message: 'Product was changed in the meantime' },\n",
+      },
+    ],
+    withoutIt: /src\/contract\/products\.ts.+"productChanged"' is not assignable to type/,
+  },
+  {
+    file: 'src/contract/products.ts',
+    edits: [
+      { before: 'InstantText, Name, ProductId }', add: 'Instant, ' },
+      {
+        before: '  /** Renames a product, or makes it active or inactive; what is not given stays as it is. */',
+        add: `  /** Changes a product, unless it was changed after \`ifUpdatedAt\`. */
+  patch: endpoint({
+    summary: 'Change a product',
+    description: 'Renames a product, or makes it active or inactive, unless it was changed in the meantime.',
+    method: 'PATCH',
+    path: '/product',
+    scope: 'product:write',
+    body: z
+      .object({
+        productId: ProductId,
+        name: ProductName.optional(),
+        active: z.boolean().optional().describe('Whether it may issue keys'),
+        ifUpdatedAt: Instant.optional().describe('When it was last changed, as far as the caller knows'),
+      })
+      .meta({ id: 'PatchProductRequest' }),
+    reply: acted('PatchProductResponse', 'products.patch', Product),
+    example: { body: { productId: examples.product.id, active: false }, reply: examples.product },
+    errors: ['productNotFound', 'productChanged'],
+    source: 'a drill',
+  }),
+
+`,
+      },
+    ],
+    withoutIt: /src\/service\/authorization\.ts.+'patch' does not exist in type/,
+  },
+  {
+    file: 'src/service/authorization.ts',
+    edits: [{ before: "    update: onProduct('productNotFound'),", add: "    patch: onProduct('productNotFound'),\n" }],
+    withoutIt: /src\/service\/authorization\.ts.+Property 'patch' is missing in type/,
+  },
+  {
+    file: 'src/service/products.ts',
+    edits: [
+      {
+        before: 'async function findProduct(',
+        add: `/** Changes a product, unless it was changed after \`ifUpdatedAt\`. */
+export async function patchProduct(
+  context: Context,
+  { productId, name, active, ifUpdatedAt }: InputOf<Products['patch']>,
+): Promise<PayloadOf<Products['patch']>> {
+  // Changes of products take turns, so that none comes in between.
+  await context.repositories.accounts.lock(context.caller.accountId);
+  const { updatedAt } = await findProduct(context, productId);
+  if (ifUpdatedAt !== undefined && updatedAt !== ifUpdatedAt) throw apiError('productChanged');
+  return updateProduct(context, { productId, name, active });
+}
+
+`,
+      },
+    ],
+    withoutIt: /src\/server\/http\/routes\.ts.+has no exported member .*'patchProduct'/,
+  },
+  {
+    file: 'src/server/http/routes.ts',
+    edits: [
+      { before: "updateProduct } from '../../service/products.ts'", add: 'patchProduct, ' },
+      { before: 'update: updateProduct }', add: 'patch: patchProduct, ' },
+    ],
+    withoutIt: /src\/server\/http\/routes\.ts.+Property 'patch' is missing in type/,
+  },
+];
