@@ -1,4 +1,5 @@
-import type { CallOptions, Client } from '../client/index.ts';
+import type { Client } from '../client/client.ts';
+import type { CallOptions } from '../client/options.ts';
 import type { Settings } from './config/settings.ts';
 import { chooseTarget, type Target } from './config/target.ts';
 import { InterruptedError } from './failure/errors.ts';

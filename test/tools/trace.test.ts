@@ -22,7 +22,6 @@ test('lists the files of a command in the order in which their functions are fir
     'src/client/call.ts',
     'src/server/http/pipeline.ts',
     'src/service/products.ts',
-    'src/client/retry.ts',
     'src/cli/output/write.ts',
   ];
   expect(files.filter((file) => expected.includes(file ?? ''))).toEqual(expected);

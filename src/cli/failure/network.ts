@@ -1,4 +1,4 @@
-import type { NetworkError } from '../../client/index.ts';
+import type { NetworkError } from '../../client/errors.ts';
 
 /** A connection that was not made, in words; null when the system's own are all there is. */
 export function explainConnection(error: NetworkError): { readonly message: string; readonly hint: string } | null {

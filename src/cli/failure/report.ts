@@ -1,11 +1,5 @@
-import {
-  ApiError,
-  InputError,
-  type InputIssue,
-  NetworkError,
-  outcomeUnknown,
-  ProtocolError,
-} from '../../client/index.ts';
+import { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from '../../client/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
 import { adviseOn, type Situation } from './advice.ts';
 import { CommandError, type Hint } from './errors.ts';

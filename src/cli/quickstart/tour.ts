@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { createClient } from '../../client/index.ts';
+import { createClient } from '../../client/client.ts';
 import type { Customer } from '../../contract/customers.ts';
 import type { Product } from '../../contract/products.ts';
 import { toInstant } from '../../domain/time.ts';

@@ -1,5 +1,5 @@
-import { ApiError, outcomeUnknown } from '../../client/index.ts';
-import { settles } from '../../client/outcome-unknown.ts';
+import { outcomeUnknown, settles } from '../../client/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/result.ts';

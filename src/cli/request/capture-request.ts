@@ -1,8 +1,6 @@
-import { readBaseUrl } from '../../client/base-url.ts';
-import type { Client } from '../../client/index.ts';
-import { encodeInput } from '../../client/request.ts';
+import { type Client, clientOf } from '../../client/client.ts';
+import { encodeInput, readBaseUrl } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
-import { contract } from '../../contract/index.ts';
 import { withoutPassword } from '../config/location.ts';
 import type { Target } from '../config/target.ts';
 import type { RequestIdentity } from './journal-lines.ts';
@@ -28,11 +26,13 @@ export async function captureRequest(
   const baseUrl = target.kind === 'database' ? inProcessUrl : target.baseUrl;
   const { href } = readBaseUrl(baseUrl, { plainHttpAllowed: false });
   const captured = Promise.withResolvers<CapturedRequest>();
-  const client = clientOf((endpoint, input) => {
+  const client = clientOf((endpoint) => async (input) => {
     const { search, body } = encodeInput(endpoint, input);
     const path = `${endpoint.path}${search}`;
     const origin = target.kind === 'database' ? withoutPassword(target.db) : href;
     captured.resolve({ endpoint, origin, url: `${href}${path}`, path, body });
+    // No answer: the first request is all there is to see.
+    return new Promise(() => {});
   });
   void send(client).then(
     () => captured.reject(new Error('the change made no request')),
@@ -48,16 +48,3 @@ export const identityOf = ({ origin, endpoint, path, body }: CapturedRequest): R
   path,
   body,
 });
-
-/** A client whose operations never answer: the first one is all there is to see. */
-function clientOf(see: (endpoint: AnyEndpoint, input: unknown) => void): Client {
-  const operation = (endpoint: AnyEndpoint) => async (input: unknown) => {
-    see(endpoint, input);
-    return new Promise(() => {});
-  };
-  const mapped = Object.entries(contract).map(([resource, endpoints]) => [
-    resource,
-    Object.fromEntries(Object.entries(endpoints).map(([name, endpoint]) => [name, operation(endpoint)])),
-  ]);
-  return Object.fromEntries(mapped) as Client;
-}

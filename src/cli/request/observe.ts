@@ -1,4 +1,4 @@
-import type { AttemptEvent, ClientOptions, DeprecationNotice } from '../../client/index.ts';
+import type { AttemptEvent, ClientOptions, DeprecationNotice } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { showWait } from '../output/progress.ts';

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/index.ts';
+import type { Client } from '../../client/client.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Instance } from '../../server/runtime.ts';
 import { checkExists } from '../config/location.ts';
@@ -48,7 +48,7 @@ export async function openClient(
   settings: Settings,
   io: Io,
 ): Promise<Client> {
-  const { createClient } = await import('../../client/index.ts');
+  const { createClient } = await import('../../client/client.ts');
   const { timeoutMs, maxRetries, maxWaitMs } = settings;
   return createClient({
     baseUrl,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRetryAfter } from '../../src/client/response-headers.ts';
+import { readRetryAfter } from '../../src/client/response.ts';
 import { noon } from './fake-timing.ts';
 
 const inTenSeconds = 'Sat, 21 Nov 2026 12:00:10 GMT';

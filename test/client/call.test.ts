@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { NetworkFailure } from '../../src/client/attempt.ts';
+import { addAttempt, addWait, noAttempts, type RetryState, retryDelay } from '../../src/client/call.ts';
 import type { AttemptResult } from '../../src/client/response.ts';
-import { addAttempt, addWait, noAttempts, type RetryState, retryDelay } from '../../src/client/retry.ts';
 
 const limits = { maxRetries: 4, maxElapsedMs: 30_000, maxWaitMs: 60_000 };
 const noNumber = { ...limits, maxRetries: null };

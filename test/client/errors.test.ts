@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError, outcomeUnknown } from '../../src/client/index.ts';
+import { ApiError, outcomeUnknown } from '../../src/index.ts';
 import { productId } from './examples.ts';
 import { type Answer, cutOff, refusal, reset, scriptedClient, scriptedService, text } from './scripted-service.ts';
 
