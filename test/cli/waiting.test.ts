@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { doneNote } from '../../src/cli/commands/options.ts';
 import { readSettings } from '../../src/cli/config/settings.ts';
-import { observe } from '../../src/cli/request/observe.ts';
+import { doneNote } from '../../src/cli/output/terminal.ts';
+import { observe } from '../../src/cli/request/server.ts';
 import type { AttemptEvent } from '../../src/index.ts';
 import { fakeIo, type Surroundings } from './fake-io.ts';
 

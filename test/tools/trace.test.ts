@@ -27,8 +27,8 @@ test('lists the files of a command in the order in which their functions are fir
   expect(files.filter((file) => expected.includes(file ?? ''))).toEqual(expected);
   expect(new Set(files).size).toBe(files.length);
   // A file that only defines things, and one of another command.
-  expect(stdout).not.toContain('src/cli/version.ts');
-  expect(stdout).not.toContain('src/cli/commands/products/list.ts');
+  expect(stdout).not.toContain('src/cli/global-options.ts');
+  expect(stdout).not.toContain('src/cli/commands/customers.ts');
   expect(stderr).toMatch(/^prod_/m);
   expect(stdout).not.toMatch(/^prod_/m);
 });

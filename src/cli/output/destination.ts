@@ -15,9 +15,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { syncFolder } from '../config/files.ts';
 import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { syncFolder } from './file.ts';
 
 /** Where `-o` writes: opened before anything is sent, so that what prevents the writing is known by then. */
 export interface Destination {

@@ -1,14 +1,12 @@
 import { licenseTypes } from '../../../contract/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
-import { command, flag, many, option } from '../../command.ts';
-import type { Changed } from '../../context.ts';
+import { change, command, flag, many, option, product } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import type { Note } from '../../output/result.ts';
+import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
-import { parseFeature } from '../../values/feature.ts';
-import { parseCount, parseLimit } from '../../values/numbers.ts';
+import type { Changed } from '../../request/changes.ts';
+import { parseCount, parseFeature, parseLimit } from '../../values/numbers.ts';
 import { parseExpiry } from '../../values/time.ts';
-import { change, doneNote, product } from '../options.ts';
 
 const expires = option(
   '--expires <WHEN>',

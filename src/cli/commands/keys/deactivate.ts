@@ -1,10 +1,10 @@
-import { command, flag, option } from '../../command.ts';
+import { change, command, flag, option, product, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
+import { doneNote } from '../../output/terminal.ts';
 import { count, firstLower } from '../../output/words.ts';
-import { confirm } from '../../prompts/confirm.ts';
+import { confirm } from '../../prompts/questions.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { change, doneNote, product, yes } from '../options.ts';
 
 export const keysDeactivate = command({
   path: 'keys deactivate',

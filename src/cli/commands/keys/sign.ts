@@ -1,9 +1,9 @@
-import { command, option, required } from '../../command.ts';
+import { change, command, option, product, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
+import { doneNote } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { parseSeconds } from '../../values/time.ts';
-import { change, doneNote, product } from '../options.ts';
 
 export const keysSign = command({
   path: 'keys sign',

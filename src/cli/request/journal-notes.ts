@@ -1,50 +1,12 @@
-import { outcomeUnknown, settles } from '../../client/errors.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
-import type { Note } from '../output/result.ts';
+import type { Note } from '../output/terminal.ts';
 import { moment } from '../output/words.ts';
-import { type Begun, type Entry, type Journal, journalFolder } from './journal.ts';
-import type { Pending } from './journal-index.ts';
-import type { RequestIdentity, Row } from './journal-lines.ts';
+import { type Begun, journalFolder, type Pending } from './journal.ts';
+import type { Row } from './journal-file.ts';
 
-/** Writes requests to the journal before they are sent, and reports what it knows about them. Never throws. */
-export async function beginChanges(
-  requests: readonly RequestIdentity[],
-  givenKey: string | undefined,
-  { io, journal, say }: { readonly io: Io; readonly journal: () => Journal; say(note: Note): Promise<void> },
-): Promise<readonly Entry[]> {
-  const keyed = requests.map((request) => ({ ...request, newKey: givenKey ?? io.uuid() }));
-  const begun = begin();
-  for (const note of notesOn(begun, io)) await say(note);
-  return begun.entries;
-
-  function begin(): Begun {
-    try {
-      return journal().begin(keyed, givenKey);
-    } catch (failure) {
-      const entries = keyed.map(({ newKey }) => ({ idempotencyKey: newKey, repeats: false, rows: [] }));
-      return { entries, repeated: [], elsewhere: [], tooOld: [], failure };
-    }
-  }
-}
-
-/** Whether an error ends a request for good: then nothing is left to repeat. */
-export const isSettledBy = (error: unknown, { repeats }: Entry): boolean =>
-  // An error from before the idempotency key is looked up says nothing of the earlier process's attempt.
-  repeats ? isRefusal(error) : !outcomeUnknown(error);
-
-/** Whether an error is the service's last word on this one request; other requests may succeed. */
-export const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && settles(error) && !outcomeUnknown(error);
-
-/** What to say when the journal cannot be written once the answers are printed. */
-export const stillWritten = (failure: unknown, io: Io): Note => ({
-  tone: 'warning',
-  text: `cannot write to ${journalFolder(io)} (${codeOf(failure)}): the next run of this command repeats its calls`,
-});
-
-function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Generator<Note> {
+/** What the journal knows about requests that were written down just now. */
+export function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Generator<Note> {
   for (const pending of elsewhere) yield { tone: 'warning', text: onOtherMachine(pending, io) };
   for (const row of tooOld) yield { tone: 'warning', text: notRepeated(row) };
   const [first, ...others] = repeated;
@@ -54,6 +16,12 @@ function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Gene
     yield { tone: 'warning', text };
   }
 }
+
+/** What to say when the journal cannot be written once the answers are printed. */
+export const stillWritten = (failure: unknown, io: Io): Note => ({
+  tone: 'warning',
+  text: `cannot write to ${journalFolder(io)} (${codeOf(failure)}): the next run of this command repeats its calls`,
+});
 
 const codeOf = (error: unknown): string =>
   error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error);

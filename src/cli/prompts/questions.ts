@@ -1,6 +1,6 @@
 import type { CommandContext } from '../context.ts';
 import { NotConfirmedError } from '../failure/errors.ts';
-import { sanitise } from '../output/text.ts';
+import { sanitise } from '../output/terminal.ts';
 
 interface Question {
   /** What is about to happen, shown before the question. */
@@ -42,3 +42,14 @@ const unanswerable = ({ settings }: CommandContext, action: string, flag: string
 
 const declined = (action: string): NotConfirmedError =>
   new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
+
+/** Has a product of the account picked by name; null when there is none. */
+export async function pickProduct({ client, io }: CommandContext): Promise<string | null> {
+  const { items: products } = await (await client()).products.list();
+  if (products.length === 0) return null;
+  const choices = products.map(({ id, name, active }) => ({
+    value: id,
+    name: sanitise(`${name}${active ? '' : ' (inactive)'}  ${id}`),
+  }));
+  return io.prompter.choose('which product?', choices);
+}

@@ -1,11 +1,73 @@
-import type { Customer } from '../../../contract/customers.ts';
-import { argumentList, command, option } from '../../command.ts';
-import type { CommandContext, PreparedChange } from '../../context.ts';
-import { NotFoundError, UsageError } from '../../failure/errors.ts';
-import { exitCodes } from '../../failure/exit-codes.ts';
-import { count } from '../../output/words.ts';
-import { confirmByTyping } from '../../prompts/confirm.ts';
-import { change, yes } from '../options.ts';
+import type { Customer } from '../../contract/customers.ts';
+import { argumentList, change, command, option, required, yes } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes, NotFoundError, UsageError } from '../failure/errors.ts';
+import { created, type Field, listOf } from '../output/result.ts';
+import { count, relative, yesNo } from '../output/words.ts';
+import { confirmByTyping } from '../prompts/questions.ts';
+import type { PreparedChange } from '../request/changes.ts';
+import { parsePositive } from '../values/numbers.ts';
+
+const customerFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'email', cuts: true },
+  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  { name: 'updatedAt', shown: 'data' },
+  { name: 'createdBy', shown: 'data' },
+];
+
+export const customersList = command({
+  path: 'customers list',
+  about: 'Lists the customers of the account, oldest first.',
+  operation: 'customers.list',
+  arguments: {},
+  options: {
+    email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
+    limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
+  },
+  fields: customerFields,
+  examples: [
+    ['lkm customers list', 'all of them'],
+    ['ID=$(lkm customers list --email it@ada.example -q)', 'the id behind an address'],
+    ['lkm customers list --fields id,email --format csv -o customers.csv', 'for a spreadsheet'],
+  ],
+
+  async run({ email, limit }, context) {
+    const client = await context.client();
+    const { items } = await client.customers.list();
+    const customers = items.filter((customer) => matches(customer.email, email)).slice(0, limit);
+    return listOf(
+      customers,
+      email === undefined ? 'no customers yet; lkm customers create makes one' : 'no customer has such an address',
+    );
+  },
+});
+
+const matches = (email: string | null, part: string | undefined): boolean =>
+  part === undefined || (email ?? '').toLowerCase().includes(part.toLowerCase());
+
+export const customersCreate = command({
+  path: 'customers create',
+  about: 'Creates a customer and prints its id.',
+  operation: 'customers.create',
+  arguments: {},
+  options: {
+    name: required('--name <NAME>', 'its name', { field: 'name' }),
+    email: option('--email <EMAIL>', 'its e-mail address, unique in the account', { field: 'email' }),
+    ...change,
+  },
+  fields: [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
+    ['ID=$(lkm customers create --name "Ada Ltd")', 'keep its id'],
+  ],
+
+  async run({ name, email }, context) {
+    return created(await context.change((client, call) => client.customers.create({ name, email }, call)));
+  },
+});
 
 export const customersDelete = command({
   path: 'customers delete',
@@ -112,7 +174,7 @@ async function deleteEach(
   ids: readonly string[],
   changes: readonly PreparedChange<unknown>[],
 ): Promise<DeletedRow[]> {
-  const { isRefusal } = await import('../../request/begin-changes.ts');
+  const { isRefusal } = await import('../request/changes.ts');
   const rows: DeletedRow[] = [];
   for (const [at, { idempotencyKey, send }] of changes.entries()) {
     const id = ids[at] ?? '';
