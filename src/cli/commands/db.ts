@@ -7,7 +7,7 @@ import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { chooseDatabase, loadOperator, operateOn } from '../request/server.ts';
 
-const names = (value: unknown): string => (value as readonly string[]).join(', ') || 'none';
+const names = (value: unknown): string => (Array.isArray(value) && value.join(', ')) || 'none';
 
 const statusFields: readonly Field[] = [
   { name: 'db', label: 'database' },

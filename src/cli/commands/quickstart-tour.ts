@@ -7,7 +7,7 @@ import { type Verdict, verifyLicenseFile } from '../../domain/verify-license-fil
 import { writeAtomically } from '../config/files.ts';
 import { withoutPassword } from '../config/location.ts';
 import type { Io } from '../io.ts';
-import type { Field, View } from '../output/result.ts';
+import type { View } from '../output/result.ts';
 import { renderRecord, renderTable } from '../output/table.ts';
 import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
@@ -147,7 +147,7 @@ function recordLines(lookup: Lookup, view: View): string[] {
 
 async function deviceLines({ license }: Lookup, view: View): Promise<string[]> {
   const fields = licenseFields.filter(({ name }) => name === 'activations');
-  const { text: devices } = await renderTable(deviceFields as readonly Field[], license.devices, view);
+  const { text: devices } = await renderTable(deviceFields, license.devices, view);
   return [...linesOf(renderRecord(fields, { license }, view)), ...linesOf(devices)];
 }
 

@@ -8,7 +8,7 @@ import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { addProfile, moveProfile, profileOf, readConfig } from '../config/profiles.ts';
 import { forgetServer, recordServer, serversFolder } from '../config/running-servers.ts';
 import type { CommandContext } from '../context.ts';
-import { LocalError } from '../failure/errors.ts';
+import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
@@ -151,8 +151,7 @@ async function record(served: Served, { io, say, onClose }: CommandContext): Pro
     recordServer(served, io);
     onClose(async () => forgetServer(io));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    const text = `cannot write to ${serversFolder(io)} (${code}): -p local does not find this server`;
+    const text = `cannot write to ${serversFolder(io)} (${codeOf(error)}): -p local does not find this server`;
     await say({ tone: 'warning', text });
   }
 }

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { LocalError } from '../failure/errors.ts';
+import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 
@@ -86,8 +86,7 @@ function openForReading(path: string, full: string): number {
   try {
     return openSync(full, 'r');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    throw new LocalError(`cannot read ${path} (${code})`, [], { cause: error });
+    throw new LocalError(`cannot read ${path} (${codeOf(error)})`, [], { cause: error });
   }
 }
 

@@ -155,13 +155,16 @@ function checked(stored: unknown, path: string): Config {
   if (typeof stored.version === 'number' && stored.version > 1) {
     throw new LocalError(`${path} was written by a newer lkm`, ['Update lkm. The file was not touched.']);
   }
-  const { version, currentProfile = null, profiles = {} } = stored as Partial<Config>;
-  const sound = version === 1 && isObject(profiles) && Object.values(profiles).every(isProfile);
-  if (!sound) throw broken(path, wrongForm);
+  const { version, currentProfile = null, profiles = {} } = stored;
+  const isNamed = currentProfile === null || typeof currentProfile === 'string';
+  if (version !== 1 || !isNamed || !isProfiles(profiles)) throw broken(path, wrongForm);
   return { ...stored, version, currentProfile, profiles };
 }
 
 const wrongForm = 'does not have the form of a configuration';
+
+const isProfiles = (profiles: unknown): profiles is Config['profiles'] =>
+  isObject(profiles) && Object.values(profiles).every(isProfile);
 
 const isProfile = (profile: unknown): boolean =>
   isObject(profile) && typeof profile.baseUrl === 'string' && typeof profile.token === 'string';

@@ -100,3 +100,9 @@ export class InterruptedError extends CommandError {
     super('interrupted', exitCode, 'interrupted', hints);
   }
 }
+
+/** The code of a system error, such as `ENOENT`; for any other error its message. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? String(error.code) : error.message;
+}

@@ -2,7 +2,8 @@ import { exitCodes } from '../failure/errors.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
 import { type HelpView, plainHelp, prose, rows } from './section.ts';
 
-type Topic = (view?: HelpView) => string;
+/** A text for people; without a view as for a pipe. */
+export type Topic = (view?: HelpView) => string;
 
 const formatRows = [
   ['table', 'for people: the default on a terminal'],
@@ -125,7 +126,7 @@ export function environment(view: HelpView = plainHelp): string {
   ].join('\n');
 }
 
-const meanings: Record<keyof typeof exitCodes, string> = {
+const meanings: Readonly<Record<string, string>> = {
   ok: 'it worked; also an empty list, or a reader that closed the pipe',
   internal: 'a bug in lkm',
   usage: 'the command line, the environment or the request is wrong',
@@ -142,13 +143,12 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   local: 'something on this machine: a file exists, a port is taken',
   interrupted: 'Ctrl-C',
   terminated: 'told to end (SIGTERM)',
-};
+} satisfies Record<keyof typeof exitCodes, string>;
 
 export function exitCodesTopic(view: HelpView = plainHelp): string {
-  const names = Object.keys(exitCodes) as (keyof typeof exitCodes)[];
   return [
     rows(
-      names.map((name) => [String(exitCodes[name]).padStart(3), meanings[name]]),
+      Object.entries(exitCodes).map(([name, code]) => [String(code).padStart(3), meanings[name] ?? '']),
       view,
     ),
     prose(

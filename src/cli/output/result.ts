@@ -16,9 +16,9 @@ export interface Field<Row = Record<string, unknown>> {
   /** How a terminal calls it; the name unless given. */
   readonly label?: string;
   /** Its value in a result; the property of that name unless given. */
-  readonly of?: (row: Row) => unknown;
+  of?(row: Row): unknown;
   /** How a terminal shows the value. */
-  readonly show?: (value: unknown, now: number, row: Row) => string;
+  show?(value: unknown, now: number, row: Row): string;
   /** May be cut when a table is too wide; identifiers never are. */
   readonly cuts?: boolean;
   /** May be left out of a table that is too wide; 1 goes first. */

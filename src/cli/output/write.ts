@@ -1,5 +1,5 @@
 import type { Format, Settings } from '../config/settings.ts';
-import { type Hint, LocalError } from '../failure/errors.ts';
+import { codeOf, type Hint, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
 import type { Destination } from './destination.ts';
@@ -96,9 +96,6 @@ function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext,
   return { hints: [hint, ['', rerun(idempotencyKey)]], idempotencyKey };
 }
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-
 /** How a result is to be printed. */
 export interface Rendering {
   readonly format: Format;
@@ -164,8 +161,10 @@ function renderJson(result: CommandResult, { format, chosen, indented }: Renderi
 
 /** A flat object of the chosen fields, or one for each row. */
 function pick(result: CommandResult, chosen: readonly Field[]): unknown {
-  const picked = (row: Record<string, unknown>) =>
-    Object.fromEntries(chosen.map((field) => [field.name, cellValue(field, row)]));
-  if (result.kind === 'rows') return result.rows.map(picked);
-  return picked(result.kind === 'record' ? result.row : (result.data as Record<string, unknown>));
+  const picked = (row: unknown) =>
+    Object.fromEntries(chosen.map((field) => [field.name, isRow(row) ? cellValue(field, row) : null]));
+  const data = result.kind === 'record' ? result.row : result.kind === 'rows' ? result.rows : result.data;
+  return Array.isArray(data) ? data.map(picked) : picked(data);
 }
+
+const isRow = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

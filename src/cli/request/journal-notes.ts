@@ -1,4 +1,5 @@
 import { toInstant } from '../../domain/time.ts';
+import { codeOf } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment } from '../output/words.ts';
@@ -22,9 +23,6 @@ export const stillWritten = (failure: unknown, io: Io): Note => ({
   tone: 'warning',
   text: `cannot write to ${journalFolder(io)} (${codeOf(failure)}): the next run of this command repeats its calls`,
 });
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error);
 
 const repeating = (first: Row, others: number, io: Io): string =>
   others === 0

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
@@ -24,8 +25,8 @@ export function checkFields(command: Command, values: Readonly<Record<string, un
 /** The schema of a field of an operation; throws when the contract has no such field. */
 export function fieldSchema(operation: string, field: string): z.ZodType {
   const [resource = '', name = ''] = operation.split('.');
-  const endpoints: Readonly<Record<string, object>> = contract;
-  const endpoint = (endpoints[resource] as Record<string, { query?: z.ZodType; body?: z.ZodType }>)?.[name];
+  const endpoints: Readonly<Record<string, Readonly<Record<string, AnyEndpoint>>>> = contract;
+  const endpoint = endpoints[resource]?.[name];
   for (const part of [endpoint?.query, endpoint?.body]) {
     const found = field.split('.').reduce<z.ZodType | undefined>((schema, key) => shapeOf(schema)?.[key], part);
     if (found) return found;
@@ -39,10 +40,10 @@ function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodTy
 }
 
 /** The schema of the value itself: inside of what makes it optional, and behind what counts or decodes it first. */
-function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodPipe) return unwrap(schema.out as z.ZodType);
-  return schema;
+function unwrap(schema: unknown): z.ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return unwrap(schema.out);
+  return schema instanceof z.ZodType ? schema : undefined;
 }
 
 type Spec = ArgumentSpec | OptionSpec;

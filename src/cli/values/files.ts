@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { LocalError, UsageError } from '../failure/errors.ts';
+import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
 /** The text that `-` (stdin) or `@FILE` stands for, trimmed; any other text stands for itself. */
@@ -26,7 +26,7 @@ function readLocalFile(path: string, io: Io): string {
   try {
     return readFileSync(resolve(io.cwd, path), 'utf8');
   } catch (error) {
-    throw new LocalError(`cannot read ${path} (${(error as NodeJS.ErrnoException).code})`, [], { cause: error });
+    throw new LocalError(`cannot read ${path} (${codeOf(error)})`, [], { cause: error });
   }
 }
 

@@ -5,7 +5,7 @@ import { UsageError } from '../../failure/errors.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
-import { parseCount, parseFeature, parseLimit } from '../../values/numbers.ts';
+import { type Feature, parseCount, parseFeature, parseLimit } from '../../values/numbers.ts';
 import { parseExpiry } from '../../values/time.ts';
 
 const expires = option(
@@ -99,15 +99,9 @@ export const keysCreate = command({
   },
 });
 
-function metadataOf({
-  feature,
-  trial,
-}: {
-  feature?: readonly (readonly [string, unknown])[] | undefined;
-  trial: boolean;
-}) {
+function metadataOf({ feature, trial }: { feature?: readonly Feature[] | undefined; trial: boolean }) {
   if (feature === undefined && !trial) return undefined;
-  const features = feature && (Object.fromEntries(feature) as Record<string, boolean | number | string>);
+  const features = feature && Object.fromEntries(feature);
   return { features, is_trial: trial || undefined };
 }
 

@@ -6,34 +6,38 @@ import { expiry, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 
 /** What the lookup of a key returns: two things in one. */
-export interface Lookup {
+export type Lookup = {
   readonly license: License;
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
-}
+};
 
 /** A field of a lookup. */
-function of(name: string, value: (lookup: Lookup) => unknown, more: Partial<Field> = {}): Field {
-  return { name, of: (row) => value(asLookup(row)), ...more };
-}
-
-const asLookup = (row: Record<string, unknown>): Lookup => row as unknown as Lookup;
+const of = (name: string, value: (lookup: Lookup) => unknown, more: Partial<Field<Lookup>> = {}): Field<Lookup> => ({
+  name,
+  of: value,
+  ...more,
+});
 
 /** A field of the licence itself. */
-const own = (name: string, more: Partial<Field> = {}): Field => of(name, ({ license }) => license[name], more);
+const own = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> =>
+  of(name, ({ license }) => license[name], more);
 
 const extra = { shown: 'chosen' } as const;
 
-export const licenseFields: readonly Field[] = [
+export const licenseFields: readonly Field<Lookup>[] = [
   own('key', { show: marked }),
   of('status', ({ license }) => statusOf(license)),
   own('productId', { label: 'product' }),
-  own('activations', { show: (used, _, row) => usage(used, asLookup(row).license.maxActivations) }),
+  own('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
   own('maxActivations', { shown: 'data' }),
   own('expirationDate', { label: 'expires', show: expiry }),
   own('licenseType', { label: 'type' }),
-  of('customer', ({ customer }) => customer, { show: describeCustomer, shown: 'table' }),
+  of('customer', ({ customer }) => customer, {
+    show: (_, __, { customer }) => describeCustomer(customer),
+    shown: 'table',
+  }),
   of('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
-  own('metadata', { label: 'features', show: describeFeatures, shown: 'table' }),
+  own('metadata', { label: 'features', show: (_, __, { license }) => describeFeatures(license), shown: 'table' }),
   own('createdAt', { label: 'created', show: relative }),
   own('id', extra),
   own('activated', extra),
@@ -75,7 +79,7 @@ export const keysGet = command({
     return {
       kind: 'record',
       row: lookup,
-      parts: [{ fields: deviceFields as readonly Field[], rows: lookup.license.devices }],
+      parts: [{ fields: deviceFields, rows: lookup.license.devices }],
       data: lookup,
       quiet: [lookup.license.key],
       secret: true,
@@ -93,15 +97,14 @@ function marked(value: unknown): string {
   return String(value).includes('*') ? `${value} (masked: read-only token)` : String(value);
 }
 
-function describeCustomer(value: unknown): string {
-  const customer = value as Lookup['customer'];
+function describeCustomer(customer: Lookup['customer']): string {
   if (customer === null) return nothing;
   const email = customer.email === null ? '' : ` <${customer.email}>`;
   return `${customer.name}${email}${customer.active ? '' : ' (inactive)'}`;
 }
 
-function describeFeatures(value: unknown): string {
-  const { features, is_trial } = value as NonNullable<License['metadata']>;
+function describeFeatures({ metadata }: License): string {
+  const { features = {}, is_trial = false } = metadata ?? {};
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
   return [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
 }
