@@ -3,6 +3,7 @@ import { argumentList, change, command, option, required, yes } from '../command
 import type { CommandContext } from '../context.ts';
 import { exitCodes, NotFoundError, UsageError } from '../failure/errors.ts';
 import { created, type Field, listOf } from '../output/result.ts';
+import { doneNote } from '../output/terminal.ts';
 import { count, relative, yesNo } from '../output/words.ts';
 import { confirmByTyping } from '../prompts/questions.ts';
 import type { PreparedChange } from '../request/changes.ts';
@@ -179,9 +180,9 @@ async function deleteEach(
   for (const [at, { idempotencyKey, send }] of changes.entries()) {
     const id = ids[at] ?? '';
     try {
-      await send();
+      const changed = await send();
       rows.push({ id, deleted: true, error: null, idempotencyKey });
-      await context.say({ tone: 'done', text: `deleted ${id}` });
+      await context.say(doneNote(changed, `deleted ${id}`));
     } catch (error) {
       if (ids.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, ids, rows);
       if (ids.length === 1 || !isRefusal(error)) throw error;

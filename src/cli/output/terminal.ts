@@ -32,11 +32,17 @@ export async function talk(notes: readonly Note[], settings: TalkSettings, io: T
   await io.stderr.write(lines.join(''));
 }
 
-/** Says what a change did; of a replayed response, that an earlier request had done it. */
-export function doneNote({ replayed }: { readonly replayed: boolean }, text: string): Note {
-  const again = 'this is the response to an earlier request with the same idempotency key; nothing was done again';
-  return { tone: 'done', text: replayed ? `${text}\n${again}` : text };
+/** Says what a change did; of a replayed response, that an earlier request had done it, in words of its own if given. */
+export function doneNote(
+  { replayed }: { readonly replayed: boolean },
+  text: string,
+  already: string = `already ${text}`,
+): Note {
+  return { tone: 'done', text: replayed ? `${already}\n${replayedText}` : text };
 }
+
+const replayedText =
+  'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
 
 /** Whether something that moves can be shown on stderr. */
 export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 'stderr'>): boolean =>

@@ -111,13 +111,9 @@ function describe(
   now: number,
 ): Note[] {
   const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
-  if (expires !== undefined) {
-    const end = expires === null ? 'never expires' : `expires ${moment(expires)}`;
-    return [doneNote(changed, `created · ${seats} · ${end}`)];
-  }
-  const end = moment(addCalendarMonth(toInstant(now)));
-  return [
-    doneNote(changed, `created · ${seats}`),
-    { tone: 'hint', text: `no --expires given: the service sets one month, to ${end}` },
-  ];
+  const end = expires == null ? 'never expires' : `expires ${moment(expires)}`;
+  const done = doneNote(changed, `created · ${seats}${expires === undefined ? '' : ` · ${end}`}`);
+  if (expires !== undefined || changed.replayed) return [done];
+  const month = moment(addCalendarMonth(toInstant(now)));
+  return [done, { tone: 'hint', text: `no --expires given: the service sets one month, to ${month}` }];
 }
