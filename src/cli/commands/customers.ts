@@ -7,7 +7,7 @@ import { doneNote } from '../output/terminal.ts';
 import { count, relative, yesNo } from '../output/words.ts';
 import { confirmByTyping } from '../prompts/questions.ts';
 import type { PreparedChange } from '../request/changes.ts';
-import { parsePositive } from '../values/numbers.ts';
+import { parsePositive } from '../values/scalars.ts';
 
 const customerFields: readonly Field[] = [
   { name: 'id' },

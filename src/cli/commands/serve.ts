@@ -13,7 +13,7 @@ import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { readTls } from '../values/files.ts';
-import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/numbers.ts';
+import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/scalars.ts';
 import { parseClock } from '../values/time.ts';
 
 export const serve = command({

@@ -8,7 +8,7 @@ import { doneNote } from '../output/terminal.ts';
 import { moment, nothing, relative, usage } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
 import { chooseTarget } from '../request/server.ts';
-import { parseCount } from '../values/numbers.ts';
+import { parseCount } from '../values/scalars.ts';
 import { parseEnd } from '../values/time.ts';
 
 const tokenFields: readonly Field[] = [

@@ -2,7 +2,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
 import { takesColor } from '../output/terminal.ts';
-import { parseCount } from '../values/numbers.ts';
+import { parseCount } from '../values/scalars.ts';
 import { parseDuration } from '../values/time.ts';
 
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;

@@ -5,7 +5,7 @@ import { UsageError } from '../../failure/errors.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
-import { type Feature, parseCount, parseFeature, parseLimit } from '../../values/numbers.ts';
+import { type Feature, parseCount, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
 import { parseExpiry } from '../../values/time.ts';
 
 const expires = option(
@@ -48,6 +48,10 @@ export const keysCreate = command({
       parse: parseFeature,
       field: 'metadata.features',
     }),
+    metadata: many('--metadata <NAME=VALUE>', 'keep a text with the key, such as an order number', {
+      parse: parseMetadata,
+      field: 'metadata',
+    }),
     trial: flag('--trial', 'mark it as a trial'),
     allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
       field: 'allowedHosts',
@@ -59,6 +63,7 @@ export const keysCreate = command({
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
     ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten sessions at a time'],
+    ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
   ],
 
   async run(values, context) {
@@ -99,10 +104,17 @@ export const keysCreate = command({
   },
 });
 
-function metadataOf({ feature, trial }: { feature?: readonly Feature[] | undefined; trial: boolean }) {
-  if (feature === undefined && !trial) return undefined;
+interface GivenMetadata {
+  readonly feature: readonly Feature[] | undefined;
+  readonly metadata: ReturnType<typeof parseMetadata>[] | undefined;
+  readonly trial: boolean;
+}
+
+/** Undefined when nothing of it is given, so that the request says nothing of it. */
+function metadataOf({ feature, metadata, trial }: GivenMetadata) {
+  if (feature === undefined && metadata === undefined && !trial) return undefined;
   const features = feature && Object.fromEntries(feature);
-  return { features, is_trial: trial || undefined };
+  return { ...Object.fromEntries(metadata ?? []), features, is_trial: trial || undefined };
 }
 
 function describe(

@@ -1,5 +1,5 @@
 import type { Customer } from '../../../contract/customers.ts';
-import type { Device, License } from '../../../contract/licenses.ts';
+import { type Device, freeMetadataOf, type License } from '../../../contract/licenses.ts';
 import { command, product } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, nothing, relative, usage } from '../../output/words.ts';
@@ -37,7 +37,11 @@ export const licenseFields: readonly Field<Lookup>[] = [
     shown: 'table',
   }),
   of('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
-  own('metadata', { label: 'features', show: (_, __, { license }) => describeFeatures(license), shown: 'table' }),
+  of('features', ({ license }) => license.metadata?.features ?? {}, {
+    show: (_, __, { license }) => describeFeatures(license),
+    shown: 'table',
+  }),
+  own('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
   own('createdAt', { label: 'created', show: relative }),
   own('id', extra),
   own('activated', extra),
@@ -108,3 +112,9 @@ function describeFeatures({ metadata }: License): string {
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
   return [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
 }
+
+/** The free entries: the others have rows of their own. */
+const describeMetadata = ({ metadata }: License): string =>
+  Object.entries(freeMetadataOf(metadata))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ') || nothing;
