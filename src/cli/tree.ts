@@ -82,7 +82,7 @@ export const leaves: readonly Leaf[] = [
     path: 'customers delete',
     alias: 'rm',
     summary: 'delete customers for ever',
-    load: async () => (await import('./commands/customers.ts')).customersDelete,
+    load: async () => (await import('./commands/customers-delete.ts')).customersDelete,
   },
   {
     path: 'products list',

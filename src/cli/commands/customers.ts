@@ -1,13 +1,11 @@
+import type { Client } from '../../client/client.ts';
+import { listAll } from '../../client/list-all.ts';
 import type { Customer } from '../../contract/customers.ts';
-import { argumentList, change, command, option, required, yes } from '../command.ts';
-import type { CommandContext } from '../context.ts';
-import { exitCodes, NotFoundError, UsageError } from '../failure/errors.ts';
+import { change, command, option, required } from '../command.ts';
 import { created, type Field, listOf } from '../output/result.ts';
-import { doneNote } from '../output/terminal.ts';
-import { count, relative, yesNo } from '../output/words.ts';
-import { confirmByTyping } from '../prompts/questions.ts';
-import type { PreparedChange } from '../request/changes.ts';
-import { parsePositive } from '../values/scalars.ts';
+import type { Note } from '../output/terminal.ts';
+import { relative, yesNo } from '../output/words.ts';
+import { parseBoolean, parsePositive } from '../values/scalars.ts';
 
 const customerFields: readonly Field[] = [
   { name: 'id' },
@@ -25,29 +23,58 @@ export const customersList = command({
   operation: 'customers.list',
   arguments: {},
   options: {
-    email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
+    email: option('--email <TEXT>', 'only those whose e-mail address contains this', { field: 'email' }),
+    text: option('--text <WORDS>', 'only those with a word in name or address that begins so', { field: 'text' }),
+    active: option('--active <true|false>', 'only those that are active, or only the others', {
+      parse: parseBoolean,
+      field: 'active',
+    }),
     limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
   },
   fields: customerFields,
   examples: [
     ['lkm customers list', 'all of them'],
     ['ID=$(lkm customers list --email it@ada.example -q)', 'the id behind an address'],
+    ['lkm customers list --text ada --active true --limit 10', 'the first ten that are called so'],
     ['lkm customers list --fields id,email --format csv -o customers.csv', 'for a spreadsheet'],
   ],
 
-  async run({ email, limit }, context) {
+  async run({ email, text, active, limit }, context) {
     const client = await context.client();
-    const { items } = await client.customers.list();
-    const customers = items.filter((customer) => matches(customer.email, email)).slice(0, limit);
-    return listOf(
-      customers,
-      email === undefined ? 'no customers yet; lkm customers create makes one' : 'no customer has such an address',
-    );
+    const filters = { email, text, active };
+    const found =
+      limit === undefined ? (await client.customers.list(filters)).items : await some(client, filters, limit);
+    const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+    const notes: Note[] =
+      limit === undefined || found.length <= limit
+        ? []
+        : [{ tone: 'hint', text: `these are the first ${limit}; there are more` }];
+    const empty = isFiltered
+      ? 'no customer fits; leave a filter out to see more'
+      : 'no customers yet; lkm customers create makes one';
+    return { ...listOf(found.slice(0, limit), empty), notes };
   },
 });
 
-const matches = (email: string | null, part: string | undefined): boolean =>
-  part === undefined || (email ?? '').toLowerCase().includes(part.toLowerCase());
+/** One more than `limit`, where there are so many. */
+async function some(client: Client, filters: CustomerFilters, limit: number): Promise<readonly Customer[]> {
+  const found: Customer[] = [];
+  const pageSize = Math.min(limit + 1, MAX_PAGE_SIZE);
+  for await (const customer of listAll(client.customers.list, filters, { pageSize })) {
+    found.push(customer);
+    if (found.length > limit) break;
+  }
+  return found;
+}
+
+/** The longest page that the service gives. */
+const MAX_PAGE_SIZE = 1_000;
+
+interface CustomerFilters {
+  readonly email: string | undefined;
+  readonly text: string | undefined;
+  readonly active: boolean | undefined;
+}
 
 export const customersCreate = command({
   path: 'customers create',
@@ -69,137 +96,3 @@ export const customersCreate = command({
     return created(await context.change((client, call) => client.customers.create({ name, email }, call)));
   },
 });
-
-export const customersDelete = command({
-  path: 'customers delete',
-  about:
-    'Deletes customers for ever. Their keys stay valid, without a customer. With several IDs, all are looked up before ' +
-    'the first is deleted.',
-  operation: 'customers.delete',
-  arguments: { ids: argumentList('<ID...>', 'the customers to delete', { field: 'customerId' }) },
-  options: {
-    confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'),
-    yes,
-    ...change,
-  },
-  fields: [{ name: 'id' }, { name: 'deleted' }, { name: 'error' }, { name: 'idempotencyKey', shown: 'chosen' }],
-  examples: [
-    ['lkm customers delete cus_…', 'shows the customer and asks for its id'],
-    ['lkm customers delete cus_… --confirm cus_…', 'in a script'],
-  ],
-
-  async run({ ids, confirm, yes, idempotencyKey }, context) {
-    checkWords(ids, { confirm, idempotencyKey });
-    const asks = !yes && confirm === undefined && !context.dryRun;
-    const looksUp = (asks && context.settings.interactive) || (ids.length > 1 && !asks && !context.dryRun);
-    const customers = looksUp ? (await (await context.client()).customers.list()).items : [];
-    if (asks) await confirmEach(context, ids, customers);
-    const changes = await context.prepare(
-      ids.map((customerId) => (client, call) => client.customers.delete({ customerId }, call)),
-    );
-    if (ids.length > 1) checkExist(ids, changes, customers);
-    const rows = await deleteEach(context, ids, changes);
-    const failed = rows.filter(({ deleted }) => !deleted);
-    const text = `deleted ${rows.length - failed.length} of ${count(rows.length, 'customer')}`;
-    return {
-      kind: 'done',
-      data: rows,
-      quiet: rows.filter(({ deleted }) => deleted).map(({ id }) => id),
-      ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
-      ...(failed.length > 0 && {
-        exitCode: exitCodes.partial,
-        notes: [{ tone: 'warning', text: `${text}; not ${failed.map(({ id }) => id).join(', ')}` } as const],
-      }),
-    };
-  },
-});
-
-function checkWords(
-  ids: readonly string[],
-  { confirm, idempotencyKey }: { confirm: string | undefined; idempotencyKey: string | undefined },
-): void {
-  const seen = new Set<string>();
-  const twice = ids.find((id) => seen.size === seen.add(id).size);
-  if (twice !== undefined) throw new UsageError(`${twice} is given twice`, ['Nothing was sent.']);
-  if (ids.length > 1 && idempotencyKey !== undefined) {
-    throw new UsageError('one idempotency key stands for one request: give one ID with it');
-  }
-  if (confirm !== undefined && (ids.length > 1 || confirm !== ids[0])) {
-    throw new UsageError(`--confirm ${confirm} is not the one customer to delete`, ['Nothing was sent.']);
-  }
-}
-
-/** All are confirmed before the first is deleted. */
-async function confirmEach(
-  context: CommandContext,
-  ids: readonly string[],
-  customers: readonly Customer[],
-): Promise<void> {
-  for (const id of ids) {
-    const customer = customers.find((one) => one.id === id);
-    const who = customer ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}` : 'not in the list';
-    await confirmByTyping(context, id, {
-      about: ['this removes the customer for ever:', `  ${id}  ${who}`],
-      action: `deleting ${id}`,
-      flag: ids.length === 1 ? `--confirm ${id}` : '--yes',
-    });
-  }
-}
-
-/** A customer that an earlier run of the command may have deleted need not be there. */
-function checkExist(
-  ids: readonly string[],
-  changes: readonly PreparedChange<unknown>[],
-  customers: readonly Customer[],
-) {
-  const existing = new Set(customers.map(({ id }) => id));
-  const missing = ids.filter((id, at) => !existing.has(id) && !changes[at]?.repeats);
-  if (missing.length === 0) return;
-  throw new NotFoundError(`there is no customer ${missing.join(', ')}`, [
-    'Nothing was sent: none of the others was deleted.',
-    ['See them:', 'lkm customers list'],
-  ]);
-}
-
-interface DeletedRow {
-  readonly id: string;
-  readonly deleted: boolean;
-  /** Why not. */
-  readonly error: string | null;
-  readonly idempotencyKey: string;
-}
-
-/** Deletes one after the other. A refusal is reported and the next one is tried; any other error ends the command. */
-async function deleteEach(
-  context: CommandContext,
-  ids: readonly string[],
-  changes: readonly PreparedChange<unknown>[],
-): Promise<DeletedRow[]> {
-  const { isRefusal } = await import('../request/changes.ts');
-  const rows: DeletedRow[] = [];
-  for (const [at, { idempotencyKey, send }] of changes.entries()) {
-    const id = ids[at] ?? '';
-    try {
-      const changed = await send();
-      rows.push({ id, deleted: true, error: null, idempotencyKey });
-      await context.say(doneNote(changed, `deleted ${id}`));
-    } catch (error) {
-      if (ids.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, ids, rows);
-      if (ids.length === 1 || !isRefusal(error)) throw error;
-      rows.push({ id, deleted: false, error: error.message, idempotencyKey });
-      await context.say({ tone: 'warning', text: `not deleted ${id}: ${error.message}` });
-    }
-  }
-  return rows;
-}
-
-async function sayWhatIsLeft(context: CommandContext, ids: readonly string[], rows: readonly DeletedRow[]) {
-  const deleted = rows.filter((row) => row.deleted).map(({ id }) => id);
-  const [last, ...untried] = ids.slice(rows.length);
-  const parts = [
-    `deleted ${deleted.length} of ${count(ids.length, 'customer')}${deleted.length > 0 ? `: ${deleted.join(', ')}` : ''}`,
-    `stopped at ${last}`,
-    ...(untried.length > 0 ? [`not tried: ${untried.join(', ')}`] : []),
-  ];
-  await context.say({ tone: 'warning', text: parts.join('; ') });
-}

@@ -15,6 +15,11 @@ export const parseLimit = (text: string): number | null =>
 /** Requests per minute; `off` is null. */
 export const parseRateLimit = (text: string): number | null => (text === 'off' ? null : parseWhole(text, 1, 'off'));
 
+export function parseBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new UsageError(`'${text}' is neither true nor false`);
+  return text === 'true';
+}
+
 export function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`'${text}' is not a port, 0 to 65535`);
   return Number(text);
