@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '../src/client/index.ts';
+import { createClient } from '../src/index.ts';
 import { startServer } from '../src/server/serve.ts';
 
 // How long one command takes for many changes: it has to grow with their number, and no faster.

@@ -1,5 +1,10 @@
 /** The package's main entry: the typed client, and the verifier of licence files for the software that is licensed. */
-export * from './client/index.ts';
+export { type Client, createClient, type Plain } from './client/client.ts';
+export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
+export { type ListAllOptions, type ListOperation, type ListPage, listAll } from './client/list-all.ts';
+export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
+export type { Timing } from './client/timing.ts';
+export { ApiError } from './contract/errors.ts';
 export type { LicenseClaims } from './domain/license-file/claims.ts';
 export type { Verdict, Verification } from './domain/license-file/verify.ts';
 export { type VerifyLicenseFileOptions, verifyLicenseFile } from './verify.ts';

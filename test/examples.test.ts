@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient } from '../src/client/index.ts';
+import { createClient } from '../src/index.ts';
 import { type RunningServer, startServer } from '../src/server/serve.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,4 +1,5 @@
 import type { CommandContext } from './context.ts';
+import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Field } from './output/result.ts';
 
@@ -61,9 +62,23 @@ interface CommandSpec<A, O> {
 /** A command as data. */
 export type Command = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
 
+/** A command with what was written for it. */
+export interface ParsedCommand {
+  readonly kind: 'command';
+  readonly command: Command;
+  readonly written: Written;
+  readonly globals: GlobalFlags;
+}
+
+/** The texts of a command line by the names of their specs, not yet parsed. */
+export interface Written {
+  readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+}
+
 /** Declares a command; the types of its values follow from its arguments and options. */
 export function command<A extends Specs<ArgumentSpec>, O extends Specs<OptionSpec>>(spec: CommandSpec<A, O>): Command {
-  return spec as unknown as Command;
+  return spec;
 }
 
 type More = Omit<Described, 'describe'> & { readonly env?: string };
@@ -143,3 +158,19 @@ interface Describable {
   readonly choices?: readonly string[];
   readonly env?: string;
 }
+
+/** The product whose key is meant. */
+export const product = required('-P, --product <ID>', 'the product', {
+  env: 'LKM_PRODUCT',
+  field: 'productId',
+  pick: async (context) => (await import('./prompts/questions.ts')).pickProduct(context),
+});
+
+/** The options of every command that changes something. */
+export const change = {
+  idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),
+  dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
+};
+
+/** The option that answers a yes-or-no question beforehand. */
+export const yes = flag('-y, --yes', 'do not ask');

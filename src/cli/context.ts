@@ -1,15 +1,10 @@
-import type { CallOptions, Client } from '../client/index.ts';
+import type { Client } from '../client/client.ts';
 import type { Settings } from './config/settings.ts';
-import { chooseTarget, type Target } from './config/target.ts';
-import { InterruptedError } from './failure/errors.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
-import type { Note } from './output/result.ts';
-import { talk } from './output/talk.ts';
-import type { Written } from './program.ts';
-import type { Entry, Journal } from './request/journal.ts';
-import { type Observation, observe } from './request/observe.ts';
-import { type Connection, openClient, openConnection } from './request/server.ts';
+import { type Note, talk } from './output/terminal.ts';
+import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
+import { type Connection, chooseTarget, observe, openClient, openConnection, type Target } from './request/server.ts';
 
 /** What a command works with, besides its own values. */
 export interface CommandContext {
@@ -30,25 +25,6 @@ export interface CommandContext {
   onClose(close: () => Promise<void>): void;
 }
 
-/** Makes one request of the client. */
-type Send<T> = (client: Client, call: CallOptions) => Promise<T>;
-
-/** What a change answered, and the key that repeats it. */
-export interface Changed<T> {
-  readonly answer: T;
-  readonly idempotencyKey: string;
-  /** Whether an earlier request had made it: nothing was done twice. */
-  readonly replayed: boolean;
-}
-
-/** A change that can be sent. */
-export interface PreparedChange<T> {
-  /** Whether an earlier process may have sent it. */
-  readonly repeats: boolean;
-  readonly idempotencyKey: string;
-  send(): Promise<Changed<T>>;
-}
-
 /** A context with what only the runner needs. */
 export interface CommandSession extends CommandContext {
   /** The connection, once there is one. */
@@ -61,28 +37,21 @@ export interface CommandSession extends CommandContext {
 }
 
 interface SessionOptions {
-  readonly written: Written;
   readonly flags: GlobalFlags;
   readonly settings: Settings;
+  /** The options of the command, as they were written. */
+  readonly options: Readonly<Record<string, unknown>>;
   readonly io: Io;
 }
 
-export function openSession({ written, flags, settings, io }: SessionOptions): CommandSession {
-  const dryRun = written.options.dryRun === true;
-  const { idempotencyKey: given } = written.options;
-  const givenKey = typeof given === 'string' ? given : undefined;
+export function openSession({ flags, settings, options, io }: SessionOptions): CommandSession {
+  const dryRun = options.dryRun === true;
+  const observation = observe(settings, io);
   const closers: (() => Promise<void>)[] = [];
-  const entries = new Set<Entry>();
   let target: Target | undefined;
   let connection: Connection | null = null;
   let opened: Client | undefined;
-  let journal: Journal | undefined;
-  let pendingKey: string | null = null;
-  const observation: Observation = observe(settings, io);
-  /** Entries that may have been sent, and are not known to be answered. */
-  const open = new Set<Entry>();
-  /** Whether a later run has to finish: then it needs the keys of all entries, also of those that were answered. */
-  let isUnfinished = false;
+  let changes: Changes | undefined;
   let isDelivered = false;
 
   const chosenTarget = async (): Promise<Target> => {
@@ -103,65 +72,14 @@ export function openSession({ written, flags, settings, io }: SessionOptions): C
   }
 
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
-    const { captureRequest, identityOf } = await import('./request/capture-request.ts');
-    const chosen = await chosenTarget();
-    const requests = await Promise.all(sends.map((send) => captureRequest(chosen, (recorder) => send(recorder, {}))));
-    if (dryRun) {
-      const { DryRun } = await import('./request/dry-run.ts');
-      throw new DryRun(requests, givenKey ?? io.uuid());
-    }
-    const ready = await client();
-    if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-    const { beginChanges } = await import('./request/begin-changes.ts');
-    const { openJournal } = await import('./request/journal.ts');
-    const begun = await beginChanges(requests.map(identityOf), givenKey, {
-      io,
-      say,
-      journal: () => {
-        journal ??= openJournal(io);
-        return journal;
-      },
-    });
-    return begun.flatMap((entry, at) => {
-      const send = sends[at];
-      entries.add(entry);
-      if (entry.repeats) open.add(entry);
-      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(ready, call)) }] : [];
-    });
+    const { openChanges } = await import('./request/changes.ts');
+    const { idempotencyKey } = options;
+    const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
+    changes ??= openChanges({ io, dryRun, givenKey, observation, target: chosenTarget, client, say });
+    return changes.prepare(sends);
   }
 
-  async function sendEntry<T>(entry: Entry, send: (call: CallOptions) => Promise<T>): Promise<Changed<T>> {
-    if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-    const { idempotencyKey } = entry;
-    pendingKey = idempotencyKey;
-    open.add(entry);
-    try {
-      const answer = await send({ idempotencyKey, signal: io.stop });
-      pendingKey = null;
-      open.delete(entry);
-      return { answer, idempotencyKey, replayed: observation.replayed };
-    } catch (error) {
-      const { isSettledBy, isRefusal } = await import('./request/begin-changes.ts');
-      const isSettled = !io.stop.aborted && isSettledBy(error, entry);
-      if (isSettled) pendingKey = null;
-      if (isSettled) open.delete(entry);
-      if (!isSettled || (entries.size > 1 && !isRefusal(error))) isUnfinished = true;
-      throw error;
-    }
-  }
-
-  async function complete(): Promise<void> {
-    try {
-      journal?.complete([...entries].filter((entry) => !open.has(entry)));
-    } catch (error) {
-      const { stillWritten } = await import('./request/begin-changes.ts');
-      await say(stillWritten(error, io));
-    }
-  }
-
-  const say = async (note: Note): Promise<void> => {
-    await talk([note], settings, io);
-  };
+  const say = (note: Note): Promise<void> => talk([note], settings, io);
 
   return {
     io,
@@ -177,7 +95,7 @@ export function openSession({ written, flags, settings, io }: SessionOptions): C
       return connection;
     },
     get pendingKey() {
-      return pendingKey;
+      return changes?.pendingKey ?? null;
     },
     delivered: () => {
       isDelivered = true;
@@ -187,7 +105,7 @@ export function openSession({ written, flags, settings, io }: SessionOptions): C
       observation.end();
       for (const close of closers) await close();
       await connection?.close();
-      if (isDelivered && !isUnfinished) await complete();
+      if (isDelivered) await changes?.complete();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Timing } from '../client/index.ts';
+import type { Timing } from '../client/timing.ts';
 import type { Fetch } from '../contract/endpoint.ts';
 import type { Prompter } from './prompts/prompt.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import type { WriteStream } from 'node:tty';
+import { codeOf } from './failure/errors.ts';
 import type { Io, Output } from './io.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
 import { run } from './run.ts';
@@ -87,7 +88,7 @@ function processStartTime(pid: number): string | null {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return null;
+    if (codeOf(error) !== 'EPERM') return null;
   }
   try {
     // The fields after the name, which may hold anything: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html

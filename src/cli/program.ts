@@ -1,26 +1,75 @@
 import { Command as Commander, CommanderError, type Help } from 'commander';
-import { type Command, describeOption } from './command.ts';
-import { UsageError } from './failure/errors.ts';
-import { type GlobalFlags, globalOptions } from './global-options.ts';
+import { type Command, describeOption, type ParsedCommand, type Written } from './command.ts';
+import { readSettings, type Settings } from './config/settings.ts';
+import { openSession } from './context.ts';
+import { exitCodes, UsageError } from './failure/errors.ts';
+import type { Progress } from './failure/fail.ts';
+import { globalOptions } from './global-options.ts';
 import type { HelpView } from './help/section.ts';
 import type { Io } from './io.ts';
+import { openDestination } from './output/destination.ts';
+import { type CommandResult, chooseFields } from './output/result.ts';
+import type { Note } from './output/terminal.ts';
+import { print, writeResult } from './output/write.ts';
+import { rerunLine } from './request/rerun.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
+import { readValues } from './values/read-values.ts';
+
+/** Reads a command line and does what it says; resolves to the exit code. Notes in `progress` how far it has come. */
+export async function runCommandLine(progress: Progress): Promise<number> {
+  const { argv, io } = progress;
+  const parsed = await parseCommandLine(argv, io);
+  if (parsed.kind === 'text') {
+    await print(parsed.text, io);
+    return exitCodes.ok;
+  }
+  progress.parsed = parsed;
+  progress.settings = readSettings(parsed.globals, io);
+  return runCommand(parsed, progress.settings, progress);
+}
+
+async function runCommand(parsed: ParsedCommand, settings: Settings, progress: Progress): Promise<number> {
+  const { command, written, globals } = parsed;
+  const { io, argv } = progress;
+  const fields = command.fields ?? [];
+  const chosen = settings.fields && chooseFields(settings.fields, fields);
+  const session = openSession({ flags: globals, settings, options: written.options, io });
+  progress.session = session;
+  const { values, picked } = await readValues(command, written, session);
+  progress.argv = [...argv, ...picked];
+  if (command.operation) {
+    const { checkFields } = await import('./values/check-fields.ts');
+    checkFields(command, values);
+  }
+  const destination = settings.output === null ? null : await openDestination(settings.output, settings.force, io);
+  progress.destination = destination;
+  const result = await command.run(values, session).catch((error: unknown) => {
+    // The error is the result then, and `fail` prints it.
+    if (!io.stop.aborted) session.delivered();
+    return dryRunOutcome(error);
+  });
+  const rerun = (key: string) => rerunLine(progress.argv, key, { command, written, showsSecrets: io.stderr.isTTY });
+  const isTaken = await writeResult(result, { settings, io, fields, chosen, destination, rerun });
+  if (isTaken) session.delivered();
+  else if (result.idempotencyKey !== undefined) await session.say(unread(rerun(result.idempotencyKey)));
+  await result.afterwards?.();
+  return result.exitCode ?? exitCodes.ok;
+}
+
+const unread = (line: string): Note => ({
+  tone: 'warning',
+  text: `the reader of stdout has gone without the answer; this prints it again:\n  ${line}`,
+});
+
+async function dryRunOutcome(error: unknown): Promise<CommandResult> {
+  if (!(error instanceof Error) || error.name !== 'DryRun') throw error;
+  const { DryRun } = await import('./request/dry-run.ts');
+  if (error instanceof DryRun) return error.outcome;
+  throw error;
+}
 
 /** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
 export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
-
-export interface ParsedCommand {
-  readonly kind: 'command';
-  readonly command: Command;
-  readonly written: Written;
-  readonly globals: GlobalFlags;
-}
-
-/** The texts of a command line by the names of their specs, not yet parsed. */
-export interface Written {
-  readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-}
 
 /** What commander comes to while it reads. */
 interface Reading {
@@ -64,7 +113,7 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
 /** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const root = newCommander('lkm', '', reading);
-  showHelp(root, reading, async (view) => (await import('./help/root.ts')).rootHelp(view));
+  showHelp(root, reading, async (view) => (await import('./help/pages.ts')).rootHelp(view));
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
   root.option('--token <TOKEN>');
 

@@ -1,21 +1,29 @@
-import { exitCodes } from './failure/exit-codes.ts';
+import { exitCodes } from './failure/errors.ts';
+import type { Progress } from './failure/fail.ts';
 import type { Io } from './io.ts';
 
-/** Runs one command line, without the words for node and script; resolves to its exit code. */
+/**
+ * Runs one command line, without the words for node and script; resolves to its exit code. The one place that catches
+ * errors.
+ */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const text = await textFor(argv, io);
-  if (text === null) {
-    const { runCommandLine } = await import('./run-command-line.ts');
-    return runCommandLine(argv, io);
-  }
+  const progress: Progress = { argv, io };
+  const code = await runLine(progress).catch((error: unknown) => explain(error, progress));
   try {
-    await io.stdout.write(text);
-    return exitCodes.ok;
+    progress.destination?.discard();
+    await progress.session?.close();
+    return code;
   } catch (error) {
-    const { fail } = await import('./failure/fail.ts');
-    const { unwritable } = await import('./output/write.ts');
-    return fail(unwritable('to stdout', error), { argv, io });
+    return code === exitCodes.ok ? explain(error, progress) : code;
   }
+}
+
+async function runLine(progress: Progress): Promise<number> {
+  const { argv, io } = progress;
+  const text = await textFor(argv, io);
+  if (text !== null) return show(text, io);
+  const { runCommandLine } = await import('./program.ts');
+  return runCommandLine(progress);
 }
 
 /** The text for the command lines that are typed most and need nothing but metadata: loading more takes longer. */
@@ -24,6 +32,21 @@ async function textFor(argv: readonly string[], io: Io): Promise<string | null> 
   if (others.length > 0) return null;
   if (word === '--version' || word === '-V') return `${io.version}\n`;
   if (word !== undefined && word !== '--help' && word !== '-h' && word !== 'help') return null;
-  const [{ rootHelp }, { helpView }] = await Promise.all([import('./help/root.ts'), import('./help/section.ts')]);
+  const [{ rootHelp }, { helpView }] = await Promise.all([import('./help/pages.ts'), import('./help/section.ts')]);
   return rootHelp(helpView(argv, io));
+}
+
+async function show(text: string, io: Io): Promise<number> {
+  try {
+    await io.stdout.write(text);
+    return exitCodes.ok;
+  } catch (error) {
+    const { unwritable } = await import('./output/write.ts');
+    throw unwritable('to stdout', error);
+  }
+}
+
+async function explain(error: unknown, progress: Progress): Promise<number> {
+  const { fail } = await import('./failure/fail.ts');
+  return fail(error, progress);
 }

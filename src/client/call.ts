@@ -1,13 +1,10 @@
 import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
-import { sendOnce } from './attempt.ts';
-import { toCallError } from './errors.ts';
+import { type PreparedRequest, type ResponseHeaders, sendOnce, type Transport } from './attempt.ts';
+import { isInProgress, mayHaveRun, toCallError } from './errors.ts';
 import type { AttemptEvent, CallOptions } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
-import { maxResponseBytes, readResult } from './response.ts';
-import { isReplayed } from './response-headers.ts';
-import { addAttempt, addWait, noAttempts, type RetryLimits, retryDelay } from './retry.ts';
+import { type AttemptResult, isReplayed, maxResponseBytes, readResult } from './response.ts';
 import type { Timing } from './timing.ts';
-import type { PreparedRequest, ResponseHeaders, Transport } from './transport.ts';
 
 /** What all calls of one client share. */
 export interface CallContext {
@@ -87,3 +84,139 @@ function prepareRequest(
     body,
   };
 }
+
+/** How long and how often a call may be repeated; `ClientOptions` documents each. */
+export interface RetryLimits {
+  /** Null when the caller set no number. */
+  readonly maxRetries: number | null;
+  readonly maxElapsedMs: number;
+  readonly maxWaitMs: number;
+}
+
+/** What the attempts of one call add up to. */
+export interface RetryState {
+  readonly attempts: number;
+  /** Attempts that failed, not counting those that met a request in progress. */
+  readonly failures: number;
+  /** Those failures in which the service could be reached. */
+  readonly reachedFailures: number;
+  /** Milliseconds since the first failure other than a rate limit: attempts and waits. */
+  readonly failingMs: number;
+  /** Attempts that met a request in progress (409/3). */
+  readonly inProgress: number;
+  /** Milliseconds waited for a request in progress. */
+  readonly inProgressMs: number;
+  /** Whether any attempt may have reached the service. */
+  readonly sent: boolean;
+  /** Whether any attempt may have carried out the operation. */
+  readonly mayHaveRun: boolean;
+}
+
+/** The state before the first attempt. */
+export const noAttempts: RetryState = {
+  attempts: 0,
+  failures: 0,
+  reachedFailures: 0,
+  failingMs: 0,
+  inProgress: 0,
+  inProgressMs: 0,
+  sent: false,
+  mayHaveRun: false,
+};
+
+/** The number of retries when the caller sets none. */
+const DEFAULT_RETRIES = 4;
+
+const BASE_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5_000;
+/** Waits add up to the time allowed even if the jitter is always 0. */
+const MIN_BACKOFF_MS = 50;
+
+/** Adds an attempt that took `durationMs`. */
+export function addAttempt(state: RetryState, result: AttemptResult, durationMs: number): RetryState {
+  const failed = result.kind !== 'success' && !isRequestInProgress(result);
+  return {
+    attempts: state.attempts + 1,
+    failures: state.failures + (failed ? 1 : 0),
+    reachedFailures: state.reachedFailures + (failed && !isOutage(result) ? 1 : 0),
+    failingMs: state.failingMs === 0 ? 0 : state.failingMs + durationMs,
+    inProgress: state.inProgress + (isRequestInProgress(result) ? 1 : 0),
+    inProgressMs: state.inProgressMs,
+    sent: state.sent || hasReached(result),
+    mayHaveRun: state.mayHaveRun || resultMayHaveRun(result),
+  };
+}
+
+/** Adds the wait after an attempt. */
+export function addWait(state: RetryState, result: AttemptResult, waitMs: number): RetryState {
+  if (isRequestInProgress(result)) return { ...state, inProgressMs: state.inProgressMs + waitMs };
+  return isStatus(result, 429) ? state : { ...state, failingMs: state.failingMs + waitMs };
+}
+
+/**
+ * Milliseconds until the next attempt, or null when the call ends with this one: exponential backoff with full jitter,
+ * or what the service asks for. Reads and mutations alike, since the idempotency key makes a repetition safe.
+ *
+ * `state` includes the attempt; `random` is at least 0 and below 1. Decision 0038 has the numbers.
+ */
+export function retryDelay(
+  result: AttemptResult,
+  state: RetryState,
+  limits: RetryLimits,
+  random: number,
+): number | null {
+  if (isRequestInProgress(result)) return inProgressDelay(result, state, limits, random);
+  if (!isTransient(result) || !isWithinRetries(result, state, limits)) return null;
+  const backoffMs = backoff(state.failures, random);
+  // Only these statuses use `Retry-After` in the contract.
+  const askedMs = isStatus(result, 429, 503) ? retryAfter(result) : null;
+  if (isStatus(result, 429)) return atMost(limits.maxWaitMs, askedMs ?? Math.min(backoffMs, limits.maxWaitMs));
+  const remainingMs = limits.maxElapsedMs - state.failingMs;
+  if (!(remainingMs > 0)) return null;
+  return askedMs === null
+    ? Math.min(backoffMs, Math.ceil(remainingMs))
+    : atMost(limits.maxWaitMs, Math.max(MIN_BACKOFF_MS, askedMs));
+}
+
+/** A request in progress is waited for up to `maxWaitMs` in all; the minimum makes sure that the waits add up. */
+function inProgressDelay(result: AttemptResult, state: RetryState, limits: RetryLimits, random: number): number | null {
+  const waitMs = Math.max(BASE_BACKOFF_MS, retryAfter(result) ?? backoff(state.inProgress, random));
+  return atMost(limits.maxWaitMs - state.inProgressMs, waitMs);
+}
+
+function isWithinRetries(result: AttemptResult, state: RetryState, { maxRetries }: RetryLimits): boolean {
+  if (maxRetries !== null) return state.failures <= maxRetries;
+  return isOutage(result) || state.reachedFailures <= DEFAULT_RETRIES;
+}
+
+function isTransient(result: AttemptResult): boolean {
+  if (result.kind === 'success') return false;
+  if (result.kind === 'network-failure') return result.retryable;
+  return [429, 500, 502, 503, 504].includes(result.status);
+}
+
+/** The service, or the proxy in front of it, is down for now, as in a restart. */
+function isOutage(result: AttemptResult): boolean {
+  if (result.kind === 'network-failure') return result.unreachable;
+  return isStatus(result, 502, 503, 504);
+}
+
+const isStatus = (result: AttemptResult, ...statuses: readonly number[]): boolean =>
+  'status' in result && statuses.includes(result.status);
+
+const retryAfter = (result: AttemptResult) => ('retryAfterMs' in result ? result.retryAfterMs : null);
+
+const isRequestInProgress = (result: AttemptResult) => result.kind === 'error-response' && isInProgress(result);
+
+const hasReached = (result: AttemptResult) => result.kind !== 'network-failure' || result.reached;
+
+function resultMayHaveRun(result: AttemptResult): boolean {
+  if (result.kind === 'error-response') return mayHaveRun(result);
+  if (result.kind === 'invalid-response') return !result.foreign;
+  return hasReached(result);
+}
+
+const backoff = (attempt: number, random: number) =>
+  Math.max(MIN_BACKOFF_MS, Math.floor(random * Math.min(MAX_BACKOFF_MS, BASE_BACKOFF_MS * 2 ** (attempt - 1))));
+
+const atMost = (limitMs: number, waitMs: number) => (waitMs <= limitMs ? waitMs : null);

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { type Contract, contract } from '../contract/index.ts';
-import { readBaseUrl } from './base-url.ts';
+import { fetchTransport, openNetworkTransport } from './attempt.ts';
 import { type CallContext, call } from './call.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
-import { checkToken } from './request.ts';
-import { deprecationReporter } from './response-headers.ts';
+import { checkToken, readBaseUrl } from './request.ts';
+import { deprecationReporter } from './response.ts';
 import { systemTiming } from './timing.ts';
-import { fetchTransport, openNetworkTransport } from './transport.ts';
 
 /** Every operation of the contract as a function: `client.keys.create({ productId }, options)`. */
 export type Client = ClientOf<Contract>;
@@ -48,16 +47,23 @@ export type Plain<T> = T extends string & z.$brand
  */
 export function createClient(options: ClientOptions): Client {
   const context = readOptions(options);
+  return clientOf(
+    (endpoint) =>
+      (input = {}, callOptions = {}) =>
+        call(context, endpoint, input, callOptions),
+  );
+}
+
+/** A client whose operations are made by a function, one after the other. */
+export function clientOf(operation: (endpoint: AnyEndpoint) => AnyOperation): Client {
   const resources = Object.entries(contract).map(([resource, named]) => [
     resource,
-    Object.fromEntries(Object.entries(named).map(([name, endpoint]) => [name, operation(context, endpoint)])),
+    Object.fromEntries(Object.entries(named).map(([name, endpoint]) => [name, operation(endpoint)])),
   ]);
   return Object.fromEntries(resources) as Client;
 }
 
-function operation(context: CallContext, endpoint: AnyEndpoint) {
-  return (input: unknown = {}, options: CallOptions = {}) => call(context, endpoint, input, options);
-}
+type AnyOperation = (input?: unknown, options?: CallOptions) => Promise<unknown>;
 
 function readOptions(options: ClientOptions): CallContext {
   const { token, fetch, timing = systemTiming } = options;

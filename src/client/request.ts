@@ -60,9 +60,9 @@ interface EncodedPart {
 }
 
 /** The schemas of query and body each parse the whole input and keep the fields they name. */
-function encodePart(schema: AnyEndpoint['query'], input: unknown): EncodedPart {
+function encodePart(schema: z.ZodType | undefined, input: unknown): EncodedPart {
   if (schema === undefined) return { fields: {}, issues: [] };
-  const result = z.safeEncode(schema, input as Record<string, unknown>);
+  const result = z.safeEncode(schema, input);
   if (result.success) return { fields: Object.fromEntries(Object.entries(result.data ?? {})), issues: [] };
   const issues = result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
   return { fields: {}, issues };
@@ -83,3 +83,31 @@ function toSearch(fields: Readonly<Record<string, unknown>>): string {
   }
   return search.size === 0 ? '' : `?${search}`;
 }
+
+/** The checked address of a service. */
+export interface BaseUrl {
+  /** Without a slash at the end. */
+  readonly href: string;
+  readonly host: string;
+  readonly isLoopback: boolean;
+}
+
+/** Reads a base URL; throws an {@link InputError} unless it is `https:`, or `http:` on loopback or where allowed. */
+export function readBaseUrl(text: string, options: { readonly plainHttpAllowed: boolean }): BaseUrl {
+  if (!URL.canParse(text)) throw invalidBaseUrl('is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalidBaseUrl('must begin with https://');
+  if (url.username !== '' || url.password !== '') throw invalidBaseUrl('must not carry a user name or password');
+  if (url.search !== '' || url.hash !== '') throw invalidBaseUrl('must not carry a query or fragment');
+  const isLoopback = isLoopbackName(url.hostname);
+  if (url.protocol === 'http:' && !isLoopback && !options.plainHttpAllowed) {
+    throw invalidBaseUrl('must begin with https://; plain http is for loopback addresses only');
+  }
+  return { href: url.href.replace(/\/+$/, ''), host: url.host, isLoopback };
+}
+
+/** `URL` has already turned `127.1` and `0x7f000001` into `127.0.0.1`. */
+const isLoopbackName = (hostname: string) =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
+const invalidBaseUrl = (message: string) => new InputError([{ path: 'baseUrl', message }]);

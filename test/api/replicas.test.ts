@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/index.ts';
 import { engines } from '../support/engines.ts';
 import { startServing } from '../support/serving.ts';
 import { createWorld } from '../support/world.ts';

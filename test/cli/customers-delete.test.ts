@@ -77,6 +77,15 @@ describe('deleting several customers', () => {
     ]);
   });
 
+  it('has the chosen fields of each in JSON', async () => {
+    const { fetch } = serviceOf(['a', 'b'], { a: gone });
+    const { stdout } = await remove(['a', 'b'], { fetch }, ['--json', '--fields', 'id,deleted']);
+    expect(JSON.parse(stdout)).toEqual([
+      { id: 'a', deleted: false },
+      { id: 'b', deleted: true },
+    ]);
+  });
+
   it('stops where the service has no answer, says what is left, and goes on there when it is run again', async () => {
     const cwd = tempFolder();
     const lost = serviceOf(['a', 'b', 'c'], { b: refusal(500, 1, 'Server error') });

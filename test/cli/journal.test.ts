@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stateDir } from '../../src/cli/config/paths.ts';
+import { stateDir } from '../../src/cli/config/files.ts';
 import { openJournal } from '../../src/cli/request/journal.ts';
 import { fakeIo, lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';

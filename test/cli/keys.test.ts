@@ -48,6 +48,7 @@ describe('a licence key', () => {
         'customer     Ada Ltd <it@ada.example>',
         `customer id  ${customer}`,
         'features     –',
+        'metadata     –',
         'created      just now',
         '',
         'HOST ID   TAG     IP ADDRESS  ACTIVATED',
@@ -66,6 +67,24 @@ describe('a licence key', () => {
     const lookup = JSON.parse(await answer('keys', 'get', key, '--json'));
     expect(Object.keys(lookup)).toEqual(['license', 'customer']);
     expect(lookup.license.metadata).toEqual({ features: { export: true, cores: 8 }, is_trial: true });
+  });
+
+  it('keeps free metadata, as text, beside its features', async () => {
+    const { at, answer } = await shop();
+    const metadata = ['--metadata', 'orderNumber=1042', '--metadata', 'note=paid=yes', '--metadata', 'plan='];
+    const key = await answer('keys', 'create', ...metadata, '--feature', 'cores=8');
+    expect(JSON.parse(await answer('keys', 'get', key, '--json')).license.metadata).toEqual({
+      features: { cores: 8 },
+      is_trial: false,
+      orderNumber: '1042',
+      note: 'paid=yes',
+      plan: '',
+    });
+    const { stdout } = await at(['keys', 'get', key], { terminal: true });
+    expect(stdout).toContain('features     cores=8\nmetadata     orderNumber=1042, note=paid=yes, plan=\n');
+    expect(await answer('keys', 'get', key, '--fields', 'metadata')).toBe(
+      '{"features":{"cores":8},"is_trial":false,"orderNumber":"1042","note":"paid=yes","plan":""}',
+    );
   });
 
   it('is one row of values in a pipe', async () => {

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/cli/failure/report.ts';
 import { leaves } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
-import { ApiError, NetworkError, ProtocolError } from '../../src/client/index.ts';
+import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
-import { KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+import { issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 
 const create = ['keys', 'create', '-P', PRODUCT];
 
@@ -155,6 +155,9 @@ describe('what the schema library says', () => {
       'more features than there may be',
       [...create, ...Array.from({ length: 41 }, (_, at) => ['--feature', `f${at}`]).flat()],
     ],
+    ['metadata with a long name', [...create, '--metadata', `${deep}=1`]],
+    ['metadata with a long value', [...create, '--metadata', `a=${long}`]],
+    ['metadata with a control character', [...create, '--metadata', 'a=b\u0007']],
     ['a deep field', [...create, '--fields', deep]],
     ['a field of every object', [...create, '--fields', '__proto__,constructor']],
     ['a control character in a name', ['customers', 'create', '--name', 'a\u0007b']],
@@ -176,12 +179,35 @@ describe('what the schema library says', () => {
     expect(stderr.length).toBeLessThan(1_500);
   });
 
-  it('is left out where the contract says how many features there may be', async () => {
-    const features = Array.from({ length: 41 }, (_, at) => ['--feature', `f${at}`]).flat();
-    const { stderr } = await lkm([...create, ...features], { env: remote });
-    expect(stderr).toBe('error: --feature does not fit: at most 40 members\n');
+  it.each<[argv: string[], message: string]>([
+    [features(41), '--feature does not fit: at most 40 members'],
+    [metadata(50), ''],
+    [metadata(51), '--metadata is given 51 times; 50 entries are the most'],
+    [metadata(60), '--metadata is given 60 times; 50 entries are the most'],
+    [metadata(20, 'x'.repeat(480)), '--metadata does not fit: at most 8192 bytes as JSON'],
+    [
+      ['--metadata', `order=${'x'.repeat(501)}`],
+      '--metadata order: a name has 1 to 64 characters and a value up to 500, all of which print',
+    ],
+    [['--metadata', 'order'], "--metadata: 'order' has no value; write NAME=VALUE"],
+    [['--metadata', '=1'], "--metadata: '=1' has no name; write NAME=VALUE"],
+    [['--metadata', 'features=sso'], '--metadata: features has an option of its own: --feature'],
+    [['--metadata', 'is_trial=true'], '--metadata: is_trial has an option of its own: --trial'],
+    [['--metadata', 'a=1', '--metadata', 'b=2', '--metadata', 'a=3'], '--metadata a is given twice'],
+    [['--feature', 'a', '--feature', 'b', '--feature', 'a=false'], '--feature a is given twice'],
+  ])('is the bound of the contract in plain words (%#)', async (argv, message) => {
+    const { fetch, seen } = scriptedService(issued);
+    const { code, stderr } = await lkm([...create, '--expires', 'never', '-q', ...argv], { fetch, env: remote });
+    const isTaken = message === '';
+    expect({ code, stderr }).toEqual({ code: isTaken ? 0 : 2, stderr: isTaken ? '' : `error: ${message}\n` });
+    expect(seen).toHaveLength(isTaken ? 1 : 0);
   });
 });
+
+const features = (count: number): string[] => Array.from({ length: count }, (_, at) => ['--feature', `f${at}`]).flat();
+
+const metadata = (count: number, value = ''): string[] =>
+  Array.from({ length: count }, (_, at) => ['--metadata', `m${at}=${value}`]).flat();
 
 describe('a certificate', () => {
   const serve = async (cert: string, key: string) => {

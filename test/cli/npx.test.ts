@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asTyped } from '../../src/cli/config/settings.ts';
+import { asTyped } from '../../src/cli/output/terminal.ts';
 import { leaves } from '../../src/cli/tree.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 import { listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lkm, tempFolder } from './fake-io.ts';
+import type { Fetch } from '../../src/contract/endpoint.ts';
+import { lkm, NOW, tempFolder } from './fake-io.ts';
+import { customer, listed, remote, scriptedService } from './scripted-service.ts';
 
 const onNewDatabase = () => {
   const surroundings = { cwd: tempFolder(), env: { LKM_DB: 'lkm.db' } };
@@ -35,6 +37,95 @@ describe('customers', () => {
     ]);
     expect(stderr).toBe('');
     expect((await at('customers', 'list', '-q')).stdout).toBe('');
+  });
+});
+
+describe('customers list', () => {
+  /** A database with three customers, and their names as a command lists them. */
+  async function shop() {
+    const surroundings = { cwd: tempFolder(), env: { LKM_DB: 'lkm.db' } };
+    const customers = [
+      ['Ada Engines Ltd', '--email', 'it@Ada.example'],
+      ['Bob', '--email', 'bob@engines.example'],
+      ['Eve'],
+    ];
+    for (const [at, words] of customers.entries()) {
+      await lkm(['customers', 'create', '--create', '--name', ...words], { ...surroundings, now: NOW + at });
+    }
+    return { list: (...argv: string[]) => lkm(['customers', 'list', '--fields', 'name', ...argv], surroundings) };
+  }
+
+  it.each<[argv: readonly string[], names: string]>([
+    [[], 'Ada Engines Ltd\nBob\nEve\n'],
+    [['--email', 'ADA'], 'Ada Engines Ltd\n'],
+    [['--text', 'engines'], 'Ada Engines Ltd\nBob\n'],
+    [['--text', 'ngines'], ''],
+    [['--text', 'engines', '--email', 'bob'], 'Bob\n'],
+    [['--active', 'true'], 'Ada Engines Ltd\nBob\nEve\n'],
+    [['--active', 'false'], ''],
+  ])('names those who fit %j', async (argv, names) => {
+    const { list } = await shop();
+    const stderr = names === '' ? 'no customer fits; leave a filter out to see more\n' : '';
+    expect(await list(...argv)).toEqual({ code: 0, stdout: names, stderr });
+  });
+
+  it('stops at --limit, and says when there are more', async () => {
+    const { list } = await shop();
+    const more = 'these are the first 2; there are more\n';
+    expect(await list('--limit', '2')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\n', stderr: more });
+    expect(await list('--limit', '3')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\nEve\n', stderr: '' });
+    expect((await list('--limit', '2', '--text', 'engines')).stderr).toBe('');
+    expect((await list('--limit', '2', '-q')).stderr).toBe('');
+  });
+
+  it('lets the service filter, and asks it for no more than --limit needs', async () => {
+    const asked = async (...argv: string[]) => {
+      const { fetch, seen } = scriptedService(listed([]));
+      await lkm(['customers', 'list', ...argv], { fetch, env: remote });
+      return seen.map(({ path }) => path);
+    };
+    expect(await asked()).toEqual(['/customer']);
+    expect(await asked('--email', 'a b', '--text', 'c', '--active', 'false')).toEqual([
+      '/customer?email=a+b&text=c&active=false',
+    ]);
+    expect(await asked('--limit', '10')).toEqual(['/customer?page=1&limit=11']);
+    expect(await asked('--limit', '5000')).toEqual(['/customer?page=1&limit=1000']);
+  });
+
+  it.each([
+    [['--active', 'yes'], "--active: 'yes' is neither true nor false"],
+    [['--text', ''], '--text has 0 characters; 1 to 256 are needed'],
+    [['--email', 'x'.repeat(257)], '--email has 257 characters; 1 to 256 are needed'],
+  ])('refuses %j before anything is sent', async (argv, message) => {
+    const { fetch, seen } = scriptedService(listed([]));
+    const ran = await lkm(['customers', 'list', ...argv], { fetch, env: remote });
+    expect(ran).toEqual({ code: 2, stdout: '', stderr: `error: ${message}\n` });
+    expect(seen).toEqual([]);
+  });
+
+  it('reads the pages that a long --limit needs', async () => {
+    const numbered = Array.from({ length: 1_500 }, (_, at) => customer(`cus_${at}`, `name ${at}`));
+    const pages: string[] = [];
+    const fetch: Fetch = async ({ url }) => {
+      const { search, searchParams } = new URL(url);
+      pages.push(search);
+      const page = Number(searchParams.get('page'));
+      const data = numbered.slice((page - 1) * 1_000, page * 1_000);
+      const meta = { total: numbered.length, page, limit: 1_000, totalPages: 2 };
+      return Response.json({ action: 'customers.list', status: true, data, meta, code: 0 });
+    };
+    const { stdout, stderr } = await lkm(['customers', 'list', '--limit', '1200', '--fields', 'id'], {
+      fetch,
+      env: remote,
+    });
+    expect(stdout).toBe(
+      numbered
+        .slice(0, 1_200)
+        .map(({ id }) => `${id}\n`)
+        .join(''),
+    );
+    expect(stderr).toBe('these are the first 1200; there are more\n');
+    expect(pages).toEqual(['?page=1&limit=1000', '?page=2&limit=1000']);
   });
 });
 

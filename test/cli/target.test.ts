@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addProfile } from '../../src/cli/config/config.ts';
+import { addProfile } from '../../src/cli/config/profiles.ts';
 import { fakeIo, lkm, tempFolder } from './fake-io.ts';
 import { listed, PRODUCT, refusal, scriptedService } from './scripted-service.ts';
 

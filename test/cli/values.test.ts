@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { locate, withoutPassword, withoutPasswords } from '../../src/cli/config/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
-import { parseFeature } from '../../src/cli/values/feature.ts';
-import { parseLimit } from '../../src/cli/values/numbers.ts';
+import { parseFeature, parseLimit } from '../../src/cli/values/scalars.ts';
 import { parseDuration, parseExpiry } from '../../src/cli/values/time.ts';
 import { NOW } from './fake-io.ts';
 

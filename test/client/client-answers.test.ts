@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError, ProtocolError } from '../../src/client/index.ts';
+import { ApiError, ProtocolError } from '../../src/index.ts';
 import { issued, licenseKey, productId, shortLicense } from './examples.ts';
 import { type Answer, json, scriptedClient, scriptedService, text } from './scripted-service.ts';
 

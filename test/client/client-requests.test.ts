@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InputError } from '../../src/client/index.ts';
+import { InputError } from '../../src/index.ts';
 import { customer, issued, licenseKey, productId, shortLicense } from './examples.ts';
 import { json, scriptedClient, scriptedService } from './scripted-service.ts';
 

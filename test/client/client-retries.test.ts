@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type AttemptEvent, NetworkError } from '../../src/client/index.ts';
+import { type AttemptEvent, NetworkError } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import {
   type Answer,

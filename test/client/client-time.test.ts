@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type ClientOptions, createClient, NetworkError } from '../../src/client/index.ts';
+import { type ClientOptions, createClient, NetworkError } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
 

@@ -1,8 +1,8 @@
 import { expectTypeOf, test } from 'vitest';
-import type { CallOptions, Client } from '../../src/client/index.ts';
 import type { Customer } from '../../src/contract/customers.ts';
 import type { License } from '../../src/contract/licenses.ts';
 import type { List } from '../../src/contract/reply.ts';
+import type { CallOptions, Client } from '../../src/index.ts';
 
 test('an operation takes plain values, without brands', () => {
   type Input = Parameters<Client['keys']['create']>[0];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeprecationNotice } from '../../src/client/index.ts';
+import type { DeprecationNotice } from '../../src/index.ts';
 import { issued, productId } from './examples.ts';
 import { json, scriptedClient, scriptedService } from './scripted-service.ts';
 

@@ -1,4 +1,4 @@
-import type { Timing } from '../../src/client/index.ts';
+import type { Timing } from '../../src/index.ts';
 
 /** 2026-11-21, 12:00 UTC. */
 export const noon = Date.UTC(2026, 10, 21, 12);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcomeUnknown } from '../../src/client/index.ts';
+import { outcomeUnknown } from '../../src/index.ts';
 import { licenseKey, productId } from './examples.ts';
 import { type Answer, json, refusal, reset, scriptedClient, scriptedService, text } from './scripted-service.ts';
 

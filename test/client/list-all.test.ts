@@ -1,9 +1,9 @@
 import { expect, expectTypeOf, test } from 'vitest';
-import { createClient, listAll } from '../../src/client/index.ts';
 import { maxResponseBytes } from '../../src/client/response.ts';
 import { Customer } from '../../src/contract/customers.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { contract } from '../../src/contract/index.ts';
+import { createClient, listAll } from '../../src/index.ts';
 import { customer } from './examples.ts';
 
 const { reply } = contract.customers.list;

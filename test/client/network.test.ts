@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
+import { createClient } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
 import { listen, serve, unusedAddress } from './loopback.ts';

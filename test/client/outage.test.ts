@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type ClientOptions, createClient } from '../../src/client/index.ts';
 import { systemTiming } from '../../src/client/timing.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
+import { type ClientOptions, createClient } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming, noon } from './fake-timing.ts';
 import { unusedAddress } from './loopback.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { issued, productId } from './examples.ts';
 import { serve } from './loopback.ts';
 
-const clientPath = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
+const clientPath = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 
 test('a script ends within a second of its last call, with its connection still open', async () => {
   const baseUrl = await serve((_request, response) => response.end(JSON.stringify(issued)));

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { type Client, type ClientOptions, createClient } from '../../src/client/index.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/index.ts';
 import { fakeTiming } from './fake-timing.ts';
 
 /** One answer; made anew for each request, since a body is read once. */

@@ -1,6 +1,6 @@
 import { argument, command } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
-import { topics } from '../help/topics.ts';
+import { type Topic, topics } from '../help/topics.ts';
 import type { View } from '../output/result.ts';
 
 const names = Object.keys(topics).join(', ');
@@ -16,7 +16,8 @@ export const help = command({
   ],
 
   async run({ topic }) {
-    const explain = Object.hasOwn(topics, topic) ? topics[topic as keyof typeof topics] : undefined;
+    const known: Readonly<Record<string, Topic>> = topics;
+    const explain = Object.hasOwn(known, topic) ? known[topic] : undefined;
     if (!explain) throw new UsageError(`there is no topic '${topic}'`, [`Topics: ${names}`]);
     const page = ({ columns, paint }: View) => explain({ columns: Math.min(columns, 100), paint });
     return { kind: 'page', page, data: { topic, text: explain() }, quiet: [] };

@@ -27,10 +27,7 @@ export const quickstart = command({
     const folder = join(io.tempDir, `lkm-quickstart-${io.uuid().slice(0, 8)}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const db = flags.db === undefined ? join(folder, 'lkm.db') : locate(flags.db, io);
-    const [{ takeTour }, { renderTour }] = await Promise.all([
-      import('../quickstart/tour.ts'),
-      import('../quickstart/page.ts'),
-    ]);
+    const { renderTour, takeTour } = await import('./quickstart-tour.ts');
     const tour = await takeTour({ db, file: join(folder, 'build-01.lic') }, io);
     const { product, customer, key, file, verdicts } = tour;
     return {

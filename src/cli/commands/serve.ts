@@ -3,20 +3,18 @@ import { resolve } from 'node:path';
 import type { LogFormat } from '../../server/log.ts';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
-import { addProfile, moveProfile, readConfig } from '../config/config.ts';
+import { closeCommand, defaultDatabase, isOpenToOthers } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
-import { defaultDatabase } from '../config/paths.ts';
-import { closeCommand, isOpenToOthers } from '../config/private-file.ts';
-import { profileOf } from '../config/profiles.ts';
+import { addProfile, moveProfile, profileOf, readConfig } from '../config/profiles.ts';
 import { forgetServer, recordServer, serversFolder } from '../config/running-servers.ts';
 import type { CommandContext } from '../context.ts';
-import { LocalError } from '../failure/errors.ts';
+import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import type { Note } from '../output/result.ts';
-import { quote } from '../request/rerun.ts';
-import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/numbers.ts';
+import type { Note } from '../output/terminal.ts';
+import { quote } from '../output/words.ts';
+import { readTls } from '../values/files.ts';
+import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/scalars.ts';
 import { parseClock } from '../values/time.ts';
-import { readTls } from '../values/tls.ts';
 
 export const serve = command({
   path: 'serve',
@@ -153,8 +151,7 @@ async function record(served: Served, { io, say, onClose }: CommandContext): Pro
     recordServer(served, io);
     onClose(async () => forgetServer(io));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
-    const text = `cannot write to ${serversFolder(io)} (${code}): -p local does not find this server`;
+    const text = `cannot write to ${serversFolder(io)} (${codeOf(error)}): -p local does not find this server`;
     await say({ tone: 'warning', text });
   }
 }

@@ -1,8 +1,10 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { quote } from '../request/rerun.ts';
-import { type Config, type Profile, readConfig } from './config.ts';
+import { quote } from '../output/words.ts';
+import { configDir, readPrivateFile, syncFolder, withLock, writeAtomically } from './files.ts';
 import { isPostgres } from './location.ts';
 import { runningServers } from './running-servers.ts';
 
@@ -67,3 +69,107 @@ function unknownProfile(name: string, config: Config): UsageError {
   const hint = known.length > 0 ? `Stored: ${known.join(', ')}` : 'None is stored yet; lkm serve stores one as local.';
   return new UsageError(`there is no profile '${name}'`, [hint]);
 }
+
+/** A stored account: where its service is, and the token that belongs to it. */
+export interface Profile {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** The database file behind it, for a server of this machine. */
+  readonly db?: string;
+}
+
+export interface Config {
+  readonly version: 1;
+  readonly currentProfile: string | null;
+  readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+const empty: Config = { version: 1, currentProfile: null, profiles: {} };
+
+/** The file itself; only its owner may read it, since it holds tokens. */
+export const configFile = (io: Io): string => join(configDir(io), 'config.json');
+
+/**
+ * Reads the configuration; one that was never written is empty. Throws `LocalError` when it is broken or newer, or when
+ * others can read it.
+ */
+export function readConfig(io: Io): Config {
+  const path = configFile(io);
+  if (!existsSync(path)) return empty;
+  const text = readPrivateFile(path, io);
+  try {
+    return checked(JSON.parse(text), path);
+  } catch (error) {
+    if (error instanceof LocalError) throw error;
+    // Without its cause: a syntax error quotes the file, which holds tokens.
+    throw broken(path, 'cannot be read as JSON');
+  }
+}
+
+/**
+ * Stores a new profile under `name`, or under `name-2`, `name-3` … where that is taken: what is stored is never
+ * overwritten. The first profile becomes the current one. Returns the name. Throws `LocalError` as `readConfig` does.
+ */
+export function addProfile(io: Io, name: string, profile: Profile): string {
+  return changeConfig(io, (config) => {
+    const isTaken = (one: string): boolean => Object.hasOwn(config.profiles, one);
+    let free = name;
+    for (let number = 2; isTaken(free); number++) free = `${name}-${number}`;
+    const profiles = { ...config.profiles, [free]: profile };
+    return { config: { ...config, currentProfile: config.currentProfile ?? free, profiles }, value: free };
+  });
+}
+
+/** Stores that the service of a profile is at another address. */
+export function moveProfile(io: Io, name: string, baseUrl: string): void {
+  changeConfig(io, (config) => {
+    const { [name]: profile } = config.profiles;
+    if (profile === undefined) return { config, value: undefined };
+    return {
+      config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, baseUrl } } },
+      value: undefined,
+    };
+  });
+}
+
+/** Reads, changes and writes the configuration while no other process does. */
+function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: Config; readonly value: T }): T {
+  const folder = configDir(io);
+  const path = configFile(io);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return withLock(folder, io.uuid(), io, () => {
+      const { config, value } = change(readConfig(io));
+      writeAtomically(path, `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
+      syncFolder(folder);
+      return value;
+    });
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error instanceof LocalError) throw error;
+    throw new LocalError(`cannot write ${path} (${error.code})`, [], { cause: error });
+  }
+}
+
+function checked(stored: unknown, path: string): Config {
+  if (!isObject(stored)) throw broken(path, wrongForm);
+  if (typeof stored.version === 'number' && stored.version > 1) {
+    throw new LocalError(`${path} was written by a newer lkm`, ['Update lkm. The file was not touched.']);
+  }
+  const { version, currentProfile = null, profiles = {} } = stored;
+  const isNamed = currentProfile === null || typeof currentProfile === 'string';
+  if (version !== 1 || !isNamed || !isProfiles(profiles)) throw broken(path, wrongForm);
+  return { ...stored, version, currentProfile, profiles };
+}
+
+const wrongForm = 'does not have the form of a configuration';
+
+const isProfiles = (profiles: unknown): profiles is Config['profiles'] =>
+  isObject(profiles) && Object.values(profiles).every(isProfile);
+
+const isProfile = (profile: unknown): boolean =>
+  isObject(profile) && typeof profile.baseUrl === 'string' && typeof profile.token === 'string';
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const broken = (path: string, what: string): LocalError =>
+  new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Io } from '../io.ts';
-import { writeAtomically } from '../output/file.ts';
-import { stateDir } from './paths.ts';
-import { isPrivateFolder, makePrivateFolder } from './private-file.ts';
+import { isPrivateFolder, makePrivateFolder, stateDir, writeAtomically } from './files.ts';
 
 /** A server of this user that runs on this machine. */
 export interface RunningServer {

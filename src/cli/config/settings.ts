@@ -1,8 +1,8 @@
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
-import { takesColor } from '../output/paint.ts';
-import { parseCount } from '../values/numbers.ts';
+import { takesColor } from '../output/terminal.ts';
+import { parseCount } from '../values/scalars.ts';
 import { parseDuration } from '../values/time.ts';
 
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
@@ -113,18 +113,4 @@ function parsed(
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(`${given === undefined ? variable : flag}: ${error.message}`, error.hints, { cause: error });
   }
-}
-
-/** A command line inside a text: the name, and the first word of a command or an option. */
-const commandLine =
-  /(?<![\w./-])lkm(?= (?:-|(?:quickstart|serve|keys|customers|products|tokens|db|idempotency|version|help)\b))/g;
-
-/**
- * A text with the command lines in it as they are typed here. Where the command runs through npx in a checkout, npx may
- * fetch nothing: elsewhere on this machine the name could be that of another package in the registry.
- */
-export function asTyped(text: string, { npm_command: npmCommand, PATH = '' }: Io['env']): string {
-  if (npmCommand !== 'exec') return text;
-  const isFetched = PATH.includes('/_npx/');
-  return text.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');
 }

@@ -1,15 +1,9 @@
 import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { readSource } from '../values/text-source.ts';
-import { readPrivateFile } from './private-file.ts';
-import type { Target } from './target.ts';
-
-/** A token, and where it came from in words for an error. */
-export interface FoundToken {
-  readonly token: string;
-  readonly from: string;
-}
+import type { FoundToken, Target } from '../request/server.ts';
+import { readSource } from '../values/files.ts';
+import { readPrivateFile } from './files.ts';
 
 /**
  * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,

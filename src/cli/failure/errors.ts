@@ -1,4 +1,24 @@
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+/** What the exit code of the command means; scripts rely on it. */
+export const exitCodes = {
+  ok: 0,
+  internal: 1,
+  usage: 2,
+  notConfirmed: 3,
+  unauthenticated: 4,
+  forbidden: 5,
+  notFound: 6,
+  conflict: 7,
+  outcomeUnknown: 8,
+  rateLimited: 9,
+  serverError: 10,
+  network: 11,
+  partial: 12,
+  local: 13,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** A line that helps: a sentence, or a label with the command to type. */
 export type Hint = string | readonly [label: string, command: string];
@@ -79,4 +99,10 @@ export class InterruptedError extends CommandError {
     const exitCode = signal === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
     super('interrupted', exitCode, 'interrupted', hints);
   }
+}
+
+/** The code of a system error, such as `ENOENT`; for any other error its message. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? String(error.code) : error.message;
 }

@@ -1,11 +1,10 @@
+import type { ParsedCommand } from '../command.ts';
 import { withoutPasswords } from '../config/location.ts';
-import { asTyped, type Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
 import type { CommandSession } from '../context.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from '../output/destination.ts';
-import { createPaint, type Paint } from '../output/paint.ts';
-import { sanitise, sanitiseJson } from '../output/text.ts';
-import type { ParsedCommand } from '../program.ts';
+import { asTyped, createPaint, type Paint, sanitise, sanitiseJson } from '../output/terminal.ts';
 import { rerunLine } from '../request/rerun.ts';
 import { type Hint, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';

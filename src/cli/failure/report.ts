@@ -1,16 +1,8 @@
-import {
-  ApiError,
-  InputError,
-  type InputIssue,
-  NetworkError,
-  outcomeUnknown,
-  ProtocolError,
-} from '../../client/index.ts';
+import { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from '../../client/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
-import { adviseOn, type Situation } from './advice.ts';
-import { CommandError, type Hint } from './errors.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { explainConnection } from './network.ts';
+import { adviseOn, explainConnection, type Situation } from './advice.ts';
+import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
 
 /** An error as the person or the program at the other end needs it. */
 export interface Report {

@@ -1,5 +1,5 @@
 import type { Io } from '../io.ts';
-import { createPaint, type Paint, plain, takesColor } from '../output/paint.ts';
+import { createPaint, type Paint, plain, takesColor } from '../output/terminal.ts';
 
 /** How a help page is drawn. */
 export interface HelpView {

@@ -1,8 +1,9 @@
-import { environment } from './environment.ts';
-import { exitCodesTopic } from './exit-codes.ts';
+import { exitCodes } from '../failure/errors.ts';
+import { type GlobalOption, globalOptions } from '../global-options.ts';
 import { type HelpView, plainHelp, prose, rows } from './section.ts';
 
-type Topic = (view?: HelpView) => string;
+/** A text for people; without a view as for a pipe. */
+export type Topic = (view?: HelpView) => string;
 
 const formatRows = [
   ['table', 'for people: the default on a terminal'],
@@ -86,3 +87,77 @@ const ci: Topic = (view = plainHelp) =>
 export const topics = { environment, 'exit-codes': exitCodesTopic, formatting, idempotency, ci } satisfies Readonly<
   Record<string, Topic>
 >;
+
+const own = [
+  ['LKM_TOKEN', 'the token itself'],
+  ['LKM_PRODUCT', 'the product of the keys commands: -P'],
+  ['LKM_KEY_CHECK', 'off: send licence keys exactly as given, as --no-key-check does'],
+  ['LKM_CONFIG_DIR', 'the folder of config.json'],
+  ['LKM_STATE_DIR', 'the folder of the requests that have no response yet'],
+] as const;
+
+const ofOthers = [
+  ['CI', 'set on build machines: nothing is asked'],
+  ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
+  ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],
+  ['XDG_CONFIG_HOME', 'holds lkm/config.json, unless LKM_CONFIG_DIR is set'],
+  ['XDG_STATE_HOME', 'holds lkm, unless LKM_STATE_DIR is set'],
+  ['XDG_DATA_HOME', 'holds lkm/lkm.db, the database of lkm serve'],
+] as const;
+
+export function environment(view: HelpView = plainHelp): string {
+  const options: readonly GlobalOption[] = globalOptions;
+  const flags = options.flatMap(({ env, describe }) => (env ? [[env, describe] as const] : []));
+  return [
+    prose(['A flag goes before its variable, a variable before the profile.'], view),
+    rows([...own, ...flags, ...ofOthers], view),
+    prose(
+      [
+        'Switches are on with 1, true, yes, on and off with 0, false, no, off or nothing.',
+        'Durations are 90s, 15m, 12h, 30d, 2w, 6mo, 1y, or several from large to small: 1y6mo, 1h30m. m is minutes; ' +
+          'after years, as in 1y6m, it is months. A month counts 30 days and a year 365, except in --expires, which ' +
+          'counts them by the calendar and, since 6m could mean either, wants 6mo or 6min. What expires in days or ' +
+          'longer units does so at the end of that day, UTC, as with a date.',
+        'A PostgreSQL address with a password belongs in LKM_DB, or the password in PGPASSWORD: others on this ' +
+          'machine can read a command line.',
+      ],
+      view,
+    ),
+  ].join('\n');
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  ok: 'it worked; also an empty list, or a reader that closed the pipe',
+  internal: 'a bug in lkm',
+  usage: 'the command line, the environment or the request is wrong',
+  notConfirmed: 'a confirmation is missing; nothing was sent',
+  unauthenticated: 'no token, or the service refused it',
+  forbidden: 'the service forbids it; a licence file that is not ok',
+  notFound: 'there is no such key, customer, product or token',
+  conflict: 'it conflicts with what exists, such as an e-mail address',
+  outcomeUnknown: 'it may have happened: run it again with the same idempotency key',
+  rateLimited: 'too many requests, and the wait is longer than --max-wait',
+  serverError: 'the service failed, nothing was done; or the address is not that of lkm',
+  network: 'the service was not reached; nothing was sent',
+  partial: 'of several changes some failed: stderr says which',
+  local: 'something on this machine: a file exists, a port is taken',
+  interrupted: 'Ctrl-C',
+  terminated: 'told to end (SIGTERM)',
+} satisfies Record<keyof typeof exitCodes, string>;
+
+export function exitCodesTopic(view: HelpView = plainHelp): string {
+  return [
+    rows(
+      Object.entries(exitCodes).map(([name, code]) => [String(code).padStart(3), meanings[name] ?? '']),
+      view,
+    ),
+    prose(
+      [
+        'With --json an error is one object on stderr, and stdout is empty:',
+        '  {"error":{"code","message","exitCode","status","apiCode","operation",\n' +
+          '            "retryable","idempotencyKey","hint"}}',
+      ],
+      view,
+    ),
+  ].join('\n');
+}

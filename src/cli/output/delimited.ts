@@ -1,5 +1,4 @@
-import { cellValue, rawCell } from './fields.ts';
-import type { Field } from './result.ts';
+import { cellValue, type Field, rawCell } from './result.ts';
 
 type Row = Record<string, unknown>;
 

@@ -15,9 +15,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { LocalError } from '../failure/errors.ts';
+import { syncFolder } from '../config/files.ts';
+import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { syncFolder } from './file.ts';
 
 /** Where `-o` writes: opened before anything is sent, so that what prevents the writing is known by then. */
 export interface Destination {
@@ -59,8 +59,7 @@ function follow(full: string, path: string): Stats | null {
 }
 
 function unwritable(path: string, cause: unknown): LocalError {
-  const { code } = cause as NodeJS.ErrnoException;
-  return new LocalError(`cannot write ${path} (${code})`, ['Nothing was sent.'], { cause });
+  return new LocalError(`cannot write ${path} (${codeOf(cause)})`, ['Nothing was sent.'], { cause });
 }
 
 /** A file beside the destination, which takes its place once it is whole. */
@@ -146,7 +145,7 @@ async function openForReader(path: string, full: string, io: Io): Promise<number
     try {
       return openSync(full, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'ENXIO' || io.stop.aborted) throw unwritable(path, cause);
+      if (codeOf(cause) !== 'ENXIO' || io.stop.aborted) throw unwritable(path, cause);
       await new Promise((done) => setTimeout(done, POLL_MS));
     }
   }

@@ -1,6 +1,7 @@
+import type { AttemptEvent, DeprecationNotice } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { talk } from './talk.ts';
+import { drawsOn, talk } from './terminal.ts';
 import { count } from './words.ts';
 
 /** Shows on stderr how far a work of several parts has come. */
@@ -27,57 +28,63 @@ export function showProgress(settings: Settings, io: Io): Progress {
   };
 }
 
-/** What a request waits for before it is sent again. */
-export interface Wait {
-  /** Such as `the rate limit (429)`. */
-  readonly reason: string;
-  readonly ms: number;
-}
-
-/** Says on a terminal what is waited for and how long; `end` clears the line. */
-export interface WaitLine {
-  show(wait: Wait): void;
-  end(): void;
+function drawBar(part: string, done: number, total: number): string {
+  const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
+  return `${part.padEnd(PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
 }
 
 const TICK_MS = 1_000;
 /** Shorter waits are not worth a line. */
 const SHORTEST_SHOWN_MS = 500;
 
-/** A line on stderr that counts down; nothing where stderr is not a terminal, with `-q`, or in a JSON format. */
-export function showWait(settings: Settings, io: Io): WaitLine {
-  if (!drawsOn(settings, io)) return { show: () => {}, end: () => {} };
-  let timer: NodeJS.Timeout | undefined;
+/** Says on a terminal what is waited for after an attempt and counts down; returns what clears the line. */
+export function showWait(event: AttemptEvent, settings: Settings, io: Io): () => void {
+  const ms = event.willRetryInMs ?? 0;
+  if (!drawsOn(settings, io) || ms < SHORTEST_SHOWN_MS) return () => {};
+  let left = Math.ceil(ms / TICK_MS);
+  const draw = (): void => {
+    if (left < 1) return;
+    const text = `waiting for ${waitReason(event)}; next attempt in ${left} s`;
+    void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
+    left -= 1;
+  };
+  draw();
+  const timer = setInterval(draw, TICK_MS);
+  timer.unref();
   const end = (): void => {
-    if (timer === undefined) return;
     clearInterval(timer);
-    timer = undefined;
+    io.stop.removeEventListener('abort', end);
     void io.stderr.write(CLEAR_LINE);
   };
   io.stop.addEventListener('abort', end, { once: true });
-  return {
-    end,
-    show: ({ reason, ms }) => {
-      end();
-      if (ms < SHORTEST_SHOWN_MS) return;
-      let left = Math.ceil(ms / TICK_MS);
-      const draw = (): void => {
-        if (left < 1) return;
-        const text = `waiting for ${reason}; next attempt in ${left} s`;
-        void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
-        left -= 1;
-      };
-      draw();
-      timer = setInterval(draw, TICK_MS);
-      timer.unref();
-    },
-  };
+  return end;
 }
 
-const drawsOn = ({ quiet, format }: Settings, { stderr }: Io): boolean =>
-  stderr.isTTY && !quiet && !format.startsWith('json');
+function waitReason({ status }: AttemptEvent): string {
+  switch (status) {
+    case null:
+      return 'the service, which does not answer';
+    case 409:
+      return 'the first request with this idempotency key';
+    case 429:
+      return 'the rate limit (429)';
+    default:
+      return `the service, which answered ${status}`;
+  }
+}
 
-function drawBar(part: string, done: number, total: number): string {
-  const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
-  return `${part.padEnd(PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
+/** An attempt in a line. */
+export function describeAttempt(event: AttemptEvent): string {
+  const { operation, attempt, status, durationMs, idempotencyKey, willRetryInMs } = event;
+  return [
+    `${operation}  ${status ?? 'no answer'}  ${Math.round(durationMs)} ms  attempt ${attempt}`,
+    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
+    ...(willRetryInMs === null ? [] : [`again in ${Math.round(willRetryInMs)} ms`]),
+  ].join('  ');
+}
+
+/** What the service is retiring. */
+export function describeNotice({ operation, sunset }: DeprecationNotice): string {
+  const until = sunset === null ? '' : ` and ends on ${sunset}`;
+  return `${operation} is being retired${until}; update lkm`;
 }

@@ -1,5 +1,7 @@
-import type { ExitCode } from '../failure/exit-codes.ts';
-import type { Paint } from './paint.ts';
+import { type ExitCode, UsageError } from '../failure/errors.ts';
+import type { Changed } from '../request/changes.ts';
+import { doneNote, type Note, type Paint, sanitise } from './terminal.ts';
+import { nothing } from './words.ts';
 
 /** What a rendering for people looks at. */
 export interface View {
@@ -14,21 +16,15 @@ export interface Field<Row = Record<string, unknown>> {
   /** How a terminal calls it; the name unless given. */
   readonly label?: string;
   /** Its value in a result; the property of that name unless given. */
-  readonly of?: (row: Row) => unknown;
+  of?(row: Row): unknown;
   /** How a terminal shows the value. */
-  readonly show?: (value: unknown, now: number, row: Row) => string;
+  show?(value: unknown, now: number, row: Row): string;
   /** May be cut when a table is too wide; identifiers never are. */
   readonly cuts?: boolean;
   /** May be left out of a table that is too wide; 1 goes first. */
   readonly drops?: number;
   /** Always, unless given. `table`: only there; `data`: not there; `chosen`: only when `--fields` names it. */
   readonly shown?: 'table' | 'data' | 'chosen';
-}
-
-/** What is said on stderr once the result is printed. */
-export interface Note {
-  readonly tone: 'done' | 'hint' | 'warning';
-  readonly text: string;
 }
 
 /** What every result carries. */
@@ -67,3 +63,55 @@ export type CommandResult =
   | (Common & { readonly kind: 'page'; readonly page: (view: View) => string | Promise<string> })
   /** Nothing beyond success. */
   | (Common & { readonly kind: 'done' });
+
+type Row = Record<string, unknown>;
+
+/** The list of things with ids; `empty` is said when there are none. */
+export function listOf(things: readonly Identified[], empty: string): CommandResult {
+  return { kind: 'rows', rows: things, data: things, quiet: things.map(({ id }) => id), empty };
+}
+
+type Identified = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** The id of what a change has created. */
+export function created({ answer, ...changed }: Changed<Identified & { readonly name: string }>): CommandResult {
+  const { idempotencyKey } = changed;
+  return {
+    kind: 'value',
+    value: answer.id,
+    data: { ...answer, idempotencyKey },
+    quiet: [answer.id],
+    idempotencyKey,
+    notes: [doneNote(changed, `created ${answer.name}`)],
+  };
+}
+
+/** The fields that `--fields` names, in its order. Throws `UsageError`. */
+export function chooseFields(names: readonly string[], fields: readonly Field[]): readonly Field[] {
+  return names.map((name) => {
+    const field = fields.find((one) => one.name === name);
+    if (field) return field;
+    const known = fields.map((one) => one.name).join(', ');
+    throw new UsageError(`there is no field '${name}'`, [known === '' ? 'This command has none.' : `Fields: ${known}`]);
+  });
+}
+
+export const cellValue = (field: Field, row: Row): unknown => (field.of ? field.of(row) : row[field.name]);
+
+export const labelOf = ({ label, name }: Field): string => label ?? name;
+
+/** A value as a terminal shows it. */
+export function shownCell(field: Field, row: Row, now: number): string {
+  const value = cellValue(field, row);
+  if (value === undefined) return nothing;
+  if (field.show) return sanitise(field.show(value, now, row));
+  return value === null || value === '' ? nothing : sanitise(plainText(value));
+}
+
+/** A value as a pipe carries it: nothing cut or rounded, null empty. */
+export const rawCell = (field: Field, row: Row): string => sanitise(plainText(cellValue(field, row)));
+
+function plainText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,6 +1,5 @@
 import widthOf from 'string-width';
-import { labelOf, shownCell } from './fields.ts';
-import type { Field, View } from './result.ts';
+import { type Field, labelOf, shownCell, type View } from './result.ts';
 
 type Row = Record<string, unknown>;
 

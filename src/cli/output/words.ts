@@ -59,3 +59,7 @@ export function typedDuration(seconds: number): string {
 }
 
 export const firstLower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** A word as a shell reads it. */
+export const quote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,6 +1,6 @@
 import { writeHeaders } from '../../client/request.ts';
 import type { CommandResult } from '../output/result.ts';
-import type { CapturedRequest } from './capture-request.ts';
+import type { CapturedRequest } from './changes.ts';
 
 /** Thrown in place of requests: what would have been sent, as the outcome of the command. */
 export class DryRun extends Error {

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
-import { withLock } from '../config/lock.ts';
-import { stateDir } from '../config/paths.ts';
+import { stateDir, withLock } from '../config/files.ts';
 import type { Io } from '../io.ts';
-import { openJournalFile } from './journal-file.ts';
-import { createJournalIndex, type Pending } from './journal-index.ts';
-import { fingerprint, formatLine, type RequestIdentity, type Row, type Run } from './journal-lines.ts';
+import { fingerprint, type Line, openJournalFile, type RequestIdentity, type Row, type Run } from './journal-file.ts';
 
 /** The place of a request in the journal: the key to send it under. */
 export interface Entry {
@@ -19,6 +16,12 @@ export interface Entry {
 /** A request, and the key that it gets unless it repeats an earlier one. */
 export interface KeyedRequest extends RequestIdentity {
   readonly newKey: string;
+}
+
+/** A change without an answer, and the run that it belongs to now. */
+export interface Pending {
+  readonly row: Row;
+  readonly owner: Run;
 }
 
 /** The entries for a group of requests, and what was found in the journal about them. */
@@ -60,14 +63,14 @@ export function openJournal(io: Io): Journal {
   const folder = journalFolder(io);
   const file = openJournalFile(join(folder, 'journal.jsonl'), io);
   const self = { run: io.uuid(), host: io.host, pid: io.pid, startTime: io.processStartTime(io.pid) ?? '' };
-  const index = createJournalIndex(self.run);
+  let index = indexChanges(self.run);
   let rowCount = 0;
   let lockCount = 0;
   let isSwept = false;
 
   function refresh(): void {
     const { lines, isNew } = file.read();
-    if (isNew) index.clear();
+    if (isNew) index = indexChanges(self.run);
     index.apply(lines);
   }
 
@@ -75,10 +78,10 @@ export function openJournal(io: Io): Journal {
   function sweep(): void {
     if (isSwept) return;
     isSwept = true;
-    const old = [...index.all()].map(({ row }) => row).filter((row) => ageOf(row) > KEPT_MS);
+    const old = index.rows().filter((row) => ageOf(row) > KEPT_MS);
     index.apply(old.map(doneLine));
     const lines = index.lines();
-    if (old.length === 0 && index.size < lines.length + MAX_STALE_LINES) return;
+    if (old.length === 0 && file.lineCount < lines.length + MAX_STALE_LINES) return;
     file.replace(lines);
     refresh();
   }
@@ -95,25 +98,24 @@ export function openJournal(io: Io): Journal {
 
   function findGiven(requests: readonly KeyedRequest[], idempotencyKey: string): Begun {
     const entries = requests.map((request) => {
-      const rows = [...index.find(request)]
-        .map(({ row }) => row)
-        .filter((row) => row.idempotencyKey === idempotencyKey);
+      const found = [...index.find(request)].map(({ row }) => row);
+      const rows = found.filter((row) => row.idempotencyKey === idempotencyKey);
       return { idempotencyKey, repeats: rows.length > 0, rows };
     });
     return { entries, repeated: [], elsewhere: [], tooOld: [] };
   }
 
   function beginGroup(requests: readonly KeyedRequest[]): Begun {
-    const lines: string[] = index.hasRun(self.run) ? [] : [formatLine({ type: 'run', ...self })];
+    const lines: Line[] = index.hasRun(self.run) ? [] : [{ type: 'run', ...self }];
     const search = searchPending();
     const entries = requests.map(({ newKey: idempotencyKey, ...request }): Entry => {
       const row = search.next(request);
       if (row !== null) {
-        lines.push(formatLine({ type: 'taken', run: row.run, row: row.row, by: self.run }));
+        lines.push({ type: 'taken', run: row.run, row: row.row, by: self.run });
         return { idempotencyKey: row.idempotencyKey, repeats: true, rows: [row] };
       }
       const made = { run: self.run, row: ++rowCount, ...request, idempotencyKey, createdAt: toInstant(io.now()) };
-      lines.push(formatLine({ type: 'row', ...made }));
+      lines.push({ type: 'row', ...made });
       return { idempotencyKey, repeats: false, rows: [made] };
     });
     const found = search.found;
@@ -131,7 +133,9 @@ export function openJournal(io: Io): Journal {
 
   /** Goes through the rows of each request of a group once, however often the request is in it. */
   function searchPending() {
-    const found = { repeated: [] as Row[], elsewhere: [] as Pending[], tooOld: [] as Row[] };
+    const repeated: Row[] = [];
+    const elsewhere: Pending[] = [];
+    const tooOld: Row[] = [];
     const searches = new Map<string, Iterator<Pending>>();
     const running = new Map<string, boolean>();
 
@@ -148,18 +152,18 @@ export function openJournal(io: Io): Journal {
       searches.set(id, search);
       for (let step = search.next(); !step.done; step = search.next()) {
         const { row, owner } = step.value;
-        if (owner.host !== io.host) found.elsewhere.push(step.value);
+        if (owner.host !== io.host) elsewhere.push(step.value);
         else if (isRunning(owner)) continue;
-        else if (ageOf(row) > REPEATABLE_MS) found.tooOld.push(row);
+        else if (ageOf(row) > REPEATABLE_MS) tooOld.push(row);
         else {
-          found.repeated.push(row);
+          repeated.push(row);
           return row;
         }
       }
       return null;
     }
 
-    return { found, next };
+    return { found: { repeated, elsewhere, tooOld }, next };
   }
 
   function complete(entries: readonly Entry[]): void {
@@ -168,7 +172,7 @@ export function openJournal(io: Io): Journal {
     withLock(folder, `${self.run}.${++lockCount}`, io, () => {
       refresh();
       index.apply(done);
-      if (index.lines().length === 0) file.replace([]);
+      if (index.rows().length === 0) file.replace([]);
       else file.append(done);
     });
   }
@@ -176,4 +180,70 @@ export function openJournal(io: Io): Journal {
   return { begin, complete };
 }
 
-const doneLine = ({ run, row }: Pick<Row, 'run' | 'row'>): string => formatLine({ type: 'done', run, row });
+const doneLine = ({ run, row }: Pick<Row, 'run' | 'row'>): Line => ({ type: 'done', run, row });
+
+/**
+ * What the lines of the journal come to: the changes that are not done, found by their request. Those of `ownRun`, the
+ * run of this process, are never found: they are not to be repeated.
+ */
+function indexChanges(ownRun: string) {
+  const runs = new Map<string, Run>();
+  const pending = new Map<string, { row: Row; owner: Run }>();
+  const byRequest = new Map<string, Set<string>>();
+
+  function apply(lines: readonly Line[]): void {
+    for (const line of lines) {
+      const id = 'row' in line ? `${line.run}/${line.row}` : '';
+      if (line.type === 'run') runs.set(line.run, line);
+      else if (line.type === 'row') add(id, line);
+      else if (line.type === 'taken') take(id, line.by);
+      else remove(id);
+    }
+  }
+
+  function add(id: string, row: Row): void {
+    const owner = runs.get(row.run);
+    if (owner === undefined) return;
+    pending.set(id, { row, owner });
+    if (row.run === ownRun) return;
+    const request = fingerprint(row);
+    byRequest.set(request, (byRequest.get(request) ?? new Set()).add(id));
+  }
+
+  function take(id: string, by: string): void {
+    const taken = pending.get(id);
+    const owner = runs.get(by);
+    if (taken && owner) taken.owner = owner;
+    if (taken && by === ownRun) byRequest.get(fingerprint(taken.row))?.delete(id);
+  }
+
+  function remove(id: string): void {
+    const found = pending.get(id);
+    pending.delete(id);
+    if (found) byRequest.get(fingerprint(found.row))?.delete(id);
+  }
+
+  /** Oldest first. */
+  function* find(request: RequestIdentity): Generator<Pending> {
+    for (const id of byRequest.get(fingerprint(request)) ?? []) {
+      const found = pending.get(id);
+      if (found) yield found;
+    }
+  }
+
+  /** The lines that say all of this again. */
+  function lines(): Line[] {
+    const all = [...pending.values()];
+    const used = new Set(all.flatMap(({ row, owner }) => [row.run, owner.run]));
+    const taken = all.filter(({ row, owner }) => owner.run !== row.run);
+    return [
+      ...[...runs.values()].filter(({ run }) => used.has(run)).map((run) => ({ ...run, type: 'run' as const })),
+      ...all.map(({ row }) => ({ ...row, type: 'row' as const })),
+      ...taken.map(({ row: { run, row }, owner }) => ({ type: 'taken' as const, run, row, by: owner.run })),
+    ];
+  }
+
+  const rows = (): Row[] => [...pending.values()].map(({ row }) => row);
+  const hasRun = (run: string): boolean => runs.has(run);
+  return { apply, find, lines, rows, hasRun };
+}

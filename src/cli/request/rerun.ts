@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts';
+import type { Command, Written } from '../command.ts';
 import { hasPassword, withoutPassword } from '../config/location.ts';
-import type { Written } from '../program.ts';
+import { quote } from '../output/words.ts';
 
 /** The command line that repeats a change under its idempotency key, ready to paste into a shell. */
 export function rerunLine(
@@ -55,7 +55,3 @@ function withoutOption(argv: readonly string[], name: string): { words: string[]
   }
   return { words, value };
 }
-
-/** A word as a shell reads it. */
-export const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

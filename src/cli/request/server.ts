@@ -1,13 +1,79 @@
-import type { Client } from '../../client/index.ts';
+import type { Client } from '../../client/client.ts';
+import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Instance } from '../../server/runtime.ts';
-import { checkExists } from '../config/location.ts';
+import { checkExists, locate } from '../config/location.ts';
+import type { NamedProfile } from '../config/profiles.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Target } from '../config/target.ts';
-import type { FoundToken } from '../config/token.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import type { Observation } from './observe.ts';
+import { describeAttempt, describeNotice, showWait } from '../output/progress.ts';
+import { sanitise, talk } from '../output/terminal.ts';
+
+/** The service that a command talks to. */
+export type Target =
+  | { readonly kind: 'database'; readonly db: string }
+  | { readonly kind: 'remote'; readonly baseUrl: string; readonly profile: NamedProfile | null };
+
+/** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */
+export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {
+  checkOneService(flags, io);
+  if (flags.db) return database(flags.db, io);
+  if (!flags.baseUrl && !flags.profile && io.env.LKM_DB) return database(io.env.LKM_DB, io);
+  // Loaded late: a database needs no configuration.
+  const { chooseProfile } = await import('../config/profiles.ts');
+  const profile = chooseProfile(flags, io);
+  const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
+  const baseUrl = given || profile?.baseUrl;
+  if (!baseUrl) throw noService();
+  return { kind: 'remote', baseUrl, profile };
+}
+
+/** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0034. */
+function checkOneService({ db, baseUrl, profile }: GlobalFlags, { env }: Io): void {
+  if (db && baseUrl) throw twoServices('--db', '--base-url');
+  const isChosenByFlag = Boolean(db || baseUrl || profile);
+  if (!isChosenByFlag && env.LKM_DB && env.LKM_BASE_URL) throw twoServices('LKM_DB', 'LKM_BASE_URL');
+}
+
+const twoServices = (one: string, other: string): UsageError =>
+  new UsageError(`${one} and ${other} name two services; ${one.startsWith('-') ? 'give' : 'set'} one of them`);
+
+const database = (location: string, io: Io): Target => ({ kind: 'database', db: locate(location, io) });
+
+/**
+ * The database that an operator's command works on: `--db` or `LKM_DB`.
+ * Throws `UsageError` when the command line names a service, or nothing.
+ */
+export function chooseDatabase(flags: GlobalFlags, io: Io): string {
+  const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
+  checkOneService(flags, io);
+  const db = flags.db ?? (named === undefined ? io.env.LKM_DB : undefined);
+  if (db) return locate(db, io);
+  throw new UsageError(
+    named === undefined
+      ? 'this command works on a database itself, and none is named'
+      : `this command works on a database itself; ${named} names a service`,
+    [
+      ['Give it:', '--db FILE, or postgres://…'],
+      ['Or set:', 'export LKM_DB=…'],
+    ],
+  );
+}
+
+const noService = (): UsageError =>
+  new UsageError('there is no service to talk to', [
+    ['See it work:', 'lkm quickstart'],
+    ['On a file:', '--db lkm.db, or start a server with: lkm serve'],
+    ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
+  ]);
+
+/** A token, and where it came from in words for an error. */
+export interface FoundToken {
+  readonly token: string;
+  readonly from: string;
+}
 
 /** A service that can be called. */
 export interface Connection {
@@ -48,7 +114,7 @@ export async function openClient(
   settings: Settings,
   io: Io,
 ): Promise<Client> {
-  const { createClient } = await import('../../client/index.ts');
+  const { createClient } = await import('../../client/client.ts');
   const { timeoutMs, maxRetries, maxWaitMs } = settings;
   return createClient({
     baseUrl,
@@ -58,6 +124,41 @@ export async function openClient(
     ...{ fetch, timing: io.timing },
     ...{ onAttempt, onNotice },
   });
+}
+
+/** What the requests of a command have shown. */
+export interface Observation extends Pick<ClientOptions, 'onAttempt' | 'onNotice'> {
+  /** Whether the last response was that of an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+  /** Clears what says that something is waited for. */
+  end(): void;
+}
+
+/**
+ * Says on stderr while requests are made what is waited for, a line for each request with `-v`, and what the service is
+ * retiring.
+ */
+export function observe(settings: Settings, io: Io): Observation {
+  const isTraced = settings.verbose || settings.debug;
+  let endWait: (() => void) | undefined;
+  let replayed = false;
+  const end = (): void => {
+    endWait?.();
+    endWait = undefined;
+  };
+  return {
+    get replayed() {
+      return replayed;
+    },
+    end,
+    onAttempt: (event) => {
+      end();
+      replayed = event.replayed;
+      if (isTraced) void io.stderr.write(`${sanitise(describeAttempt(event))}\n`);
+      if (event.willRetryInMs !== null) endWait = showWait(event, settings, io);
+    },
+    onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
+  };
 }
 
 /**
@@ -79,3 +180,16 @@ export type Operator = typeof import('../../operator/index.ts');
 
 /** Loads it. */
 export const loadOperator = (): Promise<Operator> => import('../../operator/index.ts');
+
+/** The database that an operator's command names, which must be there, and what can be done to it. */
+export async function operateOn({
+  flags,
+  io,
+}: {
+  readonly flags: GlobalFlags;
+  readonly io: Io;
+}): Promise<{ readonly db: string; readonly operator: Operator }> {
+  const db = chooseDatabase(flags, io);
+  checkExists(db);
+  return { db, operator: await loadOperator() };
+}

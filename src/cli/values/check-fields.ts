@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
+import { METADATA_LIMITS } from '../../contract/licenses.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
@@ -24,8 +26,8 @@ export function checkFields(command: Command, values: Readonly<Record<string, un
 /** The schema of a field of an operation; throws when the contract has no such field. */
 export function fieldSchema(operation: string, field: string): z.ZodType {
   const [resource = '', name = ''] = operation.split('.');
-  const endpoints: Readonly<Record<string, object>> = contract;
-  const endpoint = (endpoints[resource] as Record<string, { query?: z.ZodType; body?: z.ZodType }>)?.[name];
+  const endpoints: Readonly<Record<string, Readonly<Record<string, AnyEndpoint>>>> = contract;
+  const endpoint = endpoints[resource]?.[name];
   for (const part of [endpoint?.query, endpoint?.body]) {
     const found = field.split('.').reduce<z.ZodType | undefined>((schema, key) => shapeOf(schema)?.[key], part);
     if (found) return found;
@@ -39,23 +41,31 @@ function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodTy
 }
 
 /** The schema of the value itself: inside of what makes it optional, and behind what counts or decodes it first. */
-function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap() as z.ZodType);
-  if (schema instanceof z.ZodPipe) return unwrap(schema.out as z.ZodType);
-  return schema;
+function unwrap(schema: unknown): z.ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return unwrap(schema.out);
+  return schema instanceof z.ZodType ? schema : undefined;
 }
 
 type Spec = ArgumentSpec | OptionSpec;
 
 function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
   const inner = unwrap(schema);
-  // `--feature` gives names with values.
-  const value = inner instanceof z.ZodRecord && Array.isArray(given) ? Object.fromEntries(given) : given;
+  const isEntries = (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(given);
+  // `--feature` and `--metadata` give names with values.
+  if (isEntries) checkNames(nameOf(spec), given);
+  const value = isEntries ? Object.fromEntries(given) : given;
   const result = z.safeEncode(schema, value);
   if (result.success) return;
   const [issue] = result.error.issues;
   const { message, hints } = explain(inner, spec, value, issue);
   throw new UsageError(message, hints, { cause: result.error });
+}
+
+function checkNames(option: string, entries: readonly (readonly [string, unknown])[]): void {
+  const seen = new Set<string>();
+  const twice = entries.find(([name]) => seen.size === seen.add(name).size);
+  if (twice !== undefined) throw new UsageError(`${option} ${twice[0].slice(0, 40)} is given twice`);
 }
 
 interface Explained {
@@ -69,11 +79,24 @@ function explain(
   value: unknown,
   issue: z.core.$ZodIssue | undefined,
 ): Explained {
-  const name = 'flags' in spec ? longFlag(spec.flags) : withoutBrackets(spec.usage);
+  const name = nameOf(spec);
   if (schema instanceof z.ZodEmail) return { message: `${name} is not an e-mail address: ${String(value)}` };
   if (schema instanceof z.ZodString && typeof value === 'string') return explainText(schema, name, spec, value);
+  if (schema instanceof z.ZodObject) return { message: explainMetadata(name, Object(value), issue) };
   if (typeof value === 'number') return { message: explainNumber(schema, name, spec, value) };
   return { message: `${name} ${explainIssue(issue)}` };
+}
+
+const nameOf = (spec: Spec): string => ('flags' in spec ? longFlag(spec.flags) : withoutBrackets(spec.usage));
+
+function explainMetadata(name: string, metadata: object, issue: z.core.$ZodIssue | undefined): string {
+  const { entries, nameLength, valueLength } = METADATA_LIMITS;
+  const given = Object.keys(metadata).length;
+  if (given > entries) return `${name} is given ${given} times; ${entries} entries are the most`;
+  const [entry] = issue?.path ?? [];
+  if (entry === undefined) return `${name} ${explainIssue(issue)}`;
+  const bounds = `a name has 1 to ${nameLength} characters and a value up to ${valueLength}, all of which print`;
+  return `${name} ${String(entry).slice(0, 40)}: ${bounds}`;
 }
 
 function explainText({ minLength, maxLength }: z.ZodString, name: string, spec: Spec, value: string): Explained {

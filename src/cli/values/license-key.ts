@@ -2,7 +2,7 @@ import { isTypo, normaliseKey } from '../../domain/license-key.ts';
 import { type ArgumentSpec, argument, negation } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { readReference } from './text-source.ts';
+import { readReference } from './files.ts';
 
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
 export const licenseKeyArgument: ArgumentSpec<string> = {

@@ -1,10 +1,9 @@
-import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import type { ArgumentSpec, Command, OptionSpec, Written } from '../command.ts';
 import { readSwitch } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import type { Io } from '../io.ts';
-import type { Written } from '../program.ts';
 
 /** The values of a command, and the words of those that were picked, as they would have been written. */
 export interface ReadValues {

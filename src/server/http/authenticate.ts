@@ -1,7 +1,6 @@
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
-import type { Caller } from '../../domain/access.ts';
-import { scopesOf } from '../../domain/access.ts';
+import { type Caller, scopesOf } from '../../domain/access.ts';
 import { hashToken, isWellFormedToken } from '../../domain/token.ts';
 import type { Repositories } from '../../store/store.ts';
 

@@ -1,8 +1,8 @@
-import { command, option } from '../../command.ts';
+import { change, command, option, product } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
+import { doneNote } from '../../output/terminal.ts';
 import { duration, momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { change, doneNote, product } from '../options.ts';
 
 const sessionFields: readonly Field[] = [
   { name: 'sessionId', label: 'session' },

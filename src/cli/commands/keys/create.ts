@@ -1,14 +1,12 @@
 import { licenseTypes } from '../../../contract/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
-import { command, flag, many, option } from '../../command.ts';
-import type { Changed } from '../../context.ts';
+import { change, command, flag, many, option, product } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import type { Note } from '../../output/result.ts';
+import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
-import { parseFeature } from '../../values/feature.ts';
-import { parseCount, parseLimit } from '../../values/numbers.ts';
+import type { Changed } from '../../request/changes.ts';
+import { type Feature, parseCount, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
 import { parseExpiry } from '../../values/time.ts';
-import { change, doneNote, product } from '../options.ts';
 
 const expires = option(
   '--expires <WHEN>',
@@ -50,6 +48,10 @@ export const keysCreate = command({
       parse: parseFeature,
       field: 'metadata.features',
     }),
+    metadata: many('--metadata <NAME=VALUE>', 'keep a text with the key, such as an order number', {
+      parse: parseMetadata,
+      field: 'metadata',
+    }),
     trial: flag('--trial', 'mark it as a trial'),
     allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
       field: 'allowedHosts',
@@ -61,6 +63,7 @@ export const keysCreate = command({
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
     ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten sessions at a time'],
+    ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
   ],
 
   async run(values, context) {
@@ -101,16 +104,17 @@ export const keysCreate = command({
   },
 });
 
-function metadataOf({
-  feature,
-  trial,
-}: {
-  feature?: readonly (readonly [string, unknown])[] | undefined;
-  trial: boolean;
-}) {
-  if (feature === undefined && !trial) return undefined;
-  const features = feature && (Object.fromEntries(feature) as Record<string, boolean | number | string>);
-  return { features, is_trial: trial || undefined };
+interface GivenMetadata {
+  readonly feature: readonly Feature[] | undefined;
+  readonly metadata: ReturnType<typeof parseMetadata>[] | undefined;
+  readonly trial: boolean;
+}
+
+/** Undefined when nothing of it is given, so that the request says nothing of it. */
+function metadataOf({ feature, metadata, trial }: GivenMetadata) {
+  if (feature === undefined && metadata === undefined && !trial) return undefined;
+  const features = feature && Object.fromEntries(feature);
+  return { ...Object.fromEntries(metadata ?? []), features, is_trial: trial || undefined };
 }
 
 function describe(
@@ -119,13 +123,9 @@ function describe(
   now: number,
 ): Note[] {
   const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
-  if (expires !== undefined) {
-    const end = expires === null ? 'never expires' : `expires ${moment(expires)}`;
-    return [doneNote(changed, `created · ${seats} · ${end}`)];
-  }
-  const end = moment(addCalendarMonth(toInstant(now)));
-  return [
-    doneNote(changed, `created · ${seats}`),
-    { tone: 'hint', text: `no --expires given: the service sets one month, to ${end}` },
-  ];
+  const end = expires == null ? 'never expires' : `expires ${moment(expires)}`;
+  const done = doneNote(changed, `created · ${seats}${expires === undefined ? '' : ` · ${end}`}`);
+  if (expires !== undefined || changed.replayed) return [done];
+  const month = moment(addCalendarMonth(toInstant(now)));
+  return [done, { tone: 'hint', text: `no --expires given: the service sets one month, to ${month}` }];
 }

@@ -1,10 +1,10 @@
-import { command, flag, option } from '../../command.ts';
+import { change, command, flag, option, product, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { count, firstLower } from '../../output/words.ts';
-import { confirm } from '../../prompts/confirm.ts';
+import { doneNote } from '../../output/terminal.ts';
+import { count } from '../../output/words.ts';
+import { confirm } from '../../prompts/questions.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { change, doneNote, product, yes } from '../options.ts';
 
 export const keysDeactivate = command({
   path: 'keys deactivate',
@@ -37,7 +37,7 @@ export const keysDeactivate = command({
       kind: 'done',
       data: { message: answer.message, hostId: hostId ?? null, idempotencyKey },
       quiet: hostId === undefined ? [] : [hostId],
-      notes: [doneNote(changed, hostId === undefined ? firstLower(answer.message) : `freed ${hostId}`)],
+      notes: [doneNote(changed, `freed ${hostId ?? 'all devices'}`)],
       idempotencyKey,
     };
   },

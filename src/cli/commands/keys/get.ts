@@ -1,8 +1,68 @@
-import { command } from '../../command.ts';
-import { deviceFields, licenseFields } from '../../output/resource-fields.ts';
+import type { Customer } from '../../../contract/customers.ts';
+import { type Device, freeMetadataOf, type License } from '../../../contract/licenses.ts';
+import { command, product } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
+import { expiry, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { product } from '../options.ts';
+
+/** What the lookup of a key returns: two things in one. */
+export type Lookup = {
+  readonly license: License;
+  readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
+};
+
+/** A field of a lookup. */
+const of = (name: string, value: (lookup: Lookup) => unknown, more: Partial<Field<Lookup>> = {}): Field<Lookup> => ({
+  name,
+  of: value,
+  ...more,
+});
+
+/** A field of the licence itself. */
+const own = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> =>
+  of(name, ({ license }) => license[name], more);
+
+const extra = { shown: 'chosen' } as const;
+
+export const licenseFields: readonly Field<Lookup>[] = [
+  own('key', { show: marked }),
+  of('status', ({ license }) => statusOf(license)),
+  own('productId', { label: 'product' }),
+  own('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
+  own('maxActivations', { shown: 'data' }),
+  own('expirationDate', { label: 'expires', show: expiry }),
+  own('licenseType', { label: 'type' }),
+  of('customer', ({ customer }) => customer, {
+    show: (_, __, { customer }) => describeCustomer(customer),
+    shown: 'table',
+  }),
+  of('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
+  of('features', ({ license }) => license.metadata?.features ?? {}, {
+    show: (_, __, { license }) => describeFeatures(license),
+    shown: 'table',
+  }),
+  own('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
+  own('createdAt', { label: 'created', show: relative }),
+  own('id', extra),
+  own('activated', extra),
+  own('devices', extra),
+  own('allowedHosts', extra),
+  own('maxConcurrentSessions', extra),
+  own('heartbeatInterval', extra),
+  own('sessionLeaseDuration', extra),
+  own('customerCanSelfReset', extra),
+  own('vendorDisabled', extra),
+  own('versionId', extra),
+  own('version', extra),
+  own('updatedAt', extra),
+];
+
+export const deviceFields: readonly Field<Device>[] = [
+  { name: 'hostId', label: 'host id' },
+  { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
+  { name: 'ipAddress', label: 'ip address', show: marked, drops: 1 },
+  { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
+];
 
 export const keysGet = command({
   path: 'keys get',
@@ -23,10 +83,38 @@ export const keysGet = command({
     return {
       kind: 'record',
       row: lookup,
-      parts: [{ fields: deviceFields as readonly Field[], rows: lookup.license.devices }],
+      parts: [{ fields: deviceFields, rows: lookup.license.devices }],
       data: lookup,
       quiet: [lookup.license.key],
       secret: true,
     };
   },
 });
+
+function statusOf({ activated, vendorDisabled }: License): string {
+  if (vendorDisabled) return 'disabled';
+  return activated ? 'activated' : 'not activated';
+}
+
+/** A value with stars in it was masked by the service. */
+function marked(value: unknown): string {
+  return String(value).includes('*') ? `${value} (masked: read-only token)` : String(value);
+}
+
+function describeCustomer(customer: Lookup['customer']): string {
+  if (customer === null) return nothing;
+  const email = customer.email === null ? '' : ` <${customer.email}>`;
+  return `${customer.name}${email}${customer.active ? '' : ' (inactive)'}`;
+}
+
+function describeFeatures({ metadata }: License): string {
+  const { features = {}, is_trial = false } = metadata ?? {};
+  const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
+  return [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
+}
+
+/** The free entries: the others have rows of their own. */
+const describeMetadata = ({ metadata }: License): string =>
+  Object.entries(freeMetadataOf(metadata))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ') || nothing;

@@ -1,9 +1,9 @@
-import { command, option, required } from '../../command.ts';
+import { change, command, option, product, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
+import { doneNote } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { parseSeconds } from '../../values/time.ts';
-import { change, doneNote, product } from '../options.ts';
 
 export const keysSign = command({
   path: 'keys sign',
@@ -40,6 +40,7 @@ export const keysSign = command({
     );
     const { answer, idempotencyKey } = changed;
     const life = ttl === undefined ? '' : ` · lasts ${duration(ttl)} at most`;
+    const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`;
     return {
       kind: 'file',
       content: answer.file,
@@ -47,7 +48,7 @@ export const keysSign = command({
       quiet: path === null ? [answer.file] : [],
       secret: true,
       idempotencyKey,
-      notes: [doneNote(changed, `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`)],
+      notes: [doneNote(changed, done, `already ${path === null ? '' : 'signed · '}${done}`)],
     };
   },
 });

@@ -2,11 +2,10 @@ import type { Jwk } from '../../../contract/signing-keys.ts';
 import type { Verdict, Verification, VerifyOptions } from '../../../domain/license-file/verify.ts';
 import { argument, command, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
-import { LocalError } from '../../failure/errors.ts';
-import { exitCodes } from '../../failure/exit-codes.ts';
-import type { Note } from '../../output/result.ts';
+import { exitCodes, LocalError } from '../../failure/errors.ts';
+import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
-import { readSource } from '../../values/text-source.ts';
+import { readSource } from '../../values/files.ts';
 
 export const keysVerify = command({
   path: 'keys verify',

@@ -1,0 +1,142 @@
+import type { Customer } from '../../contract/customers.ts';
+import { argumentList, change, command, option, yes } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes, NotFoundError, UsageError } from '../failure/errors.ts';
+import { doneNote } from '../output/terminal.ts';
+import { count } from '../output/words.ts';
+import { confirmByTyping } from '../prompts/questions.ts';
+import type { PreparedChange } from '../request/changes.ts';
+
+export const customersDelete = command({
+  path: 'customers delete',
+  about:
+    'Deletes customers for ever. Their keys stay valid, without a customer. With several IDs, all are looked up before ' +
+    'the first is deleted.',
+  operation: 'customers.delete',
+  arguments: { ids: argumentList('<ID...>', 'the customers to delete', { field: 'customerId' }) },
+  options: {
+    confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'),
+    yes,
+    ...change,
+  },
+  fields: [{ name: 'id' }, { name: 'deleted' }, { name: 'error' }, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm customers delete cus_…', 'shows the customer and asks for its id'],
+    ['lkm customers delete cus_… --confirm cus_…', 'in a script'],
+  ],
+
+  async run({ ids, confirm, yes, idempotencyKey }, context) {
+    checkWords(ids, { confirm, idempotencyKey });
+    const asks = !yes && confirm === undefined && !context.dryRun;
+    const looksUp = (asks && context.settings.interactive) || (ids.length > 1 && !asks && !context.dryRun);
+    const customers = looksUp ? (await (await context.client()).customers.list()).items : [];
+    if (asks) await confirmEach(context, ids, customers);
+    const changes = await context.prepare(
+      ids.map((customerId) => (client, call) => client.customers.delete({ customerId }, call)),
+    );
+    if (ids.length > 1) checkExist(ids, changes, customers);
+    const rows = await deleteEach(context, ids, changes);
+    const failed = rows.filter(({ deleted }) => !deleted);
+    const text = `deleted ${rows.length - failed.length} of ${count(rows.length, 'customer')}`;
+    return {
+      kind: 'done',
+      data: rows,
+      quiet: rows.filter(({ deleted }) => deleted).map(({ id }) => id),
+      ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
+      ...(failed.length > 0 && {
+        exitCode: exitCodes.partial,
+        notes: [{ tone: 'warning', text: `${text}; not ${failed.map(({ id }) => id).join(', ')}` } as const],
+      }),
+    };
+  },
+});
+
+function checkWords(
+  ids: readonly string[],
+  { confirm, idempotencyKey }: { confirm: string | undefined; idempotencyKey: string | undefined },
+): void {
+  const seen = new Set<string>();
+  const twice = ids.find((id) => seen.size === seen.add(id).size);
+  if (twice !== undefined) throw new UsageError(`${twice} is given twice`, ['Nothing was sent.']);
+  if (ids.length > 1 && idempotencyKey !== undefined) {
+    throw new UsageError('one idempotency key stands for one request: give one ID with it');
+  }
+  if (confirm !== undefined && (ids.length > 1 || confirm !== ids[0])) {
+    throw new UsageError(`--confirm ${confirm} is not the one customer to delete`, ['Nothing was sent.']);
+  }
+}
+
+/** All are confirmed before the first is deleted. */
+async function confirmEach(
+  context: CommandContext,
+  ids: readonly string[],
+  customers: readonly Customer[],
+): Promise<void> {
+  for (const id of ids) {
+    const customer = customers.find((one) => one.id === id);
+    const who = customer ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}` : 'not in the list';
+    await confirmByTyping(context, id, {
+      about: ['this removes the customer for ever:', `  ${id}  ${who}`],
+      action: `deleting ${id}`,
+      flag: ids.length === 1 ? `--confirm ${id}` : '--yes',
+    });
+  }
+}
+
+/** A customer that an earlier run of the command may have deleted need not be there. */
+function checkExist(
+  ids: readonly string[],
+  changes: readonly PreparedChange<unknown>[],
+  customers: readonly Customer[],
+) {
+  const existing = new Set(customers.map(({ id }) => id));
+  const missing = ids.filter((id, at) => !existing.has(id) && !changes[at]?.repeats);
+  if (missing.length === 0) return;
+  throw new NotFoundError(`there is no customer ${missing.join(', ')}`, [
+    'Nothing was sent: none of the others was deleted.',
+    ['See them:', 'lkm customers list'],
+  ]);
+}
+
+interface DeletedRow {
+  readonly id: string;
+  readonly deleted: boolean;
+  /** Why not. */
+  readonly error: string | null;
+  readonly idempotencyKey: string;
+}
+
+/** Deletes one after the other. A refusal is reported and the next one is tried; any other error ends the command. */
+async function deleteEach(
+  context: CommandContext,
+  ids: readonly string[],
+  changes: readonly PreparedChange<unknown>[],
+): Promise<DeletedRow[]> {
+  const { isRefusal } = await import('../request/changes.ts');
+  const rows: DeletedRow[] = [];
+  for (const [at, { idempotencyKey, send }] of changes.entries()) {
+    const id = ids[at] ?? '';
+    try {
+      const changed = await send();
+      rows.push({ id, deleted: true, error: null, idempotencyKey });
+      await context.say(doneNote(changed, `deleted ${id}`));
+    } catch (error) {
+      if (ids.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, ids, rows);
+      if (ids.length === 1 || !isRefusal(error)) throw error;
+      rows.push({ id, deleted: false, error: error.message, idempotencyKey });
+      await context.say({ tone: 'warning', text: `not deleted ${id}: ${error.message}` });
+    }
+  }
+  return rows;
+}
+
+async function sayWhatIsLeft(context: CommandContext, ids: readonly string[], rows: readonly DeletedRow[]) {
+  const deleted = rows.filter((row) => row.deleted).map(({ id }) => id);
+  const [last, ...untried] = ids.slice(rows.length);
+  const parts = [
+    `deleted ${deleted.length} of ${count(ids.length, 'customer')}${deleted.length > 0 ? `: ${deleted.join(', ')}` : ''}`,
+    `stopped at ${last}`,
+    ...(untried.length > 0 ? [`not tried: ${untried.join(', ')}`] : []),
+  ];
+  await context.say({ tone: 'warning', text: parts.join('; ') });
+}

@@ -1,0 +1,98 @@
+import type { Client } from '../../client/client.ts';
+import { listAll } from '../../client/list-all.ts';
+import type { Customer } from '../../contract/customers.ts';
+import { change, command, option, required } from '../command.ts';
+import { created, type Field, listOf } from '../output/result.ts';
+import type { Note } from '../output/terminal.ts';
+import { relative, yesNo } from '../output/words.ts';
+import { parseBoolean, parsePositive } from '../values/scalars.ts';
+
+const customerFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'email', cuts: true },
+  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  { name: 'updatedAt', shown: 'data' },
+  { name: 'createdBy', shown: 'data' },
+];
+
+export const customersList = command({
+  path: 'customers list',
+  about: 'Lists the customers of the account, oldest first.',
+  operation: 'customers.list',
+  arguments: {},
+  options: {
+    email: option('--email <TEXT>', 'only those whose e-mail address contains this', { field: 'email' }),
+    text: option('--text <WORDS>', 'only those with a word in name or address that begins so', { field: 'text' }),
+    active: option('--active <true|false>', 'only those that are active, or only the others', {
+      parse: parseBoolean,
+      field: 'active',
+    }),
+    limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
+  },
+  fields: customerFields,
+  examples: [
+    ['lkm customers list', 'all of them'],
+    ['ID=$(lkm customers list --email it@ada.example -q)', 'the id behind an address'],
+    ['lkm customers list --text ada --active true --limit 10', 'the first ten that are called so'],
+    ['lkm customers list --fields id,email --format csv -o customers.csv', 'for a spreadsheet'],
+  ],
+
+  async run({ email, text, active, limit }, context) {
+    const client = await context.client();
+    const filters = { email, text, active };
+    const found =
+      limit === undefined ? (await client.customers.list(filters)).items : await some(client, filters, limit);
+    const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+    const notes: Note[] =
+      limit === undefined || found.length <= limit
+        ? []
+        : [{ tone: 'hint', text: `these are the first ${limit}; there are more` }];
+    const empty = isFiltered
+      ? 'no customer fits; leave a filter out to see more'
+      : 'no customers yet; lkm customers create makes one';
+    return { ...listOf(found.slice(0, limit), empty), notes };
+  },
+});
+
+/** One more than `limit`, where there are so many. */
+async function some(client: Client, filters: CustomerFilters, limit: number): Promise<readonly Customer[]> {
+  const found: Customer[] = [];
+  const pageSize = Math.min(limit + 1, MAX_PAGE_SIZE);
+  for await (const customer of listAll(client.customers.list, filters, { pageSize })) {
+    found.push(customer);
+    if (found.length > limit) break;
+  }
+  return found;
+}
+
+/** The longest page that the service gives. */
+const MAX_PAGE_SIZE = 1_000;
+
+interface CustomerFilters {
+  readonly email: string | undefined;
+  readonly text: string | undefined;
+  readonly active: boolean | undefined;
+}
+
+export const customersCreate = command({
+  path: 'customers create',
+  about: 'Creates a customer and prints its id.',
+  operation: 'customers.create',
+  arguments: {},
+  options: {
+    name: required('--name <NAME>', 'its name', { field: 'name' }),
+    email: option('--email <EMAIL>', 'its e-mail address, unique in the account', { field: 'email' }),
+    ...change,
+  },
+  fields: [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
+    ['ID=$(lkm customers create --name "Ada Ltd")', 'keep its id'],
+  ],
+
+  async run({ name, email }, context) {
+    return created(await context.change((client, call) => client.customers.create({ name, email }, call)));
+  },
+});

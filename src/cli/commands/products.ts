@@ -1,0 +1,103 @@
+import { argument, change, command, flag, option, required } from '../command.ts';
+import { UsageError } from '../failure/errors.ts';
+import { created, type Field, listOf } from '../output/result.ts';
+import { doneNote } from '../output/terminal.ts';
+import { relative, yesNo } from '../output/words.ts';
+
+const productFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  { name: 'updatedAt', shown: 'data' },
+];
+
+export const productsList = command({
+  path: 'products list',
+  about: 'Lists the products of the account, oldest first.',
+  operation: 'products.list',
+  arguments: {},
+  options: {},
+  fields: productFields,
+  examples: [
+    ['lkm products list', 'all of them'],
+    ['lkm products list --json', 'for a program'],
+  ],
+
+  async run(_, context) {
+    const client = await context.client();
+    const { items: products } = await client.products.list();
+    return listOf(products, 'no products yet; lkm products create makes one');
+  },
+});
+
+export const productsGet = command({
+  path: 'products get',
+  about: 'Shows one product.',
+  operation: 'products.get',
+  arguments: { id: argument('<ID>', 'the product', { field: 'productId' }) },
+  options: {},
+  fields: productFields,
+  examples: [['lkm products get prod_…', 'one product']],
+
+  async run({ id }, context) {
+    const client = await context.client();
+    const product = await client.products.get({ productId: id });
+    return { kind: 'record', row: product, data: product, quiet: [product.id] };
+  },
+});
+
+export const productsCreate = command({
+  path: 'products create',
+  about: 'Creates a product and prints its id. It is active, so it can issue keys at once.',
+  operation: 'products.create',
+  arguments: {},
+  options: { name: required('--name <NAME>', 'its name', { field: 'name' }), ...change },
+  fields: [...productFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm products create --name "Engine Pro"', 'a new product'],
+    ['ID=$(lkm products create --name "Engine Pro")', 'keep its id'],
+    ['lkm products create --name "Engine Pro" --json', 'the whole product'],
+  ],
+
+  async run({ name }, context) {
+    return created(await context.change((client, call) => client.products.create({ name }, call)));
+  },
+});
+
+export const productsUpdate = command({
+  path: 'products update',
+  about: 'Renames a product, or stops or resumes the issue of its keys. What is not given stays as it is.',
+  operation: 'products.update',
+  arguments: { id: argument('<ID>', 'the product', { field: 'productId' }) },
+  options: {
+    name: option('--name <NAME>', 'its new name', { field: 'name' }),
+    active: flag('--active', 'let it issue keys'),
+    inactive: flag('--inactive', 'let it issue no more keys'),
+    ...change,
+  },
+  fields: [...productFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm products update prod_… --name "Engine Pro 2"', 'a new name'],
+    ['lkm products update prod_… --inactive', 'no more keys'],
+  ],
+
+  async run({ id, name, active, inactive }, context) {
+    if (active && inactive) throw new UsageError('--active and --inactive contradict each other; give one of them');
+    if (name === undefined && !active && !inactive) {
+      throw new UsageError('nothing to change: give --name, --active or --inactive');
+    }
+    const changed = await context.change((client, call) =>
+      client.products.update({ productId: id, name, active: active || inactive ? active : undefined }, call),
+    );
+    const { answer, idempotencyKey } = changed;
+    return {
+      kind: 'record',
+      row: answer,
+      data: { ...answer, idempotencyKey },
+      quiet: [answer.id],
+      idempotencyKey,
+      notes: [doneNote(changed, `updated ${answer.id}`)],
+    };
+  },
+});

@@ -1,0 +1,170 @@
+import { scopes, tokenKinds } from '../../contract/scopes.ts';
+import { argument, change, command, flag, many, option, required, yes } from '../command.ts';
+import { withoutPassword } from '../config/location.ts';
+import type { CommandContext } from '../context.ts';
+import { UsageError } from '../failure/errors.ts';
+import { type Field, listOf } from '../output/result.ts';
+import { doneNote } from '../output/terminal.ts';
+import { moment, nothing, relative, usage } from '../output/words.ts';
+import { confirm } from '../prompts/questions.ts';
+import { chooseTarget } from '../request/server.ts';
+import { parseCount } from '../values/scalars.ts';
+import { parseEnd } from '../values/time.ts';
+
+const tokenFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'kind' },
+  {
+    name: 'expiresAt',
+    label: 'expires',
+    show: (value, now) => (value === null ? 'never' : relative(value, now)),
+    drops: 2,
+  },
+  {
+    name: 'revokedAt',
+    label: 'revoked',
+    show: (value, now) => (value === null ? 'no' : relative(value, now)),
+    drops: 3,
+  },
+  { name: 'issued', show: (issued, _, { maxIssues }) => issuedOf(issued, maxIssues), drops: 1 },
+  { name: 'scopes', show: listScopes, shown: 'chosen' },
+  { name: 'productIds', shown: 'chosen' },
+  { name: 'maxIssues', shown: 'data' },
+  { name: 'createdAt', shown: 'data' },
+];
+
+export const tokensList = command({
+  path: 'tokens list',
+  about: 'Lists the tokens of the account, oldest first, revoked ones included; never their secrets.',
+  operation: 'tokens.list',
+  arguments: {},
+  options: {},
+  fields: tokenFields,
+  examples: [
+    ['lkm tokens list', 'all of them'],
+    ['lkm tokens list --fields id,kind,scopes --json', 'what each may do'],
+  ],
+
+  async run(_, context) {
+    const client = await context.client();
+    const { items: tokens } = await client.tokens.list();
+    return listOf(tokens, 'no tokens yet; lkm tokens create makes one');
+  },
+});
+
+export const tokensCreate = command({
+  path: 'tokens create',
+  about: 'Creates an API token and prints it, this once. It may do no more than the token that creates it.',
+  operation: 'tokens.create',
+  arguments: {},
+  options: {
+    name: required('--name <NAME>', 'what it is for', { field: 'name' }),
+    kind: required('--kind <KIND>', 'what it is', { field: 'kind', choices: tokenKinds }),
+    scope: many('--scope <SCOPE>', 'what a scoped token may do', { field: 'scopes', choices: scopes }),
+    product: many('--product <ID>', 'the only product it may touch', { field: 'productIds' }),
+    maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
+    expires: option(
+      '--expires <WHEN>',
+      'a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; or an instant',
+      {
+        parse: parseEnd,
+        field: 'expiresAt',
+      },
+    ),
+    ...change,
+  },
+  fields: [{ name: 'token' }, ...tokenFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
+    ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
+  ],
+
+  async run({ name, kind, scope, product, maxIssues, expires }, context) {
+    if ((kind === 'scoped') !== (scope !== undefined)) {
+      throw new UsageError('--scope goes with --kind scoped, and only with it');
+    }
+    const input = { name, kind, scopes: scope, productIds: product };
+    const changed = await context.change((client, call) =>
+      client.tokens.create({ ...input, maxIssues, expiresAt: expires }, call),
+    );
+    const { answer, idempotencyKey } = changed;
+    const end = expires === undefined ? 'never expires' : `expires ${moment(expires)}`;
+    return {
+      kind: 'value',
+      value: answer.token,
+      data: { ...answer, idempotencyKey },
+      quiet: [answer.token],
+      secret: true,
+      idempotencyKey,
+      notes: [
+        doneNote(changed, `created ${answer.id} · ${answer.kind} · ${end}`),
+        { tone: 'hint', text: 'keep it now: it is not shown again' },
+      ],
+    };
+  },
+});
+
+export const tokensRevoke = command({
+  path: 'tokens revoke',
+  about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
+  operation: 'tokens.revoke',
+  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
+  options: {
+    lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'),
+    yes,
+    ...change,
+  },
+  fields: [{ name: 'id' }, { name: 'revoked' }, { name: 'idempotencyKey' }],
+  examples: [
+    ['lkm tokens revoke tok_…', 'shows the token and asks'],
+    ['lkm tokens revoke tok_… --yes', 'in a script'],
+  ],
+
+  async run({ id, yes, lastAdmin }, context) {
+    if (!yes && !context.dryRun) await confirmRevoking(context, id);
+    const changed = await context.change((client, call) =>
+      client.tokens.revoke({ tokenId: id, ...(lastAdmin && { force: true }) }, call),
+    );
+    const { idempotencyKey } = changed;
+    return {
+      kind: 'done',
+      data: { id, revoked: true, idempotencyKey },
+      quiet: [id],
+      idempotencyKey,
+      notes: [doneNote(changed, `revoked ${id}`)],
+    };
+  },
+});
+
+async function confirmRevoking(context: CommandContext, id: string): Promise<void> {
+  await confirm(context, {
+    about: context.settings.interactive ? await describeToken(context, id) : [],
+    question: `revoke ${id} for ever?`,
+    action: `revoking ${id}`,
+    flag: '--yes',
+  });
+}
+
+/** The service, and what the token is. */
+async function describeToken({ client, flags, io }: CommandContext, id: string): Promise<string[]> {
+  const target = await chooseTarget(flags, io);
+  const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
+  const token = (await (await client()).tokens.list()).items.find((one) => one.id === id);
+  if (!token) return [`  ${id}  not in the list of ${where}`];
+  const issued = token.maxIssues === null ? `${token.issued} keys` : `${usage(token.issued, token.maxIssues)} keys`;
+  return [
+    `  ${id}  ${token.name}`,
+    `  ${token.kind}: ${token.scopes.join(', ')}`,
+    `  has issued ${issued}, at ${where}`,
+  ];
+}
+
+function issuedOf(issued: unknown, most: unknown): string {
+  if (issued === null) return nothing;
+  return most === null ? String(issued) : usage(issued, most);
+}
+
+function listScopes(scopes: unknown): string {
+  return Array.isArray(scopes) ? scopes.join(', ') : nothing;
+}

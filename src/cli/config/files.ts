@@ -1,0 +1,212 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { codeOf, LocalError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { quote } from '../output/words.ts';
+
+type Place = Pick<Io, 'env' | 'home' | 'platform'>;
+
+/** The folder of the configuration: `LKM_CONFIG_DIR`, else the place the system has for it. */
+export function configDir({ env, home, platform }: Place): string {
+  if (env.LKM_CONFIG_DIR) return env.LKM_CONFIG_DIR;
+  if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'lkm');
+  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'lkm');
+}
+
+/** The folder of what is under way: `LKM_STATE_DIR`, else the place the system has for it. */
+export function stateDir({ env, home, platform }: Place): string {
+  if (env.LKM_STATE_DIR) return env.LKM_STATE_DIR;
+  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'State');
+  return join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'lkm');
+}
+
+/** The database that `lkm serve` uses when none is named. */
+export function defaultDatabase({ env, home, platform }: Place): string {
+  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'Data', 'lkm.db');
+  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'lkm', 'lkm.db');
+}
+
+/**
+ * Reads a file that holds a secret. Throws `LocalError` when other users can read it, or when it belongs to one of
+ * them; a pipe, as of `<(pass show lkm)`, is read as it is.
+ */
+export function readPrivateFile(path: string, io: Io): string {
+  const full = resolve(io.cwd, path);
+  const file = openForReading(path, full);
+  try {
+    const stats = fstatSync(file);
+    if (isOpenToOthers(stats, io)) throw openToOthers(path, full);
+    if (isOfAnother(stats, io)) throw new LocalError(`${path} belongs to another user, who may have written it`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Makes a folder for its owner only. Throws an error with the code `EPERM` when others could put files into it. */
+export function makePrivateFolder(folder: string, io: Io): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!isPrivateFolder(folder, io)) throw Object.assign(new Error(`${folder} is not safe`), { code: 'EPERM' });
+}
+
+/** Whether there is such a folder, and only its owner can put files into it. */
+export function isPrivateFolder(folder: string, { uid }: Io): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) return false;
+  return uid === null || (stats.uid === uid && (stats.mode & 0o022) === 0);
+}
+
+/** Whether other users may read a file. Windows has other ways to say so, which are not looked at. */
+export const isOpenToOthers = (stats: Stats, { uid }: Pick<Io, 'uid'>): boolean =>
+  uid !== null && stats.isFile() && (stats.mode & 0o077) !== 0;
+
+/** The command that closes a file to others. */
+export const closeCommand = (full: string): string => `chmod 600 ${quote(full)}`;
+
+const isOfAnother = (stats: Stats, { uid }: Io): boolean =>
+  uid !== null && uid !== 0 && stats.isFile() && stats.uid !== uid && stats.uid !== 0;
+
+const openToOthers = (path: string, full: string): LocalError =>
+  new LocalError(`${path} holds a secret, and others can read it`, [['Close it:', closeCommand(full)]]);
+
+function openForReading(path: string, full: string): number {
+  try {
+    return openSync(full, 'r');
+  } catch (error) {
+    throw new LocalError(`cannot read ${path} (${codeOf(error)})`, [], { cause: error });
+  }
+}
+
+// Not by way of node:fs/promises: loading it takes longer than the writing.
+
+/** Writes a file so that a reader sees all of it or nothing: aside, on the disk, then in its place. */
+export function writeAtomically(path: string, text: string, mode: number, io: Io): void {
+  const full = resolve(io.cwd, path);
+  const aside = `${full}.${io.uuid()}.tmp`;
+  try {
+    const file = openSync(aside, 'wx', mode);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(aside, full);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
+}
+
+/** Puts the names in a folder on the disk: a file that was renamed is found there after a power failure. */
+export function syncFolder(path: string): void {
+  try {
+    const folder = openSync(path, 'r');
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch {
+    // Windows keeps its names itself and opens no folder.
+  }
+}
+
+type Machine = Pick<Io, 'host' | 'pid' | 'processStartTime'>;
+
+/** Between two looks at a lock that another process holds. */
+const POLL_MS = 5;
+/** A holder on another machine cannot be looked up: its lock is stale once it has not changed for so many looks. */
+const STALE_POLLS = 200;
+const MAX_POLLS = 600;
+
+const FREE = 'free';
+
+/**
+ * Runs `work` while no other process holds the lock of `folder`. All of it is synchronous, so nothing else of this
+ * process runs meanwhile. `id` is new with each call. Throws an error with the code `ELOCKED` when another process
+ * holds the lock for seconds.
+ *
+ * The lock is a folder with one file in it, whose name says who holds it. Taking it renames that file, which succeeds
+ * for one process only, also when the holder has died: each holder has a name that is never used again.
+ */
+export function withLock<T>(folder: string, id: string, io: Machine, work: () => T): T {
+  const lock = join(folder, 'lock');
+  const own = [encodeURIComponent(io.host), io.pid, io.processStartTime(io.pid) ?? '', id].join('~');
+  acquire(lock, own, io);
+  try {
+    return work();
+  } finally {
+    release(lock, own);
+  }
+}
+
+function acquire(lock: string, own: string, io: Machine): void {
+  let last = '';
+  let unchanged = 0;
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
+    const holder = readHolder(lock);
+    unchanged = holder === last ? unchanged + 1 : 0;
+    last = holder ?? '';
+    if (holder === undefined) createLock(lock, own);
+    else if ((holder === FREE || isStale(holder, unchanged, io)) && renamed(join(lock, holder), join(lock, own)))
+      return;
+    // No wait at first: the lock may have to be created, or another process may just have taken it.
+    if (polls > 2) sleep(POLL_MS);
+  }
+  throw Object.assign(new Error(`${lock} is held by ${last}`), { code: 'ELOCKED' });
+}
+
+function release(lock: string, own: string): void {
+  // A lock that was removed meanwhile is made anew by the next holder.
+  renamed(join(lock, own), join(lock, FREE));
+}
+
+function readHolder(lock: string): string | undefined {
+  try {
+    return readdirSync(lock)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the lock with its file in it, in one step; fails when another process was faster, which is as good. */
+function createLock(lock: string, own: string): void {
+  const made = `${lock}.${own}`;
+  mkdirSync(made, { mode: 0o700 });
+  writeFileSync(join(made, FREE), '', { mode: 0o600 });
+  if (!renamed(made, lock)) rmSync(made, { recursive: true, force: true });
+}
+
+/** Whether the process that holds the lock has ended. This process never waits for itself: its pid was used before. */
+function isStale(holder: string, unchanged: number, io: Machine): boolean {
+  const [host = '', pid = '', startTime = ''] = holder.split('~');
+  if (host !== encodeURIComponent(io.host)) return unchanged >= STALE_POLLS;
+  return Number(pid) === io.pid || io.processStartTime(Number(pid)) !== startTime;
+}
+
+function renamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const sleep = (milliseconds: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+};

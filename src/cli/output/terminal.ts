@@ -1,0 +1,111 @@
+import { styleText } from 'node:util';
+import type { Io, Output } from '../io.ts';
+
+/** What is said on stderr once the result is printed. */
+export interface Note {
+  readonly tone: 'done' | 'hint' | 'warning';
+  readonly text: string;
+}
+
+/** The settings that decide what is said, and how. */
+export interface TalkSettings {
+  readonly quiet: boolean;
+  readonly format: string;
+  readonly color: { readonly stderr: boolean };
+}
+
+type Talker = Pick<Io, 'stderr' | 'env'>;
+
+/** Says something on stderr: never with `-q`, and in a JSON format warnings only. */
+export async function talk(notes: readonly Note[], settings: TalkSettings, io: Talker): Promise<void> {
+  const { quiet, format, color: colored } = settings;
+  const said = notes.filter(({ tone }) => !quiet && (!format.startsWith('json') || tone === 'warning'));
+  if (said.length === 0) return;
+  const paint = createPaint(colored.stderr);
+  const lead = { done: '', hint: '', warning: paint.yellow('warning: ') };
+  const color = { done: paint.green, hint: paint.dim, warning: (text: string) => text };
+  const lines = said.flatMap(({ tone, text }) =>
+    asTyped(text, io.env)
+      .split('\n')
+      .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
+  );
+  await io.stderr.write(lines.join(''));
+}
+
+/** Says what a change did; of a replayed response, that an earlier request had done it, in words of its own if given. */
+export function doneNote(
+  { replayed }: { readonly replayed: boolean },
+  text: string,
+  already: string = `already ${text}`,
+): Note {
+  return { tone: 'done', text: replayed ? `${already}\n${replayedText}` : text };
+}
+
+const replayedText =
+  'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
+
+/** Whether something that moves can be shown on stderr. */
+export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 'stderr'>): boolean =>
+  stderr.isTTY && !quiet && !format.startsWith('json');
+
+/** A command line inside a text: the name, and the first word of a command or an option. */
+const commandLine =
+  /(?<![\w./-])lkm(?= (?:-|(?:quickstart|serve|keys|customers|products|tokens|db|idempotency|version|help)\b))/g;
+
+/**
+ * A text with the command lines in it as they are typed here. Where the command runs through npx in a checkout, npx may
+ * fetch nothing: elsewhere on this machine the name could be that of another package in the registry.
+ */
+export function asTyped(text: string, { npm_command: npmCommand, PATH = '' }: Io['env']): string {
+  if (npmCommand !== 'exec') return text;
+  const isFetched = PATH.includes('/_npx/');
+  return text.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');
+}
+
+/** Controls, and the characters that reorder or hide what stands beside them. */
+const unsafe = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** Makes what could move the cursor, colour or reorder text visible: `\u{1b}`. For one line of text. */
+export function sanitise(text: string): string {
+  return text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** The same inside JSON text, as JSON's own escapes: the data stays what it was. */
+export function sanitiseJson(json: string): string {
+  return json.replaceAll(unsafe, (character) =>
+    character === '\n' ? character : [...units(character)].map((unit) => `\\u${unit}`).join(''),
+  );
+}
+
+function* units(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at++) yield text.charCodeAt(at).toString(16).padStart(4, '0');
+}
+
+type Style = 'dim' | 'bold' | 'green' | 'red' | 'yellow' | 'cyan';
+
+/** Colours, or none: each function returns the text, coloured or as it is. */
+export type Paint = Readonly<Record<Style, (text: string) => string>>;
+
+export const createPaint = (enabled: boolean): Paint => (enabled ? colored : plain);
+
+/** Whether a stream takes colours where no flag says so. */
+export function takesColor(env: Io['env'], { isTTY }: Pick<Output, 'isTTY'>): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true;
+  return isTTY && env.TERM !== 'dumb';
+}
+
+const style = (name: Style) => (text: string) => styleText(name, text, { validateStream: false });
+
+const colored: Paint = {
+  dim: style('dim'),
+  bold: style('bold'),
+  green: style('green'),
+  red: style('red'),
+  yellow: style('yellow'),
+  cyan: style('cyan'),
+};
+
+const same = (text: string): string => text;
+
+export const plain: Paint = { dim: same, bold: same, green: same, red: same, yellow: same, cyan: same };

@@ -1,0 +1,62 @@
+import { toInstant } from '../../domain/time.ts';
+import { codeOf } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import type { Note } from '../output/terminal.ts';
+import { moment } from '../output/words.ts';
+import { type Begun, journalFolder, type Pending } from './journal.ts';
+import type { Row } from './journal-file.ts';
+
+/** What the journal knows about requests that were written down just now. */
+export function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Generator<Note> {
+  for (const pending of elsewhere) yield { tone: 'warning', text: onOtherMachine(pending, io) };
+  for (const row of tooOld) yield { tone: 'warning', text: notRepeated(row) };
+  const [first, ...others] = repeated;
+  if (first !== undefined) yield { tone: 'hint', text: repeating(first, others.length, io) };
+  if (failure !== undefined) {
+    const text = `cannot write to ${journalFolder(io)} (${codeOf(failure)}): a call that gets no answer is not known to later ones`;
+    yield { tone: 'warning', text };
+  }
+}
+
+/** What to say when the journal cannot be written once the answers are printed. */
+export const stillWritten = (failure: unknown, io: Io): Note => ({
+  tone: 'warning',
+  text: `cannot write to ${journalFolder(io)} (${codeOf(failure)}): the next run of this command repeats its calls`,
+});
+
+const repeating = (first: Row, others: number, io: Io): string =>
+  others === 0
+    ? `repeating the call of ${when(first, io)} that had no answer`
+    : `repeating ${others + 1} calls that had no answer, the first of ${when(first, io)}`;
+
+/** `10:31 UTC`, with its day unless that is today. */
+function when({ createdAt }: Row, io: Io): string {
+  const text = moment(createdAt);
+  return createdAt.slice(0, 10) === toInstant(io.now()).slice(0, 10) ? text.slice(11) : text;
+}
+
+const onOtherMachine = ({ row, owner }: Pending, io: Io): string =>
+  [
+    `the same call was made on ${owner.host} at ${when(row, io)}, and no answer is known here`,
+    `unless it still runs there, repeat it instead: --idempotency-key ${row.idempotencyKey}`,
+  ].join('\n');
+
+const notRepeated = (row: Row): string =>
+  [
+    `an earlier call of ${moment(row.createdAt)} never got an answer and is too old to be repeated`,
+    `this is a new one; ${waysToCheck[`${row.method} ${row.path.replace(/\?.*/, '')}`] ?? inItsLog}`,
+  ].join('\n');
+
+const inItsLog = 'whether the earlier one was run, the log of the service says';
+
+/** How to see what an operation has done, where the command line can tell. */
+const waysToCheck: Readonly<Record<string, string>> = {
+  'POST /customer': 'see whether the earlier one made its customer: lkm customers list',
+  'DELETE /customer/by-id': 'see whether the customer is gone: lkm customers list',
+  'POST /product': 'see whether the earlier one made its product: lkm products list',
+  'PUT /product/by-id': 'see what the product is: lkm products get ID',
+  'POST /token': 'see whether the earlier one made a token, and revoke it: lkm tokens list',
+  'DELETE /token/by-id': 'see whether the token is revoked: lkm tokens list',
+  'POST /deactivate-key': 'see which devices hold a slot: lkm keys get KEY',
+  'POST /key/sign': 'see which devices hold a slot: lkm keys get KEY',
+};

@@ -1,0 +1,66 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+
+/** The text that `-` (stdin) or `@FILE` stands for, trimmed; any other text stands for itself. */
+export async function readReference(text: string, io: Io): Promise<string> {
+  if (text === '-') return readSource('-', io);
+  return text.startsWith('@') ? readSource(text.slice(1), io) : text;
+}
+
+/** The text of a file, or of stdin for `-`, trimmed. */
+export async function readSource(path: string, io: Io): Promise<string> {
+  const text = (path === '-' ? await readStdin(io) : readLocalFile(path, io)).trim();
+  if (text === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
+  return text;
+}
+
+async function readStdin(io: Io): Promise<string> {
+  if (io.stdin.isTTY) throw new UsageError('- reads stdin, and stdin is a terminal: pipe something into it');
+  return io.stdin.readText();
+}
+
+function readLocalFile(path: string, io: Io): string {
+  try {
+    return readFileSync(resolve(io.cwd, path), 'utf8');
+  } catch (error) {
+    throw new LocalError(`cannot read ${path} (${codeOf(error)})`, [], { cause: error });
+  }
+}
+
+/** A certificate and its key, as the files have them (PEM). */
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Reads the files of `--tls-cert` and `--tls-key`; undefined when none is given. Throws `LocalError` when they are not a
+ * certificate and the key of that certificate.
+ */
+export async function readTls(
+  { tlsCert, tlsKey }: { readonly tlsCert?: string | undefined; readonly tlsKey?: string | undefined },
+  io: Io,
+): Promise<TlsFiles | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
+  const [cert, key] = [await readSource(tlsCert, io), await readSource(tlsKey, io)];
+  const certificate = parsed(() => new X509Certificate(cert), tlsCert, 'a certificate', 'CERTIFICATE');
+  const privateKey = parsed(() => createPrivateKey(key), tlsKey, 'a private key without a passphrase', 'PRIVATE KEY');
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new LocalError(`${tlsKey} is not the key of the certificate in ${tlsCert}`);
+  }
+  return { cert, key };
+}
+
+/** OpenSSL's own text is left out: it names a file of its source and says nothing of this one. */
+function parsed<T>(parse: () => T, path: string, what: string, label: string): T {
+  try {
+    return parse();
+  } catch (cause) {
+    const hint = `It is a text in PEM form, with a line that ends in "${label}-----".`;
+    throw new LocalError(`${path} does not hold ${what}`, [hint], { cause });
+  }
+}

@@ -1,0 +1,67 @@
+import { UsageError } from '../failure/errors.ts';
+
+const MAX_COUNT = 999_999_999;
+
+/** A whole number, `0` to `999999999`. */
+export const parseCount = (text: string): number => parseWhole(text, 0);
+
+/** A whole number, `1` to `999999999`. */
+export const parsePositive = (text: string): number => parseWhole(text, 1);
+
+/** A whole number, or `unlimited`, which is null. Its lower bound is the contract's. */
+export const parseLimit = (text: string): number | null =>
+  text === 'unlimited' ? null : parseWhole(text, 0, 'unlimited');
+
+/** Requests per minute; `off` is null. */
+export const parseRateLimit = (text: string): number | null => (text === 'off' ? null : parseWhole(text, 1, 'off'));
+
+export function parseBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new UsageError(`'${text}' is neither true nor false`);
+  return text === 'true';
+}
+
+export function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`'${text}' is not a port, 0 to 65535`);
+  return Number(text);
+}
+
+function parseWhole(text: string, least: number, word?: string): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
+  const range = `a whole number from ${least} to ${MAX_COUNT}`;
+  throw new UsageError(word ? `'${text}' is neither ${range} nor '${word}'` : `'${text}' is not ${range}`);
+}
+
+/** A name with its value. */
+export type Feature = readonly [name: string, value: boolean | number | string];
+
+/** `NAME` switches a feature on; `NAME=VALUE` gives it a value, read as true, false or a number where it is one. */
+export function parseFeature(text: string): Feature {
+  const [name, value] = splitEntry(text, 'NAME or NAME=VALUE');
+  // A record of JSON cannot hold it.
+  if (name === '__proto__') throw new UsageError(`a feature cannot be called ${name}`);
+  return [name, value === undefined ? true : readValue(value)];
+}
+
+function readValue(text: string): boolean | number | string {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
+}
+
+/** An entry of free metadata, `NAME=VALUE`. Its value stays text: an order number may begin with 0. */
+export function parseMetadata(text: string): readonly [name: string, value: string] {
+  const [name, value] = splitEntry(text, 'NAME=VALUE');
+  if (value === undefined) throw new UsageError(`'${shorten(name)}' has no value; write NAME=VALUE`);
+  if (name === '__proto__') throw new UsageError(`metadata cannot be called ${name}`);
+  if (name === 'features') throw new UsageError(`${name} has an option of its own: --feature`);
+  if (name === 'is_trial') throw new UsageError(`${name} has an option of its own: --trial`);
+  return [name, value];
+}
+
+function splitEntry(text: string, form: string): [name: string, value: string | undefined] {
+  const at = text.indexOf('=');
+  const name = at < 0 ? text : text.slice(0, at);
+  if (name === '') throw new UsageError(`'${shorten(text)}' has no name; write ${form}`);
+  return [name, at < 0 ? undefined : text.slice(at + 1)];
+}
+
+const shorten = (text: string): string => text.slice(0, 40);
