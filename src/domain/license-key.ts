@@ -72,11 +72,13 @@ export const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /**
  * Writes bytes in Crockford's base 32, upper case, five bits a character, first bit first.
  * The last character is filled up with zero bits: 15 bytes give 24 characters, 32 give 52, 4 give 7.
+ *
+ * @param leadingBits zero bits in front of the first byte, for a number that is to end with its last bit
  */
-export function encodeCrockford(bytes: Uint8Array): string {
+export function encodeCrockford(bytes: Uint8Array, leadingBits = 0): string {
   let text = '';
   let pending = 0;
-  let width = 0;
+  let width = leadingBits;
   for (const byte of bytes) {
     pending = (pending << 8) | byte;
     width += 8;
