@@ -9,6 +9,7 @@ import { killLoop } from './kill-loop.ts';
 import { oneKey } from './one-key.ts';
 import { postgresRestart } from './postgres-restart.ts';
 import { powerLoss } from './power-loss.ts';
+import { secondServer } from './second-server.ts';
 import { slots } from './slots.ts';
 import { stoppedReplica } from './stopped-replica.ts';
 
@@ -33,5 +34,6 @@ export const plan: readonly Planned[] = [
   { scenario: postgresRestart, share: 3, shortRounds: 2 },
   { scenario: cutCommit, share: 2, shortRounds: 20 },
   { scenario: stoppedReplica, share: 2, shortRounds: 11 },
+  { scenario: secondServer, share: 2, shortRounds: 9 },
   { scenario: clock, share: 1, shortRounds: 3 },
 ];
