@@ -12,6 +12,7 @@ import { powerLoss } from './power-loss.ts';
 import { secondServer } from './second-server.ts';
 import { slots } from './slots.ts';
 import { stoppedReplica } from './stopped-replica.ts';
+import { unreadAnswers } from './unread-answers.ts';
 
 /** A scenario with its share of the time, and the rounds of its short form. */
 export interface Planned {
@@ -35,5 +36,6 @@ export const plan: readonly Planned[] = [
   { scenario: cutCommit, share: 2, shortRounds: 20 },
   { scenario: stoppedReplica, share: 2, shortRounds: 11 },
   { scenario: secondServer, share: 2, shortRounds: 9 },
+  { scenario: unreadAnswers, share: 2, shortRounds: 2 },
   { scenario: clock, share: 1, shortRounds: 3 },
 ];
