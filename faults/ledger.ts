@@ -176,4 +176,8 @@ export function nameOf({ status, body }: Answer): string {
 export const isFinal = (answer: Answer): boolean =>
   answer.status < 500 && answer.status !== 429 && nameOf(answer) !== '409/3';
 
+/** How many answers settled nothing. */
+export const countUnsettling = ({ unsettling }: Pick<Ledger, 'unsettling'>): number =>
+  [...unsettling.values()].reduce((sum, times) => sum + times, 0);
+
 export const isSuccess = ({ status }: Answer): boolean => status < 300;

@@ -6,6 +6,7 @@ import { everyMessage } from './every-message.ts';
 import { everyStep } from './every-step.ts';
 import { failingSync, failingWrite } from './failing-sync.ts';
 import { killLoop } from './kill-loop.ts';
+import { logDisk } from './log-disk.ts';
 import { oneKey } from './one-key.ts';
 import { postgresRestart } from './postgres-restart.ts';
 import { powerLoss } from './power-loss.ts';
@@ -37,5 +38,6 @@ export const plan: readonly Planned[] = [
   { scenario: stoppedReplica, share: 2, shortRounds: 11 },
   { scenario: secondServer, share: 2, shortRounds: 9 },
   { scenario: unreadAnswers, share: 2, shortRounds: 2 },
+  { scenario: logDisk, share: 1, shortRounds: 3 },
   { scenario: clock, share: 1, shortRounds: 3 },
 ];

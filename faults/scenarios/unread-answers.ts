@@ -5,6 +5,7 @@ import { toInstant } from '../../src/domain/time.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openBadClients } from '../bad-clients.ts';
 import { replaySome, startLoad } from '../clients.ts';
+import { countUnsettling } from '../ledger.ts';
 import { fail, note } from '../report.ts';
 import { inRounds, type Run, type Scenario } from '../scenario.ts';
 import { someServer } from '../stage.ts';
@@ -47,12 +48,12 @@ export const unreadAnswers: Scenario = {
         const server = await stage.start(world.db, { ...SETUP, tls: index % 2 === 1 });
         const route = () => someServer(stage, 0);
         const load = startLoad(ledger, random, WRITERS, route);
-        const unsettled = count(ledger.unsettling);
+        const unsettled = countUnsettling(ledger);
         const clients = await openBadClients(server.url, world.token, random);
         try {
           const unclosed = await clients.unclosed(SETUP.limits.stallMs + CLOSING_MS);
           if (unclosed > 0) fail(report, 'wrong', `${unclosed} connections that read nothing were not closed`);
-          if (count(ledger.unsettling) > unsettled) fail(report, 'wrong', 'a writer was not answered');
+          if (countUnsettling(ledger) > unsettled) fail(report, 'wrong', 'a writer was not answered');
           const memory = peakMemoryMib(server.pid);
           most = Math.max(most, memory);
           if (memory > MAX_MEMORY_MIB) fail(report, 'wrong', `the server took ${memory} MiB`);
@@ -86,9 +87,6 @@ async function makeLargeWorld({ engine, cluster }: Run): Promise<World> {
   await store.close();
   return world;
 }
-
-const count = (answers: ReadonlyMap<string, number>): number =>
-  [...answers.values()].reduce((sum, times) => sum + times, 0);
 
 /** The most memory that a process has had at one time (proc_pid_status(5), VmHWM). */
 function peakMemoryMib(pid: number): number {
