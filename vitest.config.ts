@@ -14,7 +14,7 @@ const needs = {
     'test/tools/release.test.ts',
     'test/tools/trace.test.ts',
   ],
-  /** Time, and processes to kill. */
+  /** Time, processes to kill, and the built command. */
   faults: ['test/faults/**/*.test.ts', 'test/cli/killed.test.ts'],
 };
 
@@ -33,12 +33,12 @@ export default defineConfig({
       project('engines', needs.engines, { globalSetup: postgres }),
       // Many processes start one after the other there, which a busy machine takes long for.
       project('built', needs.built, { globalSetup: built, testTimeout: 120_000 }),
-      project('faults', needs.faults, { globalSetup: postgres }),
+      project('faults', needs.faults, { globalSetup: [postgres, built] }),
     ],
   },
 });
 
-type ProjectOptions = { globalSetup?: string; exclude?: string[]; isolate?: false; testTimeout?: number };
+type ProjectOptions = { globalSetup?: string | string[]; exclude?: string[]; isolate?: false; testTimeout?: number };
 
 function project(name: string, include: string[], more: ProjectOptions) {
   return { extends: true as const, test: { name, include, ...more } };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { selfSigned } from '../test/client/self-signed.ts';
 import type { AuthorizedRequest, Operation, Target } from './operations.ts';
 import type { World } from './world.ts';
 
@@ -35,6 +36,8 @@ export interface Ledger {
   readonly intents: readonly Intent[];
   /** How often each answer that settles nothing came, as `status/code`, or `none`. */
   readonly unsettling: ReadonlyMap<string, number>;
+  /** Requests for an intent that were sent, again ones included. */
+  readonly sent: number;
   /** Writes an intent down, after what it needs has been made. Null when that did not come to an end. */
   intend(operation: Operation, route: Route): Promise<Intent | null>;
   /** Writes an intent on a known target down. */
@@ -54,9 +57,15 @@ const LOCK_TIMEOUT_MS = 45_000;
 
 /** A sabotaged client gives each attempt a key of its own. */
 export function openLedger({ token, productId }: World, { keepKey = true } = {}): Ledger {
-  const agent = new Agent({ connections: null, keepAliveTimeout: 10_000, headersTimeout: REQUEST_TIMEOUT_MS });
+  const agent = new Agent({
+    connections: null,
+    keepAliveTimeout: 10_000,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    connect: { ca: selfSigned.cert },
+  });
   const intents: Intent[] = [];
   const unsettling = new Map<string, number>();
+  let sent = 0;
 
   async function exchange(url: string, ask: AuthorizedRequest, key: string | null): Promise<Answer | null> {
     try {
@@ -84,6 +93,7 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
 
   async function send(intent: Intent, url: string): Promise<Answer | null> {
     intent.sent += 1;
+    sent += 1;
     const key = keepKey || intent.sent === 1 ? intent.key : randomUUID();
     const answer = await exchange(url, intent.ask, key);
     if (answer !== null && isFinal(answer)) {
@@ -125,6 +135,9 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
   return {
     intents,
     unsettling,
+    get sent() {
+      return sent;
+    },
     async intend(operation, route) {
       try {
         const given = await operation.prepare?.(async (first, target = {}) => {
@@ -162,5 +175,9 @@ export function nameOf({ status, body }: Answer): string {
 /** Whether an answer says what has become of the request. */
 export const isFinal = (answer: Answer): boolean =>
   answer.status < 500 && answer.status !== 429 && nameOf(answer) !== '409/3';
+
+/** How many answers settled nothing. */
+export const countUnsettling = ({ unsettling }: Pick<Ledger, 'unsettling'>): number =>
+  [...unsettling.values()].reduce((sum, times) => sum + times, 0);
 
 export const isSuccess = ({ status }: Answer): boolean => status < 300;

@@ -1,3 +1,5 @@
+import fs, { type StatSyncOptions } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -29,6 +31,11 @@ export const sabotages = {
   'clock-believed': 'the cleanup believes whatever the clock says',
   'replay-of-another': 'a retry gets the response of another request',
   'stored-clear': 'keys and responses are stored as they are',
+  'lock-by-path': 'a file is locked under its name only',
+  'unbounded-connections': 'requests of a connection begin at once, and nothing bounds what it holds',
+  'endless-drain': 'a server that stops waits for every connection',
+  'log-throws': 'a log line that cannot be written is an error of its request',
+  'losses-uncounted': 'log lines that are lost are not counted',
 } as const;
 
 export type Sabotage = keyof typeof sabotages;
@@ -66,6 +73,7 @@ export function sabotage(
 
 /** What has to be changed before the database is opened. */
 export function sabotageDrivers(name: Sabotage | null): void {
+  if (name === 'lock-by-path') lockByPath();
   if (name === 'synchronous-normal') {
     const exec = DatabaseSync.prototype.exec;
     DatabaseSync.prototype.exec = function (sql) {
@@ -80,6 +88,21 @@ export function sabotageDrivers(name: Sabotage | null): void {
       return given[0] === 'COMMIT' ? (result as Promise<object>).then(() => ({ command: 'COMMIT' })) : result;
     };
   }
+}
+
+/** Leaves the lock beside the file, and takes none on the file; its other names are not seen, and its loss neither. */
+function lockByPath(): void {
+  const exec = DatabaseSync.prototype.exec;
+  DatabaseSync.prototype.exec = function (sql) {
+    exec.call(this, sql.replace('locking_mode=EXCLUSIVE', 'locking_mode=NORMAL'));
+  };
+  const lstat = fs.lstatSync;
+  const value = (path: string, options?: StatSyncOptions) => {
+    const found = lstat(path, options);
+    return found && Object.assign(found, { nlink: typeof found.nlink === 'bigint' ? 1n : 1 });
+  };
+  Object.defineProperty(fs, 'lstatSync', { value });
+  syncBuiltinESMExports();
 }
 
 /** How long the sabotaged commit comes after its answer. */

@@ -1,33 +1,64 @@
+import { closeSync, openSync } from 'node:fs';
 import { createApp } from '../src/server/http/app.ts';
 import { trustProxies } from '../src/server/http/client-address.ts';
-import { listen } from '../src/server/http/listen.ts';
-import { createLog } from '../src/server/log.ts';
+import { createLogSink } from '../src/server/log.ts';
 import { openBase } from '../src/server/runtime.ts';
 import { startServer } from '../src/server/serve.ts';
+import { selfSigned } from '../test/client/self-signed.ts';
 import { type Sabotage, sabotage, sabotageDrivers } from './sabotage.ts';
+import { listenWithout, openLogWithout } from './sabotaged-server.ts';
+import type { ServerSetup } from './server-process.ts';
 
-// A server under test: as `lkm serve` runs it, or with one protection taken away. It ends with its parent.
+// A server under test: as `lkm serve` runs it, or with one protection taken away. It stops at SIGTERM, and ends with its
+// parent.
 
-const { db, without } = JSON.parse(process.argv[2] ?? '{}') as { db: string; without: Sabotage | null };
+const { db, without, setup } = JSON.parse(process.argv[2] ?? '{}') as {
+  db: string;
+  without: Sabotage | null;
+  setup: ServerSetup;
+};
 process.stdin.on('end', () => process.exit()).resume();
 
-const logTo = { write: (line: string) => process.stderr.write(line) };
-const logFormat = process.env.LKM_FAULT_LOG === undefined ? 'none' : 'json';
-const address = { host: '127.0.0.1', port: 0 };
+const { limits, drainMs } = setup;
+const file = setup.log === undefined ? null : openSync(setup.log, 'a');
+const logTo = file === null ? { write: (line: string) => process.stderr.write(line) } : createLogSink(file);
+const logFormat = file === null && process.env.LKM_FAULT_LOG === undefined ? 'none' : 'json';
+const options = {
+  host: '127.0.0.1',
+  port: 0,
+  ...(drainMs !== undefined && { drainMs }),
+  ...(setup.tls && { tls: selfSigned }),
+};
 sabotageDrivers(without);
-if (without === null) {
-  const { url } = await startServer({ db, ...address, logFormat, logTo, rateLimit: null });
-  process.stdout.write(`${url}\n`);
-} else {
-  const { parts } = await openBase(db, {});
-  const log = await createLog(logFormat, logTo);
+const { url, close } = await (without === null ? start() : startWithout(without));
+process.stdout.write(`${url}\n`);
+process.once('SIGTERM', async () => {
+  await close();
+  if (file !== null) closeSync(file);
+  process.exit();
+});
+
+function start(): Promise<{ url: string; close(): Promise<void> }> {
+  return startServer({ db, ...options, ...(limits && { connections: limits }), logFormat, logTo, rateLimit: null });
+}
+
+async function startWithout(name: Sabotage): Promise<{ url: string; close(): Promise<void> }> {
+  const { parts, store } = await openBase(db, {});
+  const { log, flush } = await openLogWithout(name, logFormat, logTo, file);
   const app = createApp({
     ...parts,
-    ...sabotage(without, parts, db),
+    ...sabotage(name, parts, db),
     log,
     limiter: null,
     addressOf: trustProxies([]),
   });
-  const { url } = await listen(app, address);
-  process.stdout.write(`${url}\n`);
+  const listener = await listenWithout(name, app, { ...options, ...(limits && { limits }) });
+  return {
+    url: listener.url,
+    async close() {
+      await listener.close();
+      await store.close();
+      await flush();
+    },
+  };
 }

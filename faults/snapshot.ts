@@ -12,7 +12,7 @@ const READ = [...ORDER, 'idempotency'] as const;
 const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
   licenses: ({ features }) => String((JSON.parse(features) as { intent?: unknown }).intent ?? ''),
   devices: ({ host_id }) => host_id,
-  customers: ({ name }) => name,
+  customers: ({ name }) => (name === 'given' ? null : name),
   products: ({ name }) => (name === 'given' ? null : (name.split('/')[0] ?? '')),
   tokens: ({ name }) => (name === 'given' ? null : name),
   sessions: ({ user_identifier }) => user_identifier ?? '',

@@ -2,7 +2,7 @@ import { check, tally } from './check.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { fail, note, type Report } from './report.ts';
 import type { Run } from './scenario.ts';
-import { type ServerProcess, startProcess } from './server-process.ts';
+import { type ServerProcess, type ServerSetup, startProcess } from './server-process.ts';
 import type { World } from './world.ts';
 
 /** A world with its ledger and its servers. */
@@ -14,7 +14,7 @@ export interface Stage {
   /** Starts servers until there are `count`. */
   haveServers(count: number): Promise<void>;
   /** Starts one more, on the world's database or on the way to it. */
-  start(db?: string): Promise<ServerProcess>;
+  start(db?: string, setup?: ServerSetup): Promise<ServerProcess>;
   /** Compares the ledger with the database, and asks whether every server is still there that was not killed. */
   check(report: Report): Promise<void>;
   /** Adds what was acknowledged to the report, and takes everything away. */
@@ -27,8 +27,8 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
   const servers: ServerProcess[] = [];
   const lastWords: string[] = [];
 
-  const start = async (db = world.db) => {
-    const server = await startProcess(db, run.sabotage, world.through);
+  const start = async (db = world.db, setup: ServerSetup = {}) => {
+    const server = await startProcess(db, run.sabotage, { through: world.through, setup });
     servers.push(server);
     void server.exited.then((words) => {
       servers.splice(servers.indexOf(server), 1);

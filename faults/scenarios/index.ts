@@ -6,11 +6,14 @@ import { everyMessage } from './every-message.ts';
 import { everyStep } from './every-step.ts';
 import { failingSync, failingWrite } from './failing-sync.ts';
 import { killLoop } from './kill-loop.ts';
+import { logDisk } from './log-disk.ts';
 import { oneKey } from './one-key.ts';
 import { postgresRestart } from './postgres-restart.ts';
 import { powerLoss } from './power-loss.ts';
+import { secondServer } from './second-server.ts';
 import { slots } from './slots.ts';
 import { stoppedReplica } from './stopped-replica.ts';
+import { unreadAnswers } from './unread-answers.ts';
 
 /** A scenario with its share of the time, and the rounds of its short form. */
 export interface Planned {
@@ -33,5 +36,8 @@ export const plan: readonly Planned[] = [
   { scenario: postgresRestart, share: 3, shortRounds: 2 },
   { scenario: cutCommit, share: 2, shortRounds: 20 },
   { scenario: stoppedReplica, share: 2, shortRounds: 11 },
+  { scenario: secondServer, share: 2, shortRounds: 9 },
+  { scenario: unreadAnswers, share: 2, shortRounds: 2 },
+  { scenario: logDisk, share: 1, shortRounds: 3 },
   { scenario: clock, share: 1, shortRounds: 3 },
 ];

@@ -4,6 +4,7 @@ import { readNetworks, trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import { type Listener, listen, type Tls } from './http/listen.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
+import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
@@ -31,6 +32,8 @@ export interface ServeOptions {
   readonly lookupLimit?: number | null;
   /** What connections may use of the server. */
   readonly connections?: Partial<ConnectionLimits>;
+  /** How many requests may run, and wait, at one time. */
+  readonly requests?: Partial<RequestLimits>;
   /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
   readonly drainMs?: number;
 }
@@ -64,7 +67,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
           createFirstToken(repositories, { accountId, now: parts.now(), random: parts.random }),
         )
       : null;
-    listener = await listen(createApp({ ...parts, log, limiter, addressOf }), {
+    const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
+    listener = await listen(createApp({ ...parts, log, limiter, addressOf, turns }), {
       host: options.host,
       port: options.port,
       ...(options.tls && { tls: options.tls }),

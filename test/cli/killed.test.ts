@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { toInstant } from '../../src/domain/time.ts';
 import { openInstance } from '../../src/server/runtime.ts';
+import { openStore } from '../../src/store/open.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 import { KEY, PRODUCT } from './scripted-service.ts';
 
@@ -160,3 +162,37 @@ describe('a command that is killed', () => {
     expect((await lkm(['products', 'list', '-q'], { cwd: home, env })).stdout).toBe(last.stdout);
   });
 });
+
+describe('db copy', () => {
+  it('ends with 143 at SIGTERM, in the middle of many rows, and the target can then be filled', async () => {
+    const home = tempFolder();
+    await fillDatabase(join(home, 'lkm.db'), 60_000);
+    const copying = start(['db', 'copy', 'lkm.db', 'copy.db'], home, {});
+    const ended = finish(copying);
+    // Its tables are there before the first row is, and its rows come in one transaction.
+    const target = join(home, 'copy.db');
+    const size = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const hasTables = () => size(target) > 50_000 && size(`${target}-wal`) === 0;
+    await expect.poll(hasTables, { timeout: 20_000, interval: 5 }).toBe(true);
+    copying.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 143, stdout: '' });
+    const again = await finish(start(['db', 'copy', 'lkm.db', 'copy.db', '--json'], home, {}));
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout ?? '')).toContainEqual(
+      expect.objectContaining({ table: 'customers', rows: 60_000 }),
+    );
+  }, 60_000);
+});
+
+async function fillDatabase(db: string, rows: number): Promise<void> {
+  const instance = await openInstance({ db });
+  await instance.close();
+  const store = await openStore(db);
+  const now = toInstant(0);
+  await store.transaction(async ({ customers }) => {
+    for (let row = 0; row < rows; row += 1) {
+      await customers.insert({ accountId: instance.accountId, id: `cus_${row}`, name: 'Zoë', email: null, now });
+    }
+  });
+  await store.close();
+}

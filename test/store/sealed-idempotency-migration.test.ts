@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import { listResolvedRequests } from '../../src/operator/index.ts';
 import { fingerprintOf } from '../../src/server/idempotency/key.ts';
@@ -143,5 +144,33 @@ describe.each(engines)('a database with clear idempotency records on $name', ({ 
     expect(await listResolvedRequests(place.location)).toMatchObject([
       { hash: deriveKey(ACCOUNT as never, 'SECRET-key-resolved').hash, outcome: 'abandoned' },
     ]);
+  });
+});
+
+describe('a PostgreSQL database that a server of the version before still changes', () => {
+  it('keeps the record of a change that is acknowledged while the migration runs', async () => {
+    await using place = await newPlace('PostgreSQL');
+    await writeOldDatabase(place.location);
+    const old = new pg.Client({ connectionString: place.location });
+    old.on('error', () => {});
+    await old.connect();
+    await old.query('begin');
+    await old.query(
+      `insert into idempotency values
+        ($1, 'SECRET-key-late', 1, $2, 'completed', 'POST', '/product', 201, 'application/json', $3, $4)`,
+      [ACCOUNT, fingerprintOf('POST', '/product', Buffer.from(BODY)), RESPONSE, TODAY],
+    );
+    const opening = openInstance({ db: place.location });
+    const waiting = `select 1 from pg_locks where relation = 'idempotency'::regclass and not granted`;
+    await expect.poll(() => query(place.location, waiting)).toHaveLength(1);
+    await old.query('commit');
+    const instance = await opening;
+    const { hash } = deriveKey(ACCOUNT as never, 'SECRET-key-late');
+    const kept = await query(place.location, `select state from idempotency where key_hash = '${hash}'`);
+    expect(kept).toEqual([{ state: 'completed' }]);
+    // It is refused from then on: nothing can be done under a key that is already sealed.
+    await expect(old.query('select idempotency_key from idempotency')).rejects.toThrow('does not exist');
+    await old.end();
+    await instance.close();
   });
 });

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, linkSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -142,6 +152,17 @@ describe('a database file that a process has open', () => {
     await store.close();
     expect(stdout).toBe('StartupError\n');
   }, 20_000);
+});
+
+it('a database file is given back when the note of its owner cannot be removed', async () => {
+  await using folder = await createFolder();
+  const db = join(folder.path, 'lkm.db');
+  const store = await openStore(db);
+  rmSync(`${db}-owner`);
+  mkdirSync(`${db}-owner`);
+  await store.close();
+  rmdirSync(`${db}-owner`);
+  await (await openStore(db)).close();
 });
 
 describe('a tool that knows SQLite', () => {

@@ -45,7 +45,7 @@ export const dbMigrate = command({
   path: 'db migrate',
   about:
     'Brings the schema of a database up to date and lists the migrations that it ran. A server does so itself when it ' +
-    'starts; a database that is not there yet is made.',
+    'starts; a database that is not there yet is made. On PostgreSQL, stop servers of an older version first.',
   arguments: {},
   options: {},
   fields: [{ name: 'migration' }],

@@ -35,8 +35,12 @@ export interface ReadResult {
   readonly replayed: false;
 }
 
-/** Performs a read, on what is durable. */
-export async function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
+/** Performs a read in its turn, on what is durable. */
+export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
+  return inTurn(parts, () => read(parts, request));
+}
+
+async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   const { route, received } = request;
   const input = readInput(route.endpoint, received, NO_BODY);
   authorize(request, input);
@@ -72,10 +76,23 @@ async function* resume(read: readonly string[], rest: AsyncIterator<string>): As
  * may not do is refused before its key is looked up, so that it neither runs nor is stored nor is replayed.
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
+  const key = readIdempotencyKey(request.received.headers);
+  // Before its turn, so that a body that comes slowly holds up no other request.
+  const bytes = await request.received.readBody();
+  return inTurn(parts, () => mutateOnce(parts, request, key, bytes));
+}
+
+const inTurn = <T>({ turns }: AppParts, work: () => Promise<T>): Promise<T> =>
+  turns === undefined ? work() : turns.take(work);
+
+async function mutateOnce(
+  parts: AppParts,
+  request: AuthorizedRequest,
+  key: string | null,
+  bytes: Uint8Array,
+): Promise<ExecutionResult> {
   const { route, received, caller, now } = request;
   const { endpoint } = route;
-  const key = readIdempotencyKey(received.headers);
-  const bytes = await received.readBody();
   const input = attempt(() => readInput(endpoint, received, bytes));
   if (input.ok) authorize(request, input.value);
 

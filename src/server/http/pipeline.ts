@@ -16,6 +16,7 @@ import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
+import type { Turns } from './turns.ts';
 
 /** What the service is made of. Time and randomness come in here. */
 export interface AppParts {
@@ -26,6 +27,8 @@ export interface AppParts {
   readonly addressOf: AddressOf;
   readonly signerOf: SignerOf;
   readonly exactlyOnce: ExactlyOnce;
+  /** Bounds the requests that run at one time; without it they have no bound. */
+  readonly turns?: Turns;
   /** A fixed token and its caller: the owner of a database that is opened in process. */
   readonly owner?: { readonly token: string; readonly caller: Caller };
   now(): Instant;

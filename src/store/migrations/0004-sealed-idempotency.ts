@@ -64,6 +64,8 @@ export async function before(db: Kysely<Columns>): Promise<void> {
 
 /** Replaces idempotency keys by their hashes, and seals stored responses. Decision 0027. */
 export async function up(db: Kysely<Columns>): Promise<void> {
+  // A replica of the version before may still be running: what it is storing is waited for, what comes later fails.
+  if (!isSqlite(db)) await sql`lock table idempotency in access exclusive mode`.execute(db);
   await db.schema
     .createTable('idempotency_sealed')
     .addColumn('account_id', 'text', (c) => c.notNull().references('accounts.id'))

@@ -1,0 +1,40 @@
+import { apiError } from '../../contract/errors.ts';
+
+/** How many requests may be in work, beyond what their connections allow. */
+export interface RequestLimits {
+  /** Requests that run at one time. */
+  readonly maxRunning: number;
+  /** Requests that wait until one of those has ended. */
+  readonly maxWaiting: number;
+}
+
+/** The limits of a server for which nothing else is configured: together more than it has connections (decision 0025). */
+export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRunning: 256, maxWaiting: 1_024 };
+
+/** Lets requests run a few at a time, in the order of their arrival. */
+export interface Turns {
+  /** Runs the work in its turn. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
+  take<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Makes the turns of one server. */
+export function createTurns({ maxRunning, maxWaiting }: RequestLimits): Turns {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    async take(work) {
+      if (running < maxRunning) running += 1;
+      else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
+      else
+        throw apiError('unavailable', {}, { cause: new Error(`${running} requests run and ${waiting.length} wait`) });
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        // The next one takes over the turn.
+        if (next === undefined) running -= 1;
+        else next();
+      }
+    },
+  };
+}
