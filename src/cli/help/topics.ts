@@ -83,11 +83,6 @@ const ci: Topic = (view = plainHelp) =>
     view,
   );
 
-/** What `lkm help TOPIC` explains. */
-export const topics = { environment, 'exit-codes': exitCodesTopic, formatting, idempotency, ci } satisfies Readonly<
-  Record<string, Topic>
->;
-
 const own = [
   ['LKM_TOKEN', 'the token itself'],
   ['LKM_PRODUCT', 'the product of the keys commands: -P'],
@@ -105,7 +100,7 @@ const ofOthers = [
   ['XDG_DATA_HOME', 'holds lkm/lkm.db, the database of lkm serve'],
 ] as const;
 
-export function environment(view: HelpView = plainHelp): string {
+function environment(view: HelpView = plainHelp): string {
   const options: readonly GlobalOption[] = globalOptions;
   const flags = options.flatMap(({ env, describe }) => (env ? [[env, describe] as const] : []));
   return [
@@ -145,7 +140,7 @@ const meanings: Readonly<Record<string, string>> = {
   terminated: 'told to end (SIGTERM)',
 } satisfies Record<keyof typeof exitCodes, string>;
 
-export function exitCodesTopic(view: HelpView = plainHelp): string {
+function exitCodesTopic(view: HelpView = plainHelp): string {
   return [
     rows(
       Object.entries(exitCodes).map(([name, code]) => [String(code).padStart(3), meanings[name] ?? '']),
@@ -161,3 +156,8 @@ export function exitCodesTopic(view: HelpView = plainHelp): string {
     ),
   ].join('\n');
 }
+
+/** What `lkm help TOPIC` explains. */
+export const topics = { environment, 'exit-codes': exitCodesTopic, formatting, idempotency, ci } satisfies Readonly<
+  Record<string, Topic>
+>;
