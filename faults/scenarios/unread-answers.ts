@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { newId } from '../../src/domain/ids.ts';
 import { toInstant } from '../../src/domain/time.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
 import { openBadClients } from '../bad-clients.ts';
 import { replaySome, startLoad } from '../clients.ts';
 import { countUnsettling } from '../ledger.ts';

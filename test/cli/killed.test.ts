@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toInstant } from '../../src/domain/time.ts';
 import { openInstance } from '../../src/server/runtime.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/store.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 import { KEY, PRODUCT } from './scripted-service.ts';
 
