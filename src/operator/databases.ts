@@ -1,6 +1,6 @@
 import { type CopiedTable, type CopyProgress, copyDatabase } from '../store/copy.ts';
-import { openDatabase } from '../store/engine/database.ts';
 import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
+import { openDatabase } from '../store/store.ts';
 
 /** How long an operator's command waits for another short-lived one on the same file, in milliseconds. */
 const LOCK_TIMEOUT_MS = 10_000;

@@ -4,8 +4,7 @@ import { toInstant } from '../domain/time.ts';
 import { createRandom, record } from '../service/context.ts';
 import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Repositories } from '../store/store.ts';
-import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
-import { deriveKey } from '../store/tables/idempotency-sealing.ts';
+import { deriveKey, type IdempotencyRecord } from '../store/tables/idempotency.ts';
 
 const LOCK_TIMEOUT_MS = 10_000;
 

@@ -5,12 +5,12 @@ import { Migrator } from 'kysely/migration';
 import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
 import { listResolvedRequests } from '../../src/operator/index.ts';
-import { fingerprintOf } from '../../src/server/idempotency/key.ts';
+import { fingerprintOf } from '../../src/server/idempotency/exactly-once.ts';
 import { openInstance } from '../../src/server/runtime.ts';
-import { openDatabase } from '../../src/store/engine/database.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import type { Tables } from '../../src/store/schema.ts';
-import { deriveKey } from '../../src/store/tables/idempotency-sealing.ts';
+import { openDatabase } from '../../src/store/store.ts';
+import { deriveKey } from '../../src/store/tables/idempotency.ts';
 import { createFolder, engines } from '../support/engines.ts';
 import { databaseUrl, query } from '../support/postgres.ts';
 

@@ -1,8 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
+import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange, HttpResponse } from './messages.ts';
-import { type AppParts, answer } from './pipeline.ts';
+import { answer } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
 

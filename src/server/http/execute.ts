@@ -1,18 +1,44 @@
+import type { Logger } from 'pino';
 import { apiError, apiErrors, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { type Context, record } from '../../service/context.ts';
-import type { Repositories } from '../../store/store.ts';
-import type { StoredResponse } from '../../store/tables/idempotency-sealing.ts';
-import type { ExecutionResult } from '../idempotency/exactly-once.ts';
-import { fingerprintOf, readIdempotencyKey } from '../idempotency/key.ts';
+import { type Context, record, type SignerOf } from '../../service/context.ts';
+import type { Repositories, Store } from '../../store/store.ts';
+import type { StoredResponse } from '../../store/tables/idempotency.ts';
+import {
+  type ExactlyOnce,
+  type ExecutionResult,
+  fingerprintOf,
+  readIdempotencyKey,
+} from '../idempotency/exactly-once.ts';
+import type { AddressOf } from './client-address.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
-import type { AppParts } from './pipeline.ts';
+
+import type { RateLimiter } from './rate-limit.ts';
 import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
+import type { Turns } from './turns.ts';
+
+/** What the service is made of. Time and randomness come in here. */
+export interface AppParts {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Null is without limits. */
+  readonly limiter: RateLimiter | null;
+  readonly addressOf: AddressOf;
+  readonly signerOf: SignerOf;
+  readonly exactlyOnce: ExactlyOnce;
+  /** Bounds the requests that run at one time; without it they have no bound. */
+  readonly turns?: Turns;
+  /** A fixed token and its caller: the owner of a database that is opened in process. */
+  readonly owner?: { readonly token: string; readonly caller: Caller };
+  now(): Instant;
+  random(length: number): Uint8Array;
+  newRequestId(): string;
+}
 
 /** One request that has passed the gates in front of every endpoint. */
 export interface AuthorizedRequest {

@@ -1,40 +1,15 @@
-import type { Logger } from 'pino';
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { SignerOf } from '../../service/context.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
-import type { Store } from '../../store/store.ts';
-import type { ExactlyOnce } from '../idempotency/exactly-once.ts';
-import { hasIdempotencyKey } from '../idempotency/key.ts';
+import { hasIdempotencyKey } from '../idempotency/exactly-once.ts';
 import { authenticate } from './authenticate.ts';
-import type { AddressOf } from './client-address.ts';
-import { mutate, readOnly } from './execute.ts';
+import { type AppParts, mutate, readOnly } from './execute.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
-import type { Turns } from './turns.ts';
-
-/** What the service is made of. Time and randomness come in here. */
-export interface AppParts {
-  readonly store: Store;
-  readonly log: Logger;
-  /** Null is without limits. */
-  readonly limiter: RateLimiter | null;
-  readonly addressOf: AddressOf;
-  readonly signerOf: SignerOf;
-  readonly exactlyOnce: ExactlyOnce;
-  /** Bounds the requests that run at one time; without it they have no bound. */
-  readonly turns?: Turns;
-  /** A fixed token and its caller: the owner of a database that is opened in process. */
-  readonly owner?: { readonly token: string; readonly caller: Caller };
-  now(): Instant;
-  random(length: number): Uint8Array;
-  newRequestId(): string;
-}
 
 /**
  * The pipeline: authenticates, applies the limits, checks the scope, runs the use case and makes the response. A

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Kysely, SqliteAdapter, sql } from 'kysely';
 import type { AccountId } from '../../contract/scalars.ts';
 import { StartupError } from '../startup-error.ts';
-import { deriveKey, NONCE_BYTES, sealResponse } from '../tables/idempotency-sealing.ts';
+import { deriveKey, NONCE_BYTES, sealResponse } from '../tables/idempotency.ts';
 
 /** The columns that this migration reads and writes, before and after. */
 interface Columns {
