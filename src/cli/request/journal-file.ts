@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { makePrivateFolder, syncFolder, writeAtomically } from '../config/files.ts';
-import { codeOf } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
 /** A process that made changes, for as long as it ran. */
@@ -196,7 +195,7 @@ function openOwn(path: string, flags: number, io: Io): number | null {
     if (fstatSync(file).isFile() && (io.uid === null || uid === io.uid)) return file;
     closeSync(file);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
   throw Object.assign(new Error(`${path} is not a file of this user`), { code: 'EPERM' });
