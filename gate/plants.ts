@@ -90,7 +90,7 @@ export const plants: readonly Plant[] = [
   },
   {
     title: 'an import against the layers',
-    files: { 'src/domain/planted.ts': `import '../store/open.ts';\n` },
+    files: { 'src/domain/planted.ts': `import '../store/store.ts';\n` },
     command: script('lint'),
     says: /noRestrictedImports/,
   },

@@ -38,7 +38,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   const { values, picked } = await readValues(command, written, session);
   progress.argv = [...argv, ...picked];
   if (command.operation) {
-    const { checkFields } = await import('./values/read-values.ts');
+    const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
   }
   const destination = settings.output === null ? null : await openDestination(settings.output, settings.force, io);

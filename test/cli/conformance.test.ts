@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/cli/program.ts';
 import { groups, leaves } from '../../src/cli/tree.ts';
-import { fieldSchema } from '../../src/cli/values/read-values.ts';
+import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { fakeIo, lkm } from './fake-io.ts';
 

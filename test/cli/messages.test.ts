@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/cli/failure/report.ts';
 import { leaves } from '../../src/cli/tree.ts';
-import { fieldSchema } from '../../src/cli/values/read-values.ts';
+import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';

@@ -146,7 +146,7 @@ describe('a database file that a process has open', () => {
     raw.prepare('select 1 from accounts').all();
     raw.close();
     rmSync(`${db}-lock`);
-    const program = `import { openStore } from ${JSON.stringify(new URL('../../src/store/open.ts', import.meta.url).href)};
+    const program = `import { openStore } from ${JSON.stringify(new URL('../../src/store/store.ts', import.meta.url).href)};
       try { await openStore(${JSON.stringify(db)}); console.log('opened'); } catch (error) { console.log(error.name); }`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
     await store.close();

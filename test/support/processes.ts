@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const OPEN = pathToFileURL(join(import.meta.dirname, '../../src/store/open.ts')).href;
+const OPEN = pathToFileURL(join(import.meta.dirname, '../../src/store/store.ts')).href;
 
 /** Runs a program in a process of its own until the test ends; resolves once it has written something. */
 export async function spawnProgram(program: string): Promise<ChildProcess> {
