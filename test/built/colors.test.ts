@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from './fake-io.ts';
+import { tempFolder } from '../cli/fake-io.ts';
 
 describe('NO_COLOR with FORCE_COLOR', () => {
   it.each([[{ NO_COLOR: '1', FORCE_COLOR: '1' }], [{ NO_COLOR: '', FORCE_COLOR: '1' }]])(
