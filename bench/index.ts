@@ -11,6 +11,7 @@ import { type Operation, type Running, type Side, start } from './measure.ts';
 // share is not equally fast from one second to the next.
 //
 //   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
+//   npm run bench -- bare      the first of these alone
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory
 //   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
 
@@ -21,7 +22,8 @@ const TURN_SECONDS = 0.5;
 const WARM_UP_SECONDS = 5;
 
 const [mode, revision = 'HEAD~1'] = process.argv.slice(2);
-if (mode === 'million') await atSizes(1_000_000, '1 000 000 keys');
+if (mode === 'bare') await besideBareHttp();
+else if (mode === 'million') await atSizes(1_000_000, '1 000 000 keys');
 else if (mode === 'since') await since(revision);
 else {
   await besideBareHttp();
