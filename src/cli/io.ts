@@ -2,26 +2,26 @@ import type { Timing } from '../client/timing.ts';
 import type { Fetch } from '../contract/endpoint.ts';
 import type { Prompter } from './prompts/prompt.ts';
 
-/** Where text goes: stdout or stderr. */
+/** An output stream: stdout or stderr. */
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
   /** The file descriptor behind it, where there is one: the log of a server is written to it directly. */
   readonly fd?: number;
   /**
-   * Resolves to whether the system took the text: false when the reader has closed the pipe. What a pipe has taken
-   * counts as read. On stdout it rejects with the system's error (`ENOSPC`, `EIO`, `EBADF`); on stderr never.
+   * Resolves to whether the system took the text: false when the reader has closed the pipe. Text that a pipe has
+   * taken counts as read. On stdout it rejects with the system's error (`ENOSPC`, `EIO`, `EBADF`); on stderr never.
    */
   write(text: string): Promise<boolean>;
 }
 
-/** Where text comes from: stdin. */
+/** The input stream: stdin. */
 export interface Input {
   readonly isTTY: boolean;
   readText(): Promise<string>;
 }
 
-/** All that a command can touch outside itself, so that a test can be all of it. */
+/** Everything outside the command that it uses: streams, environment, clock, network. Tests replace all of it. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
@@ -32,7 +32,7 @@ export interface Io {
   readonly tempDir: string;
   readonly platform: string;
   readonly nodeVersion: string;
-  /** Of lkm. */
+  /** The version of lkm. */
   readonly version: string;
   readonly pid: number;
   /** The name of the user who runs the command, and their number; null on Windows. */
@@ -41,8 +41,8 @@ export interface Io {
   /** The name of this machine. */
   readonly host: string;
   /**
-   * What tells a process from a later one with the same pid, in visible ASCII without dots; empty where the system
-   * does not say, null when no such process runs.
+   * Identifies the start of a process, so that a later process with the same pid is not taken for it. Visible ASCII
+   * without dots; empty where the system does not say, null when no such process runs.
    */
   processStartTime(pid: number): string | null;
   now(): number;
@@ -50,8 +50,8 @@ export interface Io {
   /** Aborted when the process gets SIGINT or SIGTERM; the reason is the name of the signal. */
   readonly stop: AbortSignal;
   readonly prompter: Prompter;
-  /** The network; not given, the client's own. */
+  /** The network; the client's own unless given. */
   readonly fetch?: Fetch | undefined;
-  /** The time between attempts; not given, the client's own. */
+  /** Clock, delays and random numbers of the client; its own unless given. */
   readonly timing?: Timing | undefined;
 }

@@ -15,7 +15,10 @@ import { rerunLine } from './request/rerun.ts';
 import { groups, type Leaf, leaves } from './tree.ts';
 import { readValues } from './values/read-values.ts';
 
-/** Reads a command line and does what it says; resolves to the exit code. Notes in `progress` how far it has come. */
+/**
+ * Parses the command line, runs its command and resolves to the exit code. Records each step in `progress`, by which an
+ * error is explained.
+ */
 export async function runCommandLine(progress: Progress): Promise<number> {
   const { argv, io } = progress;
   const parsed = await parseCommandLine(argv, io);
@@ -44,7 +47,7 @@ async function runCommand(parsed: ParsedCommand, settings: Settings, progress: P
   const destination = settings.output === null ? null : await openDestination(settings.output, settings.force, io);
   progress.destination = destination;
   const result = await command.run(values, session).catch((error: unknown) => {
-    // The error is the result then, and `fail` prints it.
+    // The error is printed by `fail` and counts as delivered, except after a signal.
     if (!io.stop.aborted) session.delivered();
     return dryRunOutcome(error);
   });
@@ -71,18 +74,18 @@ async function dryRunOutcome(error: unknown): Promise<CommandResult> {
 /** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
 export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
 
-/** What commander comes to while it reads. */
+/** What commander has found so far while it parses. */
 interface Reading {
-  /** The version. */
+  /** The version, when it was asked for. */
   text: string;
-  /** The help that was asked for: it is loaded after commander has read the words, which cannot wait for it. */
+  /** Renders the help that was asked for. It runs after parsing, since commander's help hook is synchronous. */
   help: ((view: HelpView) => Promise<string>) | null;
   /** The words so far: `lkm keys`. */
   path: string;
   chosen: { readonly command: Command; readonly written: Written } | null;
 }
 
-/** Reads a command line, without the words for node and script. Throws `UsageError`. */
+/** Parses a command line, given without node and the script. Throws `UsageError`. */
 export async function parseCommandLine(
   argv: readonly string[],
   io: Pick<Io, 'version' | 'env' | 'stdout'>,
@@ -93,7 +96,7 @@ export async function parseCommandLine(
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isText(error)) throw await toUsageError(error, reading.path);
+    if (!isHelpOrVersion(error)) throw await toUsageError(error, reading.path);
   } finally {
     refuseToken(root);
   }
@@ -110,7 +113,7 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
   return expandHelp(argv);
 }
 
-/** Makes the commands that the words can mean: all resources, and of a resource that is named its own. */
+/** Builds the tree for commander. The commands of a group are left out unless the words name the group. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const root = newCommander('lkm', '', reading);
   showHelp(root, reading, async (view) => (await import('./help/pages.ts')).rootHelp(view));
@@ -138,7 +141,7 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
     parent.hook('preSubcommand', async (_, child) => {
       reading.path = `${reading.path} ${child.name()}`;
       const command = await leafOf.get(child)?.load();
-      if (command) fill(child, command, reading);
+      if (command) declareParameters(child, command, reading);
     });
   }
   return root;
@@ -171,7 +174,7 @@ function showHelp(
 }
 
 /** Gives a command its arguments and options, just before commander reads them. */
-function fill(child: Commander, command: Command, reading: Reading): void {
+function declareParameters(child: Commander, command: Command, reading: Reading): void {
   for (const { usage, describe } of Object.values(command.arguments)) child.argument(usage, describe);
   const attributes: Record<string, string> = {};
   for (const [name, spec] of Object.entries(command.options)) {
@@ -197,7 +200,7 @@ function collect(child: Commander, command: Command, attributes: Readonly<Record
   };
 }
 
-const isText = ({ code }: CommanderError): boolean =>
+const isHelpOrVersion = ({ code }: CommanderError): boolean =>
   code === 'commander.helpDisplayed' || code === 'commander.help' || code === 'commander.version';
 
 function refuseToken(root: Commander): void {
@@ -208,7 +211,7 @@ function refuseToken(root: Commander): void {
   ]);
 }
 
-/** Commander writes its suggestion on a line of its own, in brackets. It suggests opposites too: those are left out. */
+/** Moves commander's suggestion from a line of its own into the message. It suggests opposites too: they are left out. */
 async function toUsageError(error: CommanderError, path: string): Promise<UsageError> {
   const { withoutBrackets } = await import('./help/section.ts');
   const [, what = error.message, meant] =

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-/** A command before it is loaded: all that the help of its parents shows. */
+/** A command before its file is loaded: its words, and what the help of its parents shows. */
 export interface Leaf {
   readonly path: string;
   readonly summary: string;
@@ -8,15 +8,16 @@ export interface Leaf {
   readonly load: () => Promise<Command>;
 }
 
-/** A resource: the first word of its commands. */
+/** A group of commands on one resource, named by their first word. */
 export interface Group {
   readonly name: string;
   readonly alias?: string;
   readonly summary: string;
-  /** Whether it works on the database itself: `--db`. */
+  /** Whether its commands open the database themselves, without the service. */
   readonly isForOperators?: boolean;
 }
 
+/** All groups, in the order of the help page. */
 export const groups: readonly Group[] = [
   { name: 'keys', alias: 'key', summary: 'issue, inspect, sign and free licence keys' },
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
@@ -26,6 +27,7 @@ export const groups: readonly Group[] = [
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
 
+/** All commands, in the order of the help page. */
 export const leaves: readonly Leaf[] = [
   {
     path: 'quickstart',

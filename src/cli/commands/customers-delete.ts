@@ -26,11 +26,12 @@ export const customersDelete = command({
   ],
 
   async run({ ids, confirm, yes, idempotencyKey }, context) {
-    checkWords(ids, { confirm, idempotencyKey });
-    const asks = !yes && confirm === undefined && !context.dryRun;
-    const looksUp = (asks && context.settings.interactive) || (ids.length > 1 && !asks && !context.dryRun);
-    const customers = looksUp ? (await (await context.client()).customers.list()).items : [];
-    if (asks) await confirmEach(context, ids, customers);
+    checkArguments(ids, { confirm, idempotencyKey });
+    const needsConfirmation = !yes && confirm === undefined && !context.dryRun;
+    const needsLookup =
+      (needsConfirmation && context.settings.interactive) || (ids.length > 1 && !needsConfirmation && !context.dryRun);
+    const customers = needsLookup ? (await (await context.client()).customers.list()).items : [];
+    if (needsConfirmation) await confirmEach(context, ids, customers);
     const changes = await context.prepare(
       ids.map((customerId) => (client, call) => client.customers.delete({ customerId }, call)),
     );
@@ -51,7 +52,7 @@ export const customersDelete = command({
   },
 });
 
-function checkWords(
+function checkArguments(
   ids: readonly string[],
   { confirm, idempotencyKey }: { confirm: string | undefined; idempotencyKey: string | undefined },
 ): void {
@@ -83,7 +84,7 @@ async function confirmEach(
   }
 }
 
-/** A customer that an earlier run of the command may have deleted need not be there. */
+/** Checks that all customers exist, except those that an earlier run of this command may have deleted. */
 function checkExist(
   ids: readonly string[],
   changes: readonly PreparedChange<unknown>[],
@@ -101,7 +102,7 @@ function checkExist(
 interface DeletedRow {
   readonly id: string;
   readonly deleted: boolean;
-  /** Why not. */
+  /** Why it was not deleted; null when it was. */
   readonly error: string | null;
   readonly idempotencyKey: string;
 }

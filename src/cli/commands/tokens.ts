@@ -146,7 +146,7 @@ async function confirmRevoking(context: CommandContext, id: string): Promise<voi
   });
 }
 
-/** The service, and what the token is. */
+/** The lines above the question: what the token is, and of which service. */
 async function describeToken({ client, flags, io }: CommandContext, id: string): Promise<string[]> {
   const target = await chooseTarget(flags, io);
   const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;

@@ -8,37 +8,46 @@ export const isPostgres = (text: string): boolean => /^postgres(ql)?:\/\//.test(
 
 /**
  * The database that a person named: an address as it is, the path of a file made absolute.
- * Throws `UsageError` for an address that cannot be taken apart for certain.
+ * Throws `UsageError` for an address that can be read in two ways.
  */
 export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
   if (!isPostgres(text)) return resolve(cwd, text);
-  if (takeApart(text) !== null) return text;
+  if (parseAddress(text) !== null) return text;
   throw new UsageError('the address of the database cannot be read', [
     'It has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE.',
     'In a password / # ? @ and % are written %2F %23 %3F %40 and %25.',
   ]);
 }
 
-/** Parts of an address that may be shown; others can hold a secret. */
-const harmless = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert', 'application_name', 'connect_timeout'];
+/** Query parameters of an address that may be shown; others can hold a secret. */
+const shownParameters = [
+  'host',
+  'port',
+  'user',
+  'dbname',
+  'sslmode',
+  'sslrootcert',
+  'application_name',
+  'connect_timeout',
+];
 
-/** A location as it may be shown and kept. */
+/** A location without passwords, as it may be shown and stored. */
 export function withoutPassword(location: string): string {
   if (!isPostgres(location)) return location;
-  const url = takeApart(location);
+  const url = parseAddress(location);
   if (url === null) return 'postgres://…';
-  const query = new URLSearchParams([...url.searchParams].filter(([name]) => harmless.includes(name)));
+  const query = new URLSearchParams([...url.searchParams].filter(([name]) => shownParameters.includes(name)));
   const user = url.username === '' ? '' : `${url.username}@`;
-  const host = withoutHost.test(location) ? '' : url.host;
+  const host = emptyHost.test(location) ? '' : url.host;
   return `${url.protocol}//${user}${host}${url.pathname}${query.size === 0 ? '' : `?${query}`}`;
 }
 
-/** A user and no host, as for a socket: `postgres://lkm@/shop?host=/run/postgresql`. A URL must have one. */
-const withoutHost = /@\/(?=[^@]*$)/;
+/** A user and an empty host, as for a socket: `postgres://lkm@/shop?host=/run/postgresql`. `URL` refuses it. */
+const emptyHost = /@\/(?=[^@]*$)/;
 
-/** Null when a part of the password may stand where host or path do: it then holds one of `/ # ? @`. */
-function takeApart(address: string): URL | null {
-  const text = address.replace(withoutHost, '@socket/');
+/** Parses an address; null when it is no URL, or when a `/ # ? @` in it may belong to the password. */
+function parseAddress(address: string): URL | null {
+  const text = address.replace(emptyHost, '@socket/');
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   const isAnonymous = url.username === '' && url.password === '';
@@ -48,16 +57,16 @@ function takeApart(address: string): URL | null {
   return isCertain ? url : null;
 }
 
-/** Whether something must be left out before the location is shown. */
+/** Whether the location holds something that must not be shown. */
 export const hasPassword = (location: string): boolean => withoutPassword(location) !== location;
 
-/** The same for a text in which addresses occur, such as the message of an error. */
+/** A text, such as the message of an error, with the passwords of all addresses in it removed. */
 export const withoutPasswords = (text: string): string =>
   text.replaceAll(/postgres(?:ql)?:\/\/[^\s'"`]+/g, (address) =>
     /^[^@?]*$|:\*{3}@/.test(address) ? address : withoutPassword(address),
   );
 
-/** Refuses a file that is not there: opening it would make a new, empty database. */
+/** Throws `LocalError` for a file that does not exist: opening it would make a new, empty database. */
 export function checkExists(location: string, hints: readonly Hint[] = []): void {
   if (isPostgres(location) || existsSync(location)) return;
   throw new LocalError(`${location} does not exist`, ['Check the path of the database.', ...hints]);

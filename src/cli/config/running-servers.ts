@@ -45,7 +45,7 @@ const recordFile = (io: Io): string => join(serversFolder(io), `${io.pid}.${star
 
 const startTimeOf = (io: Io): string => io.processStartTime(io.pid) ?? '';
 
-/** Whether the process of a server of this machine is gone, or its pid is another process's now. */
+/** Whether a server of this machine has ended. Its pid may belong to another process now. */
 const hasEnded = ({ host, pid, startTime }: RunningServer, io: Io): boolean =>
   host === io.host && io.processStartTime(pid) !== startTime;
 

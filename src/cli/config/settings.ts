@@ -9,7 +9,7 @@ export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
 
 export type Format = (typeof formats)[number];
 
-/** How a command talks, whatever it does: flag > environment > default. */
+/** What every command can be told: format, destination, verbosity, questions, time limits. */
 export interface Settings {
   readonly format: Format;
   /** Null: all of them. */
@@ -30,6 +30,7 @@ export interface Settings {
   readonly maxWaitMs: number | undefined;
 }
 
+/** Reads the settings: a flag goes before the environment, which goes before the default. Throws `UsageError`. */
 export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const { env } = io;
   const chosen = chooseFormat(flags, env);
@@ -77,7 +78,7 @@ function chooseFormat(flags: GlobalFlags, env: Io['env']): Format | undefined {
 const on = ['1', 'true', 'yes', 'on'];
 const off = ['0', 'false', 'no', 'off', ''];
 
-/** A switch in the environment; a value that is neither on nor off is refused, so that a typo is not silence. */
+/** A switch in the environment; throws `UsageError` for a value that is neither on nor off, such as a typo. */
 export function readSwitch(env: Io['env'], name: string): boolean {
   const value = (env[name] ?? '').toLowerCase();
   if (on.includes(value)) return true;
@@ -85,7 +86,7 @@ export function readSwitch(env: Io['env'], name: string): boolean {
   throw new UsageError(`${name} is a switch: ${on.join(', ')} or ${off.slice(0, -1).join(', ')}, not '${value}'`);
 }
 
-/** `CI` holds anything but an off word on a build machine: some set it to their name. */
+/** Build machines set `CI` to `true` or to their own name, so any value counts that is not an off word. */
 const isCi = (env: Io['env']): boolean => !off.includes((env.CI ?? '').toLowerCase());
 
 function usesColor(flags: GlobalFlags, env: Io['env'], output: Output): boolean {

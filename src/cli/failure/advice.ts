@@ -54,7 +54,7 @@ function scopeHints({ call }: ApiError): Hint[] {
   ];
 }
 
-/** The service does not say which field it is; of one operation the usual reason is known. */
+/** The service does not say which field is wrong; for `POST /key/sign` the usual reason is known. */
 const paramsHint = ({ call }: ApiError): Hint =>
   call?.operation === 'POST /key/sign'
     ? 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d'
@@ -100,7 +100,7 @@ const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   unavailable: ['The service did not run the request. Try again later.'],
 };
 
-/** A connection that was not made, in words; null when the system's own are all there is. */
+/** Explains why a connection failed; null when no code of the error is known. */
 export function explainConnection(error: NetworkError): { readonly message: string; readonly hint: string } | null {
   const host = /cannot connect to ([^\s]+):/.exec(error.message)?.[1] ?? 'the service';
   for (const code of codesOf(error)) {
@@ -133,7 +133,7 @@ const sentences: readonly (readonly [code: RegExp, meaning: string, hint: string
   [/^ERR_SSL_/, 'the TLS handshake failed', 'Check the address, and what stands before the service.'],
 ];
 
-/** The codes of an error and its causes, from the outside in; several addresses give several. */
+/** The codes of an error and its causes, the innermost first; an attempt at several addresses has several. */
 function codesOf(error: unknown, depth = 0): string[] {
   if (!(error instanceof Error) || depth > 8) return [];
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];

@@ -20,7 +20,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** A line that helps: a sentence, or a label with the command to type. */
+/** A line of advice: a sentence, or a label with the command to type. */
 export type Hint = string | readonly [label: string, command: string];
 
 interface ErrorInfo extends ErrorOptions {
@@ -30,11 +30,11 @@ interface ErrorInfo extends ErrorOptions {
 /** An error whose text is for the person at the command line. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
-  /** Our stable name for it in the JSON form. */
+  /** The stable name of the error in the JSON output. */
   readonly code: string;
   readonly exitCode: ExitCode;
   readonly hints: readonly Hint[];
-  /** Of a change that was made, where its answer was lost. */
+  /** The key of a change that was made, but whose response could not be written. */
   readonly idempotencyKey: string | null;
 
   constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options: ErrorInfo = {}) {
@@ -73,7 +73,7 @@ export class NoTokenError extends CommandError {
   }
 }
 
-/** What is asked for is not there. */
+/** The requested object does not exist. */
 export class NotFoundError extends CommandError {
   override readonly name = 'NotFoundError';
 
@@ -82,7 +82,7 @@ export class NotFoundError extends CommandError {
   }
 }
 
-/** Something on this machine stands in the way: a file exists, a configuration is broken. */
+/** Something on this machine prevents the command: a file exists, a configuration is broken. */
 export class LocalError extends CommandError {
   override readonly name = 'LocalError';
 

@@ -4,9 +4,9 @@ import { firstLower } from '../output/words.ts';
 import { adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
 
-/** An error as the person or the program at the other end needs it. */
+/** An error as it is reported: as text to people, as JSON to programs. */
 export interface Report {
-  /** Our stable name for it. */
+  /** The stable name of the error. */
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
@@ -22,14 +22,14 @@ export interface Report {
 
 type CallError = ApiError | NetworkError | ProtocolError;
 
-/** Reads an error: what it is called, how the command ends, what to do next. */
+/** Turns any error into a report: its name, its message, the exit code and what to do next. */
 export function explain(error: unknown, situation: Situation): Report {
   if (error instanceof CommandError) {
     const { code, message, exitCode, hints, idempotencyKey } = error;
     return { ...report(code, message, exitCode, hints), idempotencyKey };
   }
   if (error instanceof InputError) return report('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
-  if (isCallError(error)) return { ...explainCall(error, situation), ...traceOf(error) };
+  if (isCallError(error)) return { ...explainCall(error, situation), ...callDetails(error) };
   if (isStartupError(error)) return report('local', error.message, exitCodes.local, [error.hint]);
   const message = error instanceof Error ? error.message : String(error);
   return report('internal', `something went wrong inside lkm: ${message}`, exitCodes.internal, [
@@ -37,13 +37,13 @@ export function explain(error: unknown, situation: Situation): Report {
   ]);
 }
 
-/** The words of the schema library are not for people. */
+/** Replaces the messages of the schema library, which are not written for people. */
 function inputIssue({ path, message }: InputIssue): string {
   const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
   return path === '' ? said : `${path}: ${said}`;
 }
 
-/** Errors of the server's side come from another bundle: they are known by their name. */
+/** Recognised by its name: the class belongs to the server, which the command loads late. */
 const isStartupError = (error: unknown): error is Error & { hint: string } =>
   error instanceof Error && error.name === 'StartupError' && 'hint' in error && typeof error.hint === 'string';
 
@@ -56,7 +56,7 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
   const hint = `Is ${situation.baseUrl} the address of the service?`;
-  return report('bad_response', error.message, exitCodes.serverError, [triesLine(error), hint]);
+  return report('bad_response', error.message, exitCodes.serverError, [attemptsLine(error), hint]);
 }
 
 /** Whether the response cannot come from lkm: a page, a redirect. */
@@ -66,7 +66,7 @@ const isForeign = (error: CallError): boolean => error instanceof ProtocolError 
 function explainForeign(error: CallError, { baseUrl }: Situation): Report {
   const wrongAddress = {
     ...report('bad_response', firstLower(error.message), exitCodes.serverError, [
-      triesLine(error),
+      attemptsLine(error),
       `This does not look like lkm: is ${baseUrl} the address of the service, with its path?`,
     ]),
     retryable: false,
@@ -87,8 +87,8 @@ function explainNetwork(error: NetworkError): Report {
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const key = error.call?.idempotencyKey ?? '';
-  return report('outcome_unknown', `${firstLower(error.message)}; ${mayHave(error)}`, exitCodes.outcomeUnknown, [
-    ...('status' in error ? [triesLine(error)] : []),
+  return report('outcome_unknown', `${firstLower(error.message)}; ${possibleEffect(error)}`, exitCodes.outcomeUnknown, [
+    ...('status' in error ? [attemptsLine(error)] : []),
     'Run the same command again with the same key; the service then returns its first answer:',
     ['', rerun(key)],
   ]);
@@ -102,17 +102,18 @@ const effects: Readonly<Record<string, string>> = {
   'DELETE /customer/by-id': 'the customer may have been deleted',
 };
 
-const mayHave = ({ call }: CallError): string => effects[call?.operation ?? ''] ?? 'the change may have been made';
+const possibleEffect = ({ call }: CallError): string =>
+  effects[call?.operation ?? ''] ?? 'the change may have been made';
 
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
   const effect = error.call?.idempotencyKey == null ? '' : ' Nothing was changed.';
-  const answered = error.call ? [`${triesLine(error)}${effect}`] : [];
+  const answered = error.call ? [`${attemptsLine(error)}${effect}`] : [];
   return report(codeOf(error), message, exitOf(error), [...answered, ...hints]);
 }
 
 /** `POST /key/sign answered 503 (code 1), 5 times.` */
-function triesLine(error: CallError): string {
+function attemptsLine(error: CallError): string {
   const { operation = 'The request', attempts = 1 } = error.call ?? {};
   const code = 'code' in error ? ` (code ${error.code})` : '';
   const status = 'status' in error ? `answered ${error.status}${code}` : 'had no answer';
@@ -139,7 +140,7 @@ function exitOf({ status, code }: ApiError): ExitCode {
   }
 }
 
-function traceOf(error: CallError): Partial<Report> {
+function callDetails(error: CallError): Partial<Report> {
   const { call } = error;
   return {
     ...('status' in error && { status: error.status }),

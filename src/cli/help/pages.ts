@@ -96,13 +96,13 @@ const indented = (text: string, { columns }: HelpView): string =>
 const exampleLines = ([line, does]: readonly [string, string], { paint }: HelpView): string =>
   `  ${paint.dim(`# ${does}`)}\n  ${paint.dim('$')} ${line}\n`;
 
-/** A topic that has the name of a resource. */
-const namesake = 'idempotency';
+/** The topic that shares its name with a group: `lkm help` shows the topic. */
+const sharedName = 'idempotency';
 
 /** Reads `help keys create` as `keys create --help`, and `help` alone as `--help`; a topic stays as it is. */
 export function expandHelp(argv: readonly string[]): string[] {
   const [first, ...words] = argv;
-  if (first !== 'help' || (words.length === 1 && words[0] === namesake)) return [...argv];
+  if (first !== 'help' || (words.length === 1 && words[0] === sharedName)) return [...argv];
   const [word] = words;
   const isCommand =
     word === undefined ||

@@ -7,14 +7,14 @@ export interface HelpView {
   readonly paint: Paint;
 }
 
-/** The view of a pipe. */
+/** The view for a pipe: 80 columns, no colours. */
 export const plainHelp: HelpView = { columns: 80, paint: plain };
 
 const MIN_COLUMNS = 40;
 /** Longer lines are hard to read. */
 const MAX_COLUMNS = 100;
 
-/** The view of stdout; the words tell about colours, since help is shown before options are read. */
+/** The view for stdout. Colour options are searched in the words, since help is shown before options are parsed. */
 export function helpView(argv: readonly string[], { env, stdout }: Pick<Io, 'env' | 'stdout'>): HelpView {
   const words = argv.join(' ');
   const isOff = /(^| )--(no-color|color[ =]never)( |$)/.test(words);
@@ -28,7 +28,7 @@ export type Row = readonly [term: string, meaning: string];
 
 const MAX_TERM_WIDTH = 44;
 
-/** Commander's `<ID>` and `[TOPIC]` as people read them: `ID`. */
+/** Commander's `<ID>` as people read it: `ID`. The square brackets of optional words stay. */
 export const withoutBrackets = (text: string): string => text.replaceAll(/[<>]/g, '');
 
 /** A title with terms and their meanings below. */
@@ -51,7 +51,7 @@ export function rows(pairs: readonly Row[], { columns, paint }: HelpView): strin
     .join('');
 }
 
-/** An option, long ones below one another. */
+/** The row of an option. One without a short form is indented, so that long forms are aligned. */
 export const optionRow = ({ flags, describe }: { flags: string; describe: string }): Row => [
   flags.startsWith('--') ? `    ${withoutBrackets(flags)}` : withoutBrackets(flags),
   describe,

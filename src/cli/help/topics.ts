@@ -2,7 +2,7 @@ import { exitCodes } from '../failure/errors.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
 import { type HelpView, plainHelp, prose, rows } from './section.ts';
 
-/** A text for people; without a view as for a pipe. */
+/** Renders a help topic; without a view as for a pipe. */
 export type Topic = (view?: HelpView) => string;
 
 const formatRows = [
@@ -83,7 +83,7 @@ const ci: Topic = (view = plainHelp) =>
     view,
   );
 
-const own = [
+const ownVariables = [
   ['LKM_TOKEN', 'the token itself'],
   ['LKM_PRODUCT', 'the product of the keys commands: -P'],
   ['LKM_KEY_CHECK', 'off: send licence keys exactly as given, as --no-key-check does'],
@@ -91,7 +91,7 @@ const own = [
   ['LKM_STATE_DIR', 'the folder of the requests that have no response yet'],
 ] as const;
 
-const ofOthers = [
+const otherVariables = [
   ['CI', 'set on build machines: nothing is asked'],
   ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
   ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],
@@ -105,7 +105,7 @@ function environment(view: HelpView = plainHelp): string {
   const flags = options.flatMap(({ env, describe }) => (env ? [[env, describe] as const] : []));
   return [
     prose(['A flag goes before its variable, a variable before the profile.'], view),
-    rows([...own, ...flags, ...ofOthers], view),
+    rows([...ownVariables, ...flags, ...otherVariables], view),
     prose(
       [
         'Switches are on with 1, true, yes, on and off with 0, false, no, off or nothing.',

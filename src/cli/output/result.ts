@@ -3,7 +3,7 @@ import type { Changed } from '../request/changes.ts';
 import { doneNote, type Note, type Paint, sanitise } from './terminal.ts';
 import { nothing } from './words.ts';
 
-/** What a rendering for people looks at. */
+/** What a rendering for people depends on. */
 export interface View {
   readonly columns: number;
   readonly now: number;
@@ -23,7 +23,10 @@ export interface Field<Row = Record<string, unknown>> {
   readonly cuts?: boolean;
   /** May be left out of a table that is too wide; 1 goes first. */
   readonly drops?: number;
-  /** Always, unless given. `table`: only there; `data`: not there; `chosen`: only when `--fields` names it. */
+  /**
+   * Where it is shown; everywhere unless given. `table`: only in a table; `data`: everywhere else; `chosen`: only when
+   * `--fields` names it.
+   */
   readonly shown?: 'table' | 'data' | 'chosen';
 }
 
@@ -37,7 +40,7 @@ interface Common {
   readonly exitCode?: ExitCode;
   /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
-  /** Of the change that gave the result: repeats it. */
+  /** The key of the change; the same command with this key prints the result again. */
   readonly idempotencyKey?: string;
   /** Runs once the result is printed; the command ends with it. */
   readonly afterwards?: () => Promise<void>;
@@ -53,27 +56,27 @@ export interface Part<Row = Record<string, unknown>> {
 export type CommandResult =
   /** One value, printed bare, the same with and without a terminal. */
   | (Common & { readonly kind: 'value'; readonly value: string; readonly data: Record<string, unknown> })
-  /** One thing. */
+  /** One object, a line per field in a table. */
   | (Common & { readonly kind: 'record'; readonly row: Record<string, unknown>; readonly parts?: readonly Part[] })
-  /** Many things. */
+  /** A list of objects; `empty` is the message when there are none. */
   | (Common & { readonly kind: 'rows'; readonly rows: readonly Record<string, unknown>[]; readonly empty: string })
   /** A document; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'file'; readonly content: string })
-  /** A text of its own. */
+  /** A text that the command renders itself. */
   | (Common & { readonly kind: 'page'; readonly page: (view: View) => string | Promise<string> })
   /** Nothing beyond success. */
   | (Common & { readonly kind: 'done' });
 
 type Row = Record<string, unknown>;
 
-/** The list of things with ids; `empty` is said when there are none. */
+/** The result for a list of objects with ids; `empty` is the message when there are none. */
 export function listOf(things: readonly Identified[], empty: string): CommandResult {
   return { kind: 'rows', rows: things, data: things, quiet: things.map(({ id }) => id), empty };
 }
 
 type Identified = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** The id of what a change has created. */
+/** The result for a change that has created an object with a name: its id. */
 export function created({ answer, ...changed }: Changed<Identified & { readonly name: string }>): CommandResult {
   const { idempotencyKey } = changed;
   return {

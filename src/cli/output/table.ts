@@ -3,13 +3,13 @@ import { type Field, labelOf, shownCell, type View } from './result.ts';
 
 type Row = Record<string, unknown>;
 
-/** Text, and the columns that the terminal has no room for. */
+/** A rendered text, and the columns that the terminal has no room for. */
 export interface TableText {
   readonly text: string;
   readonly hidden: readonly Field[];
 }
 
-/** One thing, a line per field. */
+/** Renders one object, a line per field. */
 export function renderRecord(fields: readonly Field[], row: Row, view: View): string {
   const width = Math.max(...fields.map((field) => displayWidth(labelOf(field))));
   return fields
@@ -17,7 +17,7 @@ export function renderRecord(fields: readonly Field[], row: Row, view: View): st
     .join('');
 }
 
-/** Rows below an upper-case header; where identifiers do not fit, a record for each row. */
+/** Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. */
 export async function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): Promise<TableText> {
   const columns = fields.map((field) => readColumn(field, rows, view));
   const fitted = fitColumns(columns, view.columns);
@@ -50,7 +50,7 @@ interface Column {
   readonly cells: readonly string[];
   /** What the longest text takes. */
   readonly width: number;
-  /** What most rows need; the few that are longer may be cut before anything else gives way. */
+  /** What most rows need; the few longer texts are cut before a column is left out. */
   readonly usualWidth: number;
 }
 
@@ -69,7 +69,7 @@ function readColumn(field: Field, rows: readonly Row[], view: View): Column {
   return { field, label, cells, width, usualWidth };
 }
 
-/** The longest of the widths, which are sorted, but for outliers. */
+/** The longest of the sorted widths, or their third quartile when the longest is an outlier. */
 function usualOf(widths: readonly number[]): number {
   const longest = widths.at(-1) ?? 0;
   const quartile = widths[Math.floor((widths.length - 1) * 0.75)] ?? 0;

@@ -13,14 +13,14 @@ export interface WriteContext {
   readonly io: Io;
   readonly fields: readonly Field[];
   readonly chosen: readonly Field[] | null;
-  /** Of `-o`; null: stdout. */
+  /** Where `-o` writes; null means stdout. */
   readonly destination: Destination | null;
   /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
 
 /**
- * Prints a result first, and after it what there is to say. Resolves to whether the result was taken: false when the
+ * Writes a result to stdout or a file, then its notes to stderr. Resolves to whether the result was taken: false when the
  * reader of stdout is gone. Throws `LocalError` when it cannot be written.
  */
 export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {

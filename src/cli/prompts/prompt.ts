@@ -3,12 +3,13 @@ import { InterruptedError, NotConfirmedError } from '../failure/errors.ts';
 /** Asks the person at the terminal; draws on stderr. */
 export interface Prompter {
   confirm(question: string): Promise<boolean>;
-  /** Asks for a text and gives it back as it was typed. */
+  /** Asks for a text and resolves to it as it was typed. */
   type(question: string): Promise<string>;
-  /** Has one of several choices picked, and gives its value. */
+  /** Asks for one of several choices and resolves to its value. */
   choose(question: string, choices: readonly Choice[]): Promise<string>;
 }
 
+/** One of several choices: `name` is shown, `value` is returned. */
 export interface Choice {
   readonly value: string;
   readonly name: string;

@@ -19,7 +19,7 @@ export async function confirm(context: CommandContext, { about, question, action
   if (!(await context.io.prompter.confirm(sanitise(question)))) throw declined(action);
 }
 
-/** Has `expected` typed. Throws `NotConfirmedError` when anything else is. */
+/** Asks the person to type `expected`. Throws `NotConfirmedError` when anything else is typed. */
 export async function confirmByTyping(
   context: CommandContext,
   expected: string,
@@ -43,7 +43,7 @@ const unanswerable = ({ settings }: CommandContext, action: string, flag: string
 const declined = (action: string): NotConfirmedError =>
   new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
 
-/** Has a product of the account picked by name; null when there is none. */
+/** Lets the person choose a product of the account; resolves to its id, or null when there is none. */
 export async function pickProduct({ client, io }: CommandContext): Promise<string | null> {
   const { items: products } = await (await client()).products.list();
   if (products.length === 0) return null;

@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { makePrivateFolder, syncFolder, writeAtomically } from '../config/files.ts';
 import type { Io } from '../io.ts';
 
-/** A process that made changes, for as long as it ran. */
+/** One process that makes changes. */
 export interface Run {
   readonly run: string;
   readonly host: string;
@@ -92,13 +92,13 @@ export const fingerprint = ({ origin, method, path, body }: RequestIdentity): st
 
 export type RequestIdentity = Pick<Row, 'origin' | 'method' | 'path' | 'body'>;
 
-/** A file of lines that several processes append to. Every call is made while the lock is held. */
+/** A file of lines that several processes append to. The caller holds the lock of the folder. */
 export interface JournalFile {
   /** The lines that were appended since the last call; all of them, and `isNew`, when the file was replaced. */
   read(): { readonly lines: readonly Line[]; readonly isNew: boolean };
   /** Appends lines in one write and syncs them. */
   append(lines: readonly Line[]): void;
-  /** Puts other lines in the place of all lines but those of a newer lkm; the file is removed when none is left. */
+  /** Replaces all lines but those of a newer lkm; the file is removed when no line is left. */
   replace(lines: readonly Line[]): void;
   /** How many lines were read or written; broken ones too, those of a newer lkm not. */
   readonly lineCount: number;
@@ -187,7 +187,7 @@ export function openJournalFile(path: string, io: Io): JournalFile {
   };
 }
 
-/** Null when there is none, and it is not to be made. */
+/** Opens a regular file of this user; null when there is none and `flags` do not create it. */
 function openOwn(path: string, flags: number, io: Io): number | null {
   try {
     const file = openSync(path, flags, 0o600);

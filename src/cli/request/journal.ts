@@ -18,7 +18,7 @@ export interface KeyedRequest extends RequestIdentity {
   readonly newKey: string;
 }
 
-/** A change without an answer, and the run that it belongs to now. */
+/** A change without a response, and the run that it belongs to now. */
 export interface Pending {
   readonly row: Row;
   readonly owner: Run;
@@ -37,7 +37,7 @@ export interface Begun {
   readonly failure?: unknown;
 }
 
-/** Keeps each change from before it is sent until its answer has reached the reader. */
+/** Stores each change before it is sent, until the reader has the response. */
 export interface Journal {
   /**
    * Writes the requests of a group down, in one write that is synced once, and chooses the key of each: the given one;
@@ -49,11 +49,11 @@ export interface Journal {
   complete(entries: readonly Entry[]): void;
 }
 
-/** The service keeps its responses for so long, and so a repetition is safe for so long. */
+/** How long the service keeps its responses, and so how long a repetition is safe. */
 const REPEATABLE_MS = 24 * 3_600_000;
 /** Rows that are older are removed without a message. */
 const KEPT_MS = 30 * 24 * 3_600_000;
-/** The file is rewritten when it has more lines than this that say nothing any more. */
+/** The file is rewritten when it has more obsolete lines than this. */
 const MAX_STALE_LINES = 1_000;
 
 export const journalFolder = (io: Io): string => join(stateDir(io), 'journal');
@@ -183,7 +183,7 @@ export function openJournal(io: Io): Journal {
 const doneLine = ({ run, row }: Pick<Row, 'run' | 'row'>): Line => ({ type: 'done', run, row });
 
 /**
- * What the lines of the journal come to: the changes that are not done, found by their request. Those of `ownRun`, the
+ * Collects the changes that are not done from the lines of the journal, and finds them by their request. Those of `ownRun`, the
  * run of this process, are never found: they are not to be repeated.
  */
 function indexChanges(ownRun: string) {
@@ -231,7 +231,7 @@ function indexChanges(ownRun: string) {
     }
   }
 
-  /** The lines that say all of this again. */
+  /** The shortest list of lines with the same meaning. */
   function lines(): Line[] {
     const all = [...pending.values()];
     const used = new Set(all.flatMap(({ row, owner }) => [row.run, owner.run]));

@@ -37,7 +37,7 @@ function secretTexts(command: Command, written: Written): string[] {
 const makesSeveral = (written: Written): boolean =>
   Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);
 
-/** An address with a password belongs into the environment, which others on the machine cannot read. */
+/** An address with a password belongs in the environment, which others on the machine cannot read. */
 function withoutSecretDatabase(argv: readonly string[]): { words: readonly string[]; db?: string } {
   const { words, value } = withoutOption(argv, '--db');
   return value !== undefined && hasPassword(value) ? { words, db: value } : { words: argv };

@@ -162,8 +162,8 @@ export function observe(settings: Settings, io: Io): Observation {
 }
 
 /**
- * Opens the service on a database in this process: same requests, same answers, no socket. Throws `LocalError` when
- * there is no such file and none is to be made.
+ * Opens the service on a database in this process, without a socket. Throws `LocalError` when there is no such file and
+ * none is to be made.
  */
 export async function openInstance(
   db: string,

@@ -5,7 +5,7 @@ import { UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import type { Io } from '../io.ts';
 
-/** The values of a command, and the words of those that were picked, as they would have been written. */
+/** The values of a command, and the words that would have given those that were picked on the terminal. */
 export interface ReadValues {
   readonly values: Readonly<Record<string, unknown>>;
   readonly picked: readonly string[];
@@ -70,7 +70,7 @@ async function readOption(spec: OptionSpec, given: string | boolean | readonly s
   }
 }
 
-/** Throws `UsageError` when a value is not one of those that there are. */
+/** Throws `UsageError` when a value is not one of the choices. */
 function checkChoice(choices: readonly string[] | undefined, text: string): void {
   if (choices === undefined || choices.includes(text)) return;
   throw new UsageError(`'${text}' is not one of ${choices.join(', ')}`);

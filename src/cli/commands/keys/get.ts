@@ -5,62 +5,66 @@ import type { Field } from '../../output/result.ts';
 import { expiry, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 
-/** What the lookup of a key returns: two things in one. */
+/** What the lookup of a key returns: the licence and its customer. */
 export type Lookup = {
   readonly license: License;
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
 };
 
-/** A field of a lookup. */
-const of = (name: string, value: (lookup: Lookup) => unknown, more: Partial<Field<Lookup>> = {}): Field<Lookup> => ({
+/** A field whose value is computed from the lookup. */
+const lookupField = (
+  name: string,
+  value: (lookup: Lookup) => unknown,
+  more: Partial<Field<Lookup>> = {},
+): Field<Lookup> => ({
   name,
   of: value,
   ...more,
 });
 
-/** A field of the licence itself. */
-const own = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> =>
-  of(name, ({ license }) => license[name], more);
+/** A field whose value is the property of the licence with the same name. */
+const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> =>
+  lookupField(name, ({ license }) => license[name], more);
 
-const extra = { shown: 'chosen' } as const;
+const chosenOnly = { shown: 'chosen' } as const;
 
 export const licenseFields: readonly Field<Lookup>[] = [
-  own('key', { show: marked }),
-  of('status', ({ license }) => statusOf(license)),
-  own('productId', { label: 'product' }),
-  own('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
-  own('maxActivations', { shown: 'data' }),
-  own('expirationDate', { label: 'expires', show: expiry }),
-  own('licenseType', { label: 'type' }),
-  of('customer', ({ customer }) => customer, {
+  licenseField('key', { show: markMasked }),
+  lookupField('status', ({ license }) => statusOf(license)),
+  licenseField('productId', { label: 'product' }),
+  licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
+  licenseField('maxActivations', { shown: 'data' }),
+  licenseField('expirationDate', { label: 'expires', show: expiry }),
+  licenseField('licenseType', { label: 'type' }),
+  lookupField('customer', ({ customer }) => customer, {
     show: (_, __, { customer }) => describeCustomer(customer),
     shown: 'table',
   }),
-  of('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
-  of('features', ({ license }) => license.metadata?.features ?? {}, {
+  lookupField('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
+  lookupField('features', ({ license }) => license.metadata?.features ?? {}, {
     show: (_, __, { license }) => describeFeatures(license),
     shown: 'table',
   }),
-  own('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
-  own('createdAt', { label: 'created', show: relative }),
-  own('id', extra),
-  own('activated', extra),
-  own('devices', extra),
-  own('allowedHosts', extra),
-  own('maxConcurrentSessions', extra),
-  own('heartbeatInterval', extra),
-  own('sessionLeaseDuration', extra),
-  own('customerCanSelfReset', extra),
-  own('vendorDisabled', extra),
-  own('versionId', extra),
-  own('version', extra),
-  own('updatedAt', extra),
+  licenseField('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
+  licenseField('createdAt', { label: 'created', show: relative }),
+  licenseField('id', chosenOnly),
+  licenseField('activated', chosenOnly),
+  licenseField('devices', chosenOnly),
+  licenseField('allowedHosts', chosenOnly),
+  licenseField('maxConcurrentSessions', chosenOnly),
+  licenseField('heartbeatInterval', chosenOnly),
+  licenseField('sessionLeaseDuration', chosenOnly),
+  licenseField('customerCanSelfReset', chosenOnly),
+  licenseField('vendorDisabled', chosenOnly),
+  licenseField('versionId', chosenOnly),
+  licenseField('version', chosenOnly),
+  licenseField('updatedAt', chosenOnly),
 ];
 
 export const deviceFields: readonly Field<Device>[] = [
   { name: 'hostId', label: 'host id' },
   { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
-  { name: 'ipAddress', label: 'ip address', show: marked, drops: 1 },
+  { name: 'ipAddress', label: 'ip address', show: markMasked, drops: 1 },
   { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
 ];
 
@@ -96,8 +100,8 @@ function statusOf({ activated, vendorDisabled }: License): string {
   return activated ? 'activated' : 'not activated';
 }
 
-/** A value with stars in it was masked by the service. */
-function marked(value: unknown): string {
+/** Adds a remark to a value that the service has masked with stars. */
+function markMasked(value: unknown): string {
   return String(value).includes('*') ? `${value} (masked: read-only token)` : String(value);
 }
 
