@@ -54,7 +54,7 @@ export function createClient(options: ClientOptions): Client {
   );
 }
 
-/** A client whose operations are made by a function, one after the other. */
+/** Builds a client from the contract; `operation` makes the function of each endpoint. */
 export function clientOf(operation: (endpoint: AnyEndpoint) => AnyOperation): Client {
   const resources = Object.entries(contract).map(([resource, named]) => [
     resource,

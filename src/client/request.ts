@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
 import { InputError, type InputIssue } from './errors.ts';
 
-/** An input as it goes on the wire. */
+/** The input of an operation, encoded for a request. */
 export interface EncodedInput {
   /** Empty, or with its question mark. */
   readonly search: string;
