@@ -28,6 +28,7 @@ export const IssuedToken = z
   .looseObject({ ...Token.shape, token: z.string().describe('The secret, shown this once') })
   .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' });
 
+/** The operations on tokens. */
 export const tokens = {
   /** Lists the tokens of the account, oldest first, revoked ones included; all of them unless a page is asked for. */
   list: endpoint({
