@@ -1,8 +1,7 @@
 import type { Instant } from '../contract/scalars.ts';
 import { encodeCrockford } from './license-key.ts';
 
-/** What an id names: account, product, customer, licence, device, session, token, event, licence file or
- * audit entry. */
+/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry. */
 export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud';
 
 /**

@@ -76,8 +76,8 @@ export interface Use {
 }
 
 /**
- * Why the licence may not be used so, the first reason that holds, or null when it may. Limits are not looked at: a
- * slot or a seat is taken by the store, in one statement. Source: API description, POST /key/sign and "Errors", 403.
+ * The first reason why the licence may not be used in this way, or null when it may. Limits are not checked here: the
+ * store takes a slot or a session in one statement. Source: API description, POST /key/sign and "Errors", 403.
  */
 export function refusalToUse(license: License, use: Use): Reason | null {
   if (license.vendorDisabled) return 'licenseDisabled';

@@ -31,7 +31,7 @@ export interface LicenseClaims {
   readonly v: 1;
 }
 
-/** Whether a parsed payload is claims: every member present and of its type. Members it does not know pass. */
+/** Whether a parsed payload has every claim with the right type. Unknown members are accepted. */
 export function isLicenseClaims(value: unknown): value is LicenseClaims {
   return isRecord(value) && Object.entries(members).every(([name, holds]) => holds(value[name]));
 }

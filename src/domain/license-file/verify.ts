@@ -51,7 +51,7 @@ export function verifyLicenseFile(text: string, options: VerifyOptions): Verific
   const jwk = options.keys.find((key) => key.kid === envelope.kid);
   if (!jwk) return { verdict: 'unknown_kid', claims: null };
   if (!isSignedBy(jwk, envelope)) return { verdict: 'signature_invalid', claims: null };
-  return { verdict: judge(envelope, options), claims: envelope.claims };
+  return { verdict: checkClaims(envelope, options), claims: envelope.claims };
 }
 
 function isSignedBy(jwk: Jwk, { signed, signature, signedKey, claims }: LicenseEnvelope): boolean {
@@ -60,7 +60,7 @@ function isSignedBy(jwk: Jwk, { signed, signature, signedKey, claims }: LicenseE
   return verify(null, Buffer.from(signed), publicKey, signature) && signedKey === claims.key;
 }
 
-function judge({ kid, claims }: LicenseEnvelope, options: VerifyOptions): Verdict {
+function checkClaims({ kid, claims }: LicenseEnvelope, options: VerifyOptions): Verdict {
   const { now, hostId, productId, lastSeenAt, revoked } = options;
   const nowSeconds = epochSeconds(now);
   if (revoked?.has(kid) || revoked?.has(claims.jti)) return 'revoked';
