@@ -5,7 +5,7 @@ import { openDatabase } from '../store/store.ts';
 /** How long an operator's command waits for another short-lived one on the same file, in milliseconds. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** Shows how far the schema of a database has come, and changes nothing. */
+/** Returns which migrations a database has run and which are pending; changes nothing. */
 export async function databaseStatus(location: string): Promise<{ engine: string } & SchemaStatus> {
   const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
   try {
@@ -15,7 +15,7 @@ export async function databaseStatus(location: string): Promise<{ engine: string
   }
 }
 
-/** Brings the schema of a database up to date; answers the migrations that it ran. */
+/** Brings the schema of a database up to date; returns the migrations that it ran. */
 export async function migrateDatabase(location: string): Promise<readonly string[]> {
   const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS });
   try {

@@ -1,3 +1,3 @@
-/** What works on a database itself, past the service: for commands of its operator. */
+/** Operations on a database itself, without the service: for the operator's commands. */
 export { copyInstance, databaseStatus, migrateDatabase } from './databases.ts';
 export { listResolvedRequests, listUnfinishedRequests, resolveRequest } from './idempotency.ts';
