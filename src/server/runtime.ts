@@ -16,7 +16,7 @@ import type { Clocks } from './jobs/cleanup.ts';
 /** The service inside this process. */
 export interface Instance {
   readonly fetch: Fetch;
-  /** Speaks for the owner of the database, to this instance only, until it is closed. */
+  /** Authenticates the owner of the database, in this instance only, until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
   /** Whether the database was new. */
@@ -28,8 +28,8 @@ export interface Instance {
 const LOCK_TIMEOUT_MS = 10_000;
 
 /**
- * Opens the service on a database without a socket: same requests, same answers. A new database gets its account and
- * its signing key.
+ * Opens the service on a database without a socket; requests and responses are the same as over the network. A new
+ * database gets its account and its signing key.
  *
  * @throws StartupError when the database cannot be used
  */
@@ -59,7 +59,7 @@ export async function openInstance(options: {
   };
 }
 
-/** What every instance stands on: an open database with its account, and real time and randomness. */
+/** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
 export async function openBase(db: string, open: OpenOptions, clock: () => number = Date.now): Promise<Base> {
   const store = await openStore(db, open);
   try {

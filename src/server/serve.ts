@@ -90,7 +90,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   } catch (error) {
     // In this order: no request may meet a closed database.
     await listener?.close();
-    // What the first failure was is worth more than what else fails after it.
+    // The first failure is reported; a failure to close after it is not.
     await store.close().catch(() => {});
     throw error;
   }

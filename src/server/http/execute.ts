@@ -16,7 +16,6 @@ import {
 import type { AddressOf } from './client-address.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
-
 import type { RateLimiter } from './rate-limit.ts';
 import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
@@ -40,7 +39,7 @@ export interface AppParts {
   newRequestId(): string;
 }
 
-/** One request that has passed the gates in front of every endpoint. */
+/** One request after authentication, rate limit and scope check. A public endpoint has none of them. */
 export interface AuthorizedRequest {
   readonly route: Route;
   readonly received: HttpRequest;

@@ -23,7 +23,7 @@ export function readIncoming(
   const hosts = countLines(message, 'host');
   if (target === null || !hostShape.test(host ?? '') || hosts > 1) return 'invalidParams';
   if (hosts === 0 && message.httpVersion !== '1.0') return 'invalidParams';
-  // Node.js undoes the chunks and would hand over what is inside, compressed as it is.
+  // Node.js decodes `chunked` only: a body with another transfer coding would stay compressed.
   if (transferEncoding !== undefined && !/^chunked$/i.test(transferEncoding)) return 'invalidParams';
   // The connection was reset before its address could be read.
   if (address === undefined) return 'invalidParams';
@@ -44,8 +44,8 @@ function originForm(target: string): string | null {
 }
 
 /**
- * Finds the lines of a header where Node.js has put them as they came: of a repeated header its own record may keep
- * one line only. That record is used to see quickly that there is none.
+ * Reads headers from `rawHeaders`, which has every line: `message.headers` may keep only one line of a repeated header.
+ * It is used only to see quickly that a header is absent.
  */
 function headersOf(message: IncomingMessage): RequestHeaders {
   const { headers, rawHeaders } = message;
@@ -78,10 +78,10 @@ function readBody(
   return new Promise((resolve, reject) => {
     const leave = (error?: Error) =>
       reject(apiError('invalidParams', {}, { cause: error ?? new Error('connection closed') }));
-    // Before this, nothing has listened: the caller may have left while its token was looked up.
+    // The client may have closed the connection while its token was looked up, before a listener was set.
     if (message.destroyed) return leave(message.errored ?? undefined);
     const body = createBodyReader(headers);
-    // Only a request that is not refused already is told to go on with its body.
+    // A request that was refused before this point is not asked for its body.
     if (headers.get('expect')?.toLowerCase() === '100-continue') response.writeContinue();
     message.on('data', (chunk: Uint8Array) => {
       hold(chunk.length);

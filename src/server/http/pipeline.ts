@@ -12,8 +12,8 @@ import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './r
 import type { Route } from './routes.ts';
 
 /**
- * The pipeline: authenticates, applies the limits, checks the scope, runs the use case and makes the response. A
- * mutation passes further gates: idempotency key, body, claim, transaction, commit.
+ * Answers one request: authenticates, applies the limits, checks the scope, runs the use case, makes the response and
+ * logs it. A mutation has further steps: idempotency key, body, claim, transaction, commit.
  */
 export async function answer(parts: AppParts, route: Route, request: HttpRequest): Promise<HttpResponse> {
   const started = performance.now();
@@ -32,8 +32,10 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
       if (!mayCall(caller, { scope, openToClients })) throw apiError('scopeMissing');
       if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
     }
-    const ask = { route, received: request, caller, now, ipAddress };
-    const { status, body, replayed } = await (mutates(endpoint) ? mutate(parts, ask) : readOnly(parts, ask));
+    const authorized = { route, received: request, caller, now, ipAddress };
+    const { status, body, replayed } = await (mutates(endpoint)
+      ? mutate(parts, authorized)
+      : readOnly(parts, authorized));
     const { contentType } = endpoint.reply;
     const sent = jsonText(status, body, {
       ...headers,
@@ -73,7 +75,7 @@ function isUnavailable({ endpoint }: Route, headers: RequestHeaders, thrown: unk
   return thrown instanceof StorageError && mutates(endpoint) && hasIdempotencyKey(headers);
 }
 
-/** What limits need to know of a request. They add their headers to those of its response. */
+/** What the limits use of a request: its address, and the headers of its response, to which they add theirs. */
 interface Counted {
   readonly ipAddress: IpAddress;
   readonly headers: Record<string, string>;

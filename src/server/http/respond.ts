@@ -3,10 +3,10 @@ import { type AnyEndpoint, reasonsOf } from '../../contract/endpoint.ts';
 import { ApiError, apiError, type Reason } from '../../contract/errors.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
 
-/** The content type of every response, also of a stored one. */
+/** The content type of a response, unless the reply of its endpoint names another. */
 export const JSON_TYPE = 'application/json';
 
-/** On every response; most hold keys or customers, so that no cache may keep them. */
+/** The headers of every response. Most responses hold keys or customers, so no cache may keep them. */
 const ALWAYS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
 type Headers = Readonly<Record<string, string>>;
@@ -40,13 +40,13 @@ export function refusal(error: ApiError, headers?: Headers): HttpResponse {
   return json(error.status, payloadOf(error), { ...headersOf(error), ...headers });
 }
 
-/** What a refusal says on the wire. */
+/** The body of a refusal. */
 export const payloadOf = ({ message, code }: ApiError) => ({ message, code });
 
 function headersOf({ reason }: ApiError): Headers {
   // RFC 6750 §3; without the kind of error, which would tell a wrong token from a missing one.
   if (reason === 'invalidToken') return { 'WWW-Authenticate': 'Bearer realm="lkm"' };
-  // Both pass by themselves.
+  // Both conditions end by themselves.
   return reason === 'requestInProgress' || reason === 'unavailable' ? { 'Retry-After': '1' } : {};
 }
 
@@ -60,7 +60,7 @@ function mayRefuseWith(endpoint: AnyEndpoint, reason: Reason | null): boolean {
   return reason !== null && reasonsOf(endpoint).includes(reason);
 }
 
-/** The headers that announce an endpoint's end (RFC 9745, RFC 8594). */
+/** The headers that announce the retirement of an endpoint (RFC 9745, RFC 8594). */
 export function retirementHeaders({ retirement }: AnyEndpoint): Record<string, string> {
   if (retirement === undefined) return {};
   return {

@@ -160,13 +160,13 @@ const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
  */
 export function fingerprintOf(method: string, target: string, body: Uint8Array): string {
   const { path, query } = splitTarget(target);
-  const head = `${START}${measured(method)}${measured(path)}${measured(canonical(query))}${body.length}:`;
+  const head = `${START}${withLength(method)}${withLength(path)}${withLength(canonical(query))}${body.length}:`;
   const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + body.length);
   bytes.set(body, bytes.write(head));
   return hash('sha256', bytes);
 }
 
-const measured = (part: string): string => `${Buffer.byteLength(part)}:${part}`;
+const withLength = (part: string): string => `${Buffer.byteLength(part)}:${part}`;
 
 function canonical(query: string): string {
   if (query === '') return '';

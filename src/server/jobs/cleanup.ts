@@ -10,13 +10,13 @@ const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 /** How often the clocks are compared. */
 const LOOK_EVERY_MS = 60_000;
 
-/** A wall clock that has moved this much against the steady one was set, and says nothing about age. */
+/** A wall clock that has moved this far relative to the steady one was set: ages computed from it are wrong. */
 const JUMP_MS = 60 * 60 * 1_000;
 
 /** Records that one transaction removes: other writes wait no longer than for these. */
 const BATCH_SIZE = 500;
 
-/** Time as two clocks tell it, in milliseconds: one that can be set, one that only goes on. */
+/** Two clocks, in milliseconds: the wall clock, which can be set, and a monotonic one. */
 export interface Clocks {
   wall(): number;
   steady(): number;

@@ -12,8 +12,8 @@ export interface Job {
 }
 
 /**
- * All that one run of a job may use. What belongs to the network is done by the job between its transactions: the work
- * inside of one gets repositories and nothing else.
+ * All that one run of a job may use. A job uses the network between its transactions only: the work inside a
+ * transaction gets repositories and nothing else.
  */
 export interface JobContext {
   readonly log: Logger;
