@@ -12,7 +12,7 @@ export interface KeyPair {
 /** The name of the account that a new database begins with. */
 const DEFAULT_ACCOUNT = 'default';
 
-/** Finds the account that owns the database; on a new one makes it, together with its first signing key. */
+/** Returns the account that owns the database. In a new database it makes the account and its first signing key. */
 export async function openAccount(
   store: Store,
   { now, random, newKeyPair }: { now: Instant; random(length: number): Uint8Array; newKeyPair(): KeyPair },
