@@ -23,7 +23,7 @@ export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
 }
 
 /**
- * Brings the schema up to date, and answers the migrations that it ran. Replicas that start at once take turns.
+ * Brings the schema up to date, and returns the migrations that it ran. Replicas that start at once take turns.
  *
  * @throws StartupError when a newer lkm has already changed the database.
  */

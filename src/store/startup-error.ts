@@ -1,5 +1,5 @@
 /**
- * Something on this machine stands in the way: a file another process owns, a newer schema, a port in use.
+ * The database or the server cannot be opened: another process owns the file, the schema is newer, the port is in use.
  * `hint` says what to do about it.
  */
 export class StartupError extends Error {

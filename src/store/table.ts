@@ -54,7 +54,7 @@ export const optional = <N extends string, T, S extends SqlValue>(
   fromSql: (value) => (value === null ? null : column.fromSql(value)),
 });
 
-/** What a plain column does: nothing. */
+/** The conversion of a plain column: none. */
 export const asItIs = <T>(value: T): T => value;
 
 function plain<T extends SqlValue>() {

@@ -73,14 +73,14 @@ function toStatement(query: CompiledQuery, encoders: Encoders): CompiledStatemen
     bind(parameters) {
       const values: SqlValue[] = [];
       for (const { name, encode, fixed } of places) {
-        values.push(name === null ? fixed : given(parameters[name], name, encode));
+        values.push(name === null ? fixed : bindValue(parameters[name], name, encode));
       }
       return values;
     },
   };
 }
 
-function given(value: unknown, name: string, encode: Place['encode']): SqlValue {
+function bindValue(value: unknown, name: string, encode: Place['encode']): SqlValue {
   if (value === undefined) throw new TypeError(`statement parameter ${name} was not given`);
   return encode === undefined ? (value as SqlValue) : encode(value as never);
 }

@@ -1,4 +1,4 @@
-/** The database could not do it, and nothing of the transaction has happened. */
+/** The database failed, and nothing of the transaction has taken effect. */
 export class StorageError extends Error {
   override readonly name: string = 'StorageError';
 
@@ -16,7 +16,7 @@ export class ConstraintError extends Error {
   }
 }
 
-/** The commit was asked for and its answer never came: the transaction has happened, or it has not. */
+/** A commit was sent and no answer came: whether the transaction has taken effect is not known. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** What was asked under an idempotency key, and what was answered. */
+/** Requests under an idempotency key, with their stored responses. */
 export async function up(db: Kysely<never>): Promise<void> {
   await db.schema
     .createTable('idempotency')

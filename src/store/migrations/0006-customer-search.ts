@@ -7,7 +7,7 @@ interface Before {
 
 const BATCH = 500;
 
-/** The words of customers, so that they are searched in the same way on both engines. */
+/** The search text of customers, so that a search gives the same result on both engines. */
 export async function up(db: Kysely<Before>): Promise<void> {
   await db.schema
     .alterTable('customers')

@@ -55,30 +55,30 @@ export interface NewDevice {
 export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
   async insert(license: License, { tag, now, ...device }: NewDevice): Promise<boolean> {
-    const row = { ...addressOf(license), ...device, deviceTag: tag, activationTime: now };
+    const row = { ...idsOf(license), ...device, deviceTag: tag, activationTime: now };
     return (await db.run(insert, row)) === 1;
   },
 
   async exists(license: License, hostId: HostId): Promise<boolean> {
-    return (await db.first(exists, { ...addressOf(license), hostId })) !== undefined;
+    return (await db.first(exists, { ...idsOf(license), hostId })) !== undefined;
   },
 
   /** All devices of a licence, oldest first. */
   async list(license: License): Promise<Device[]> {
-    const rows = await lists.all(db, addressOf(license));
+    const rows = await lists.all(db, idsOf(license));
     // Sorted here: a licence has few devices, and the database would sort beside its index.
     return rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
   /** Removes one device; false when the host is none of this licence. */
   async remove(license: License, hostId: HostId): Promise<boolean> {
-    return (await db.run(remove, { ...addressOf(license), hostId })) === 1;
+    return (await db.run(remove, { ...idsOf(license), hostId })) === 1;
   },
 
   /** Removes every device and counts them. */
   removeAll(license: License): Promise<number> {
-    return db.run(removeAll, addressOf(license));
+    return db.run(removeAll, idsOf(license));
   },
 });
 
-const addressOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
+const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });

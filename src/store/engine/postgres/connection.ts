@@ -87,7 +87,7 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** Advisory locks are named by 64 bits. Two names that share them would wait for each other, and do no harm. */
+/** Advisory locks are named by 64 bits. Two names with the same bits would exclude each other, which does no harm. */
 function toLockId(name: string): string {
   return hash('sha256', name, 'buffer').readBigInt64BE().toString();
 }

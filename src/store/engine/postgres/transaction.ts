@@ -4,7 +4,7 @@ import type { Connection } from '../driver.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
 import { attempt, codeOf, connect, type createPreparer } from './connection.ts';
 
-/** Attempts at a transaction that others keep getting in the way of. */
+/** How often a transaction is attempted that conflicts with others. */
 const MAX_ATTEMPTS = 5;
 
 const RETRY_AFTER_MS = 10;
@@ -53,7 +53,7 @@ async function runOnce<T>(
   }
 }
 
-/** Commits, and looks at what the answer says: a transaction that has failed is committed to by rolling it back. */
+/** Commits and checks the command tag: PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
 async function commit(client: PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT').catch((error: unknown) => {
     throw isRefusal(error) ? new StorageError(error) : new OutcomeUnknown(error);

@@ -128,7 +128,7 @@ const explanations: Readonly<Record<number, readonly [problem: string, hint: str
 const DISK_IS_FULL = 13;
 const diskIsFull: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
-/** Says in one line what keeps a file from being opened as the database. */
+/** The StartupError that says in one line why a file cannot be opened as the database. */
 export function explain(error: unknown, path: string): StartupError {
   if (error instanceof StartupError) return error;
   const cause = causeOf(error);
@@ -149,7 +149,7 @@ export function isForeign(error: unknown): boolean {
   return codesOf(error).errcode === 26;
 }
 
-/** What the engine itself said, below the errors of this program. */
+/** The innermost cause: the error of SQLite or of the system. */
 function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? causeOf(error.cause) : error;

@@ -17,7 +17,7 @@ export interface GroupCommit {
   finish(): Promise<void>;
 }
 
-/** So that a batch never keeps reads waiting for long. */
+/** The limit keeps a batch short, so that reads do not wait for long. */
 const MAX_BATCH_SIZE = 256;
 
 const SETTLE_RETRY_MS = 100;
@@ -26,12 +26,12 @@ const SETTLE_RETRY_MS = 100;
 const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 
 /**
- * Gives all transactions that wait in one turn of the event loop one durable commit.
+ * Runs all transactions that wait in one turn of the event loop under one durable commit.
  *
- * Each runs in its own savepoint: one that fails is undone alone. Nobody is answered before the commit.
+ * Each runs in its own savepoint: one that fails is undone alone. None resolves before the commit.
  *
- * A commit whose sync to disk fails is in the log but not durable: a crash may still bring it to life. The next
- * commit that succeeds writes over it, so until then nothing else is run.
+ * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
+ * commit that succeeds overwrites it, so until then nothing else is run.
  *
  * @param beforeCommit called in front of each commit
  */
@@ -98,7 +98,7 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
     }
   }
 
-  /** Runs one job; what it has to say waits for the commit. Throws only when the whole batch is lost. */
+  /** Runs one job and returns what settles its promise after the commit. Throws only when the whole batch is lost. */
   async function attempt(job: Job): Promise<() => void> {
     savepoint.run();
     try {

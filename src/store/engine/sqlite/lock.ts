@@ -12,7 +12,7 @@ export interface FileLock {
   release(): void;
 }
 
-/** A connection that has shown to be the only one. */
+/** An open connection, and the lock that keeps other processes of lkm out. */
 export interface ExclusiveOpening {
   readonly lock: FileLock;
   readonly database: DatabaseSync;
@@ -20,16 +20,16 @@ export interface ExclusiveOpening {
 
 const RETRY_MS = 25;
 
-/** How long other programs that have the file open are waited for at least, in milliseconds: a backup, a query. */
+/** The least time to wait for other programs that have the file open, such as a backup, in milliseconds. */
 const OTHER_PROGRAMS_TIMEOUT_MS = 1_000;
 
 /**
  * Opens a database file for this process alone, waiting up to `waitMs` for an owner that is not a server (decision 0021).
  *
- * Two locks of SQLite, which the system releases when the process dies, however it dies. An exclusive transaction on
- * `<file>-lock` makes the processes of lkm wait in line. The lock of the database file itself decides: a process that
- * comes in has to have it alone for a moment, and shares it from then on, so that others may read but no other lkm
- * comes in, whatever name it knows the file by and whatever was removed beside it.
+ * It takes two locks of SQLite, which the system releases when the process ends in any way. An exclusive transaction on
+ * `<file>-lock` makes the processes of lkm wait in a queue. The lock of the database file itself decides: a new process
+ * must hold it exclusively for a moment and shares it from then on. Other programs can then read, but no other lkm can
+ * open the file, under whatever name, even when the files beside it were removed.
  *
  * @param open opens the file and takes its lock; throws `SQLITE_BUSY` while others have the file open
  * @throws StartupError when another process keeps the file
@@ -42,14 +42,14 @@ export async function openAlone(
   const { path, mode } = file;
   const started = performance.now();
   const ownerPath = `${path}-owner`;
-  const place = await takePlace(path, mode, started + waitMs);
+  const queueLock = await waitForQueueLock(path, mode, started + waitMs);
   const release = () => {
     try {
       rmSync(ownerPath, { force: true });
     } catch {
       // It only informs; the lock is what counts.
     }
-    place.close();
+    queueLock.close();
   };
   try {
     const database = await retryOpen(file, started + Math.max(waitMs, OTHER_PROGRAMS_TIMEOUT_MS), open);
@@ -64,15 +64,15 @@ export async function openAlone(
       lock: { announce: (url) => writeOwner(ownerPath, { pid: process.pid, url }, mode), release },
     };
   } catch (error) {
-    place.close();
+    queueLock.close();
     throw explain(error, path);
   }
 }
 
-/** Waits in line for `<file>-lock`. */
-async function takePlace(path: string, mode: number, deadline: number): Promise<DatabaseSync> {
+/** Waits in the queue for `<file>-lock`. */
+async function waitForQueueLock(path: string, mode: number, deadline: number): Promise<DatabaseSync> {
   for (;;) {
-    const held = tryPlace(`${path}-lock`, mode);
+    const held = tryQueueLock(`${path}-lock`, mode);
     if (held !== null) return held;
     const owner = readOwner(`${path}-owner`);
     if (owner.url !== undefined || performance.now() > deadline) throw ownedBy(path, owner);
@@ -80,7 +80,7 @@ async function takePlace(path: string, mode: number, deadline: number): Promise<
   }
 }
 
-function tryPlace(path: string, mode: number): DatabaseSync | null {
+function tryQueueLock(path: string, mode: number): DatabaseSync | null {
   try {
     makeOwnFile(path, mode);
     const found = lstatSync(path);
@@ -163,7 +163,7 @@ function writeOwner(path: string, owner: Owner, mode: number): void {
   }
 }
 
-/** Reads who owns the database. It only informs: what cannot be read, or says something else, is nothing. */
+/** Reads who owns the database. It only informs: a file that cannot be read, or has another form, counts as absent. */
 function readOwner(path: string): Owner {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   try {
