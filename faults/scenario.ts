@@ -17,13 +17,13 @@ export interface Run {
   readonly sabotage: Sabotage | null;
 }
 
-/** One kind of fault, with the ways to take away what protects from it. */
+/** One kind of fault, and the controls that show that its checks can fail. */
 export interface Scenario {
   readonly name: string;
   /** What is done, in a line. */
   readonly about: string;
   readonly engines: readonly Engine[];
-  /** Each must make the same checks fail. */
+  /** Each takes one protection away and must make the same checks fail. */
   readonly controls: readonly { readonly sabotage: Sabotage; readonly engine: Engine }[];
   /** What this machine lacks for it; null when it can run. */
   lacks(run: Pick<Run, 'engine' | 'cluster'>): string | null;
@@ -40,8 +40,8 @@ export interface Round {
 }
 
 /**
- * Runs rounds until they or the seconds are over, on one stage until it is full, then on the next; after each, the
- * ledger is compared with the database. With a protection taken away the first failure ends it.
+ * Runs rounds until their number or the time is reached. After each round the ledger is compared with the database. A
+ * stage that is full is replaced by a new one. With a protection taken away, the first failure ends the run.
  */
 export async function inRounds(
   scenario: Pick<Scenario, 'name'>,
