@@ -22,7 +22,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Lets a run that is interrupted end as one that exits, which removes its copies. */
+/** Makes a signal end the process through `exit`, so that its copies are removed. */
 export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 }
