@@ -1,7 +1,7 @@
 import { createRandom } from '../faults/random.ts';
 import type { Mutant } from './find.ts';
 
-/** Chooses `count` mutants, the same ones for the same seed: of each file at least one, else as many as its size asks for. */
+/** Chooses `count` mutants, the same ones for the same seed: each file has one at least, and larger files have more. */
 export function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
   const random = createRandom(seed);
   const shuffled = mutants.map((mutant) => ({ mutant, rank: random.below(2 ** 32) })).sort((a, b) => a.rank - b.rank);
@@ -19,7 +19,7 @@ export function sample(mutants: readonly Mutant[], count: number, seed: number):
     .sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.start - b.start));
 }
 
-/** The first mutant of each line comes before the second of any. */
+/** Orders mutants so that the first of every line comes before the second of any line. */
 function spread(mutants: readonly Mutant[]): Mutant[] {
   const seen = new Map<number, number>();
   return mutants
