@@ -9,7 +9,7 @@ import { startServer } from '../src/server/serve.ts';
 // How long one command takes for many changes: it has to grow with their number, and no faster.
 //
 //   npm run bench:journal                  200, 800 and 3 200 customers deleted in one command
-//   npm run bench:journal -- 1000 10000    so many
+//   npm run bench:journal -- 1000 10000    1 000 and 10 000 instead
 //
 // A command that takes longer than three minutes is ended, and the run fails.
 
