@@ -35,6 +35,7 @@ export const CustomerSummary = Customer.pick({ id: true, name: true, email: true
   description: 'The customer of a licence',
 });
 
+/** The operations on customers. */
 export const customers = {
   /** Lists the customers of the account, oldest first; all of them unless a page is asked for. */
   list: endpoint({

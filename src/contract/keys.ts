@@ -30,6 +30,7 @@ const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
 
 const { productId, licenseKey, hostId } = examples.device;
 
+/** The operations on keys, their devices and their sessions. */
 export const keys = {
   /** Issues a licence key for an active product. */
   create: endpoint({

@@ -21,6 +21,7 @@ const byId = z.object({ productId: ProductId });
 
 const ProductName = Name.meta({ description: 'The name of the product', examples: [examples.product.name] });
 
+/** The operations on products. */
 export const products = {
   /** Lists the products that the token may use, oldest first; all of them unless a page is asked for. */
   list: endpoint({

@@ -17,6 +17,7 @@ export const Jwk = z
   .meta({ id: 'Jwk', description: 'A public Ed25519 key (RFC 8037)' });
 export type Jwk = z.output<typeof Jwk>;
 
+/** The operations on signing keys. */
 export const signingKeys = {
   /** The public keys of one account, newest first; without `account`, of the oldest account. */
   jwks: endpoint({
