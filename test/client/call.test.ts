@@ -49,10 +49,12 @@ test.each<[string, AttemptResult, RetryState, number | null]>([
   ['gives up after the fifth attempt that was refused', refused, failures(5), stop],
   ['does not count waits for a request in progress', reset, { ...first, attempts: 9, inProgress: 8 }, 125],
   ['waits no longer than what is left of the time', reset, { ...first, failingMs: 29_990 }, 10],
+  ['uses the last millisecond of the time', reset, { ...first, failingMs: 29_999 }, 1],
   ['gives up when the time is used up', reset, { ...first, failingMs: 30_000 }, stop],
   ['gives a 429 its time all the same', errorResponse(429, 3, 1_000), { ...first, failingMs: 30_000 }, 1_000],
   ['waits for a request in progress', errorResponse(409, 3, 1_000), firstInProgress, 1_000],
   ['waits at least 250 ms for it', errorResponse(409, 3, 0), firstInProgress, 250],
+  ['backs off when it does not say how long', errorResponse(409, 3), { ...firstInProgress, inProgress: 4 }, 1_000],
   [
     'goes on waiting up to the limit',
     errorResponse(409, 3, 1_000),
@@ -109,6 +111,11 @@ describe('over several attempts', () => {
     const rateLimited = errorResponse(429, 3);
     const inProgress = errorResponse(409, 3);
     expect(stateAfter(rateLimited, inProgress, rateLimited)).toMatchObject({ failingMs: 0, inProgressMs: 2_000 });
+  });
+
+  test('requests in progress are counted apart from failures', () => {
+    const inProgress = errorResponse(409, 3);
+    expect(stateAfter(inProgress, reset, inProgress)).toMatchObject({ attempts: 3, failures: 1, inProgress: 2 });
   });
 
   test('only what the service can be blamed for counts as one of four', () => {

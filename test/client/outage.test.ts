@@ -57,6 +57,17 @@ test('a service that stays away is tried for 30 seconds, a few times', async () 
   expect(requests()).toBeLessThan(20);
 });
 
+test.each([
+  ['no connection within the time', { code: 'UND_ERR_CONNECT_TIMEOUT' }],
+  ['a name server that is busy', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
+])('%s counts as a service that stays away: nothing was sent', async (_title, system) => {
+  const { create, elapsedMs } = outage(async () => {
+    throw new TypeError('fetch failed', { cause: Object.assign(new Error('no connection'), system) });
+  }, 3_600_000);
+  await expect(create()).rejects.toMatchObject({ name: 'NetworkError', sent: false });
+  expect(elapsedMs()).toBe(30_000);
+});
+
 test('a number of retries bounds the attempts on a service that stays away', async () => {
   const { create, requests } = outage(refuseConnection, 3_600_000, { maxRetries: 2 });
   await expect(create()).rejects.toMatchObject({ call: { attempts: 3 } });

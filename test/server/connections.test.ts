@@ -1,8 +1,12 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Hono } from 'hono';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ConnectionLimits } from '../../src/server/http/connections.ts';
+import {
+  type ConnectionLimits,
+  createConnections,
+  DEFAULT_CONNECTION_LIMITS,
+} from '../../src/server/http/connections.ts';
 import { listen } from '../../src/server/http/listen.ts';
 import type { Exchange } from '../../src/server/http/messages.ts';
 import { selfSigned } from '../client/self-signed.ts';
@@ -227,5 +231,29 @@ describe('a connection too many', () => {
     });
     for (let index = 0; index < 6; index += 1) await open(service.server.port);
     expect(await isHealthy(service)).toBe(true);
+  });
+});
+
+describe('a connection that has ended', () => {
+  it('holds nothing, and is forgotten', async () => {
+    const connections = createConnections(DEFAULT_CONNECTION_LIMITS, () => false);
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      connections.destroyAll();
+      server.close();
+    });
+    await once(server, 'listening');
+    const accepted = once(server, 'connection');
+    const client = await open((server.address() as AddressInfo).port);
+    const [socket] = (await accepted) as [Socket];
+    expect(connections.admit(socket)).toBe(true);
+    connections.open(socket);
+    const connection = connections.find(socket);
+    connection?.hold(1);
+    expect(connection?.heldBytes).toBe(1);
+    socket.resume();
+    client.destroy();
+    await once(socket, 'close');
+    expect([connections.find(socket), connection?.heldBytes]).toEqual([undefined, 0]);
   });
 });

@@ -33,6 +33,22 @@ describe('openInstance', () => {
     });
   });
 
+  it('answers HEAD as GET, without the body', async () => {
+    await using folder = await createFolder();
+    const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
+    const answer = (method: string) =>
+      instance.fetch(
+        new Request('http://in-process/customer', {
+          method,
+          headers: { Authorization: `Bearer ${instance.ownerToken}` },
+        }),
+      );
+    const [got, head] = [await answer('GET'), await answer('HEAD')];
+    await instance.close();
+    expect([got.status, head.status, head.headers.get('content-type')]).toEqual([200, 200, 'application/json']);
+    expect([(await got.text()).length > 0, await head.text()]).toEqual([true, '']);
+  });
+
   it('finds what an earlier instance kept', async () => {
     await using folder = await createFolder();
     const db = join(folder.path, 'lkm.db');

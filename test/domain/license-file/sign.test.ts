@@ -103,7 +103,9 @@ describe('createSigner', () => {
   });
 
   it('refuses a key that is not Ed25519', () => {
-    expect(() => createSigner(p256().privatePem)).toThrow(TypeError);
+    expect(() => createSigner(p256().privatePem)).toThrow(
+      new TypeError('licence files are signed with Ed25519, not ec'),
+    );
   });
 });
 
@@ -115,7 +117,7 @@ describe('toJwk', () => {
   });
 
   it('refuses a key that is not Ed25519', () => {
-    expect(() => toJwk(p256().publicPem)).toThrow(TypeError);
+    expect(() => toJwk(p256().publicPem)).toThrow(new TypeError('licence files are signed with Ed25519, not ec'));
   });
 });
 
