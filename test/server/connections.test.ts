@@ -161,8 +161,12 @@ describe('a body in chunks', () => {
   }
 
   it('is sent to its end', async () => {
-    const { server } = await serveChunks(async (count) => (count > 3 ? null : `line ${count}\n`));
-    expect(await (await fetch(server.url)).text()).toBe('line 1\nline 2\nline 3\n');
+    const { server, returned } = await serveChunks(async (count) => (count > 3 ? null : `line ${count}\n`));
+    using connection = openConnection(server.port);
+    connection.send('GET / HTTP/1.1', 'Host: localhost', 'Connection: close', '', '');
+    expect(await connection.end()).toMatch(/line 1\n\r\n[\s\S]*line 3\n\r\n0\r\n\r\n$/);
+    // An iterator that has ended by itself is not returned too.
+    expect(await Promise.race([returned, new Promise((done) => setTimeout(done, 50, 'ended'))])).toBe('ended');
   });
 
   it('is asked for no faster than it is read', async () => {

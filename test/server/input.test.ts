@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { createBodyReader } from '../../src/server/http/input.ts';
+import { openConnection } from '../support/raw-http.ts';
+import { startTestServer } from '../support/server.ts';
+
+const noHeaders = { get: () => null, lines: () => [] };
+
+describe('a body', () => {
+  it.each([
+    ['nothing', []],
+    ['one chunk', ['{"name":"Ada"}']],
+    ['several chunks', ['{"name":', '"A', 'da"}']],
+  ])('of %s is read as a whole', (_, chunks) => {
+    const body = createBodyReader(noHeaders);
+    for (const chunk of chunks) body.add(Buffer.from(chunk));
+    expect(Buffer.from(body.bytes()).toString()).toBe(chunks.join(''));
+  });
+
+  it('that arrives in parts makes one request', async () => {
+    await using service = await startTestServer();
+    using connection = openConnection(service.server.port);
+    const body = '{"name":"Ada Lovelace"}';
+    connection.send(
+      'POST /customer HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${service.adminToken}`,
+      'Content-Type: application/json',
+      'Connection: close',
+      `Content-Length: ${body.length}`,
+      '',
+      body.slice(0, 9),
+    );
+    await new Promise((done) => setTimeout(done, 50));
+    connection.send(body.slice(9));
+    expect(await connection.end()).toMatch(/^HTTP\/1\.1 201 [\s\S]*"name":"Ada Lovelace"/);
+  });
+});
