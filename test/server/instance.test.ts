@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
 import { openInstance } from '../../src/server/index.ts';
@@ -31,6 +32,17 @@ describe('openInstance', () => {
       },
       code: 0,
     });
+  });
+
+  it('gives the first account a name', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const instance = await openInstance({ db, clock });
+    await instance.close();
+    using database = new DatabaseSync(db, { readOnly: true });
+    expect(database.prepare('SELECT id, name FROM accounts').all()).toEqual([
+      { id: instance.accountId, name: 'default' },
+    ]);
   });
 
   it('answers HEAD as GET, without the body', async () => {
