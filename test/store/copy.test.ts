@@ -53,6 +53,19 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
     await store.close();
   });
 
+  it('moves each row of a table once that takes several batches', async () => {
+    await using world = await createWorld({ engine: from });
+    await world.sql(`
+      insert into products (account_id, id, name, active, created_at, updated_at)
+      select '${world.accounts.acme}', 'prod_' || i, 'Editor', 1, '2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00.000Z'
+      from (with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 2500)
+            select i from numbers) as numbered`);
+    await world.store.close();
+    await using place = await newPlace(to);
+    const copied = await copyInstance(world.location, place.location, () => {});
+    expect(copied.find(({ table }) => table === 'products')?.rows).toBe(2_500);
+  });
+
   it('can be ended at any moment, and the target then holds nothing', async () => {
     await using world = await createWorld({ engine: from });
     await world.product();
