@@ -173,6 +173,7 @@ describe('what somebody put beside a database', () => {
 
   it.each([
     ['a lock file with garbage in it', '-lock', (path: string) => writeFileSync(path, 'garbage')],
+    ['a lock file with one byte in it', '-lock', (path: string) => writeFileSync(path, 'x')],
     ['a folder in place of the lock file', '-lock', (path: string) => mkdirSync(path)],
     [
       'a folder in place of the owner file',
