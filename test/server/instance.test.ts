@@ -15,6 +15,8 @@ describe('openInstance', () => {
     const self = await ask(instance, instance.ownerToken, '/token/self');
     await instance.close();
     expect(instance.created).toBe(true);
+    // 256 random bits.
+    expect(instance.ownerToken).toMatch(/^[\w-]{43}$/);
     expect(self.body).toEqual({
       action: 'tokens.self',
       status: true,

@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { explain as explainPostgres } from '../../src/store/engine/postgres/pool.ts';
+import { explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
+import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
+import { OutcomeUnknown, StorageError } from '../../src/store/engine/storage-error.ts';
+import { StartupError } from '../../src/store/startup-error.ts';
+
+const sqliteError = (errcode: number) =>
+  Object.assign(new Error('refused'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'refused' });
+
+describe('a database that cannot be opened', () => {
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH', '57P03'])(
+    'is PostgreSQL that does not answer after %s',
+    (code) => {
+      const error = explainPostgres(
+        Object.assign(new Error('no'), { code }),
+        'postgres://lkm:secret@db.example:5432/shop',
+      );
+      expect(error).toBeInstanceOf(StartupError);
+      expect(error).toMatchObject({ message: expect.stringMatching(/db\.example.* does not answer$/) });
+      expect(String(error)).not.toContain('secret');
+    },
+  );
+
+  it('is a file in use when SQLite stays busy', () => {
+    expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
+      new StartupError('lkm.db is in use by another program', 'try again'),
+    );
+  });
+});
+
+describe('a commit that SQLite refuses', () => {
+  /** A database whose COMMIT throws. */
+  function refusing(errcode: number): DatabaseSync {
+    const database = new DatabaseSync(':memory:');
+    const prepare = database.prepare.bind(database);
+    database.prepare = (sql) => {
+      const statement = prepare(sql);
+      if (sql === 'COMMIT') {
+        statement.run = () => {
+          throw sqliteError(errcode);
+        };
+      }
+      return statement;
+    };
+    return database;
+  }
+
+  it.each([
+    ['has not happened when the file is busy', 5, StorageError],
+    ['has not happened when the disk is full', 13, StorageError],
+    ['has not happened when a constraint is broken', 19, StorageError],
+    ['may have happened after a failed write or sync', 10, OutcomeUnknown],
+  ])('%s', async (_, errcode, kind) => {
+    const { transaction } = groupCommit(refusing(errcode), () => {});
+    const error = await transaction(async () => 'done').catch((thrown: Error) => thrown);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ name: kind.name });
+  });
+});
