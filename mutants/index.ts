@@ -20,7 +20,7 @@ import { openBench } from './try.ts';
 
 const { values: options } = parseArgs({
   options: {
-    count: { type: 'string', default: '240' },
+    count: { type: 'string', default: '170' },
     seed: { type: 'string', default: '20261121' },
     shard: { type: 'string', default: '1/1' },
     folder: { type: 'string', multiple: true, default: ['domain', 'service', 'store', 'server', 'client'] },
