@@ -26,6 +26,7 @@ const app = createApp({
   store,
   exactlyOnce: createExactlyOnce(store, base.parts.random),
   log: await createLog('json', gatherLines({ write: (lines) => void writeSync(2, lines) })),
+  door: 'http',
   limiter: createRateLimiter(1_000_000_000),
   addressOf: trustProxies([]),
 });

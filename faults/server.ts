@@ -49,6 +49,7 @@ async function startWithout(name: Sabotage): Promise<{ url: string; close(): Pro
     ...parts,
     ...sabotage(name, parts, db),
     log,
+    door: 'http',
     limiter: null,
     addressOf: trustProxies([]),
   });

@@ -1,7 +1,9 @@
 import { customers } from './customers.ts';
+import { keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { keys } from './keys.ts';
 import { products } from './products.ts';
+import { keySessions } from './sessions.ts';
 import { signingKeys } from './signing-keys.ts';
 import { tokens } from './tokens.ts';
 
@@ -9,7 +11,7 @@ import { tokens } from './tokens.ts';
 export const apiVersion = '2026-11-21';
 
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
-export const contract = { keys, customers, products, tokens, signingKeys };
+export const contract = { keys: { ...keys, ...keyDevices, ...keySessions }, customers, products, tokens, signingKeys };
 
 export type Contract = typeof contract;
 

@@ -7,30 +7,16 @@ import {
   DEFAULT_HEARTBEAT_SECONDS,
   DEFAULT_LEASE_SECONDS,
   LicenseDetails,
+  licenseAddress,
   licenseTypes,
   NewMetadata,
 } from './licenses.ts';
-import { bare, data, plain } from './reply.ts';
-import {
-  Count,
-  CustomerId,
-  HostId,
-  Instant,
-  InstantText,
-  LicenseKey,
-  Limit,
-  NumericString,
-  ProductId,
-  ShownKey,
-  text,
-} from './scalars.ts';
+import { bare, data } from './reply.ts';
+import { CustomerId, HostId, Instant, Limit, NumericString, ProductId, ShownKey } from './scalars.ts';
 
-/** The fields that name one licence. */
-const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
+const { productId, licenseKey } = examples.device;
 
-const { productId, licenseKey, hostId } = examples.device;
-
-/** The operations on keys, their devices and their sessions. */
+/** The operations on keys themselves. */
 export const keys = {
   /** Issues a licence key for an active product. */
   create: endpoint({
@@ -136,106 +122,6 @@ export const keys = {
     },
     errors: ['licenseNotFound'],
     source: 'API description, GET /key; tokens of kind client: decision 0008',
-  }),
-
-  /** Frees the slot of one device, or without `hostId` of every device. */
-  deactivate: endpoint({
-    summary: 'Free one device of a licence key, or all',
-    description:
-      'Removes a device from a licence key, which frees its activation slot. Without `hostId` all devices are ' +
-      'removed; a token of kind `client` has to name one.',
-    method: 'POST',
-    path: '/deactivate-key',
-    scope: 'license:activate',
-    openToClients: true,
-    body: z
-      .object({ ...licenseAddress, hostId: HostId.optional().describe('The device to free; absent: all of them') })
-      .meta({ id: 'DeactivateKeyRequest' }),
-    reply: bare('DeactivateKeyResponse', {
-      message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
-    }),
-    example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
-    errors: ['notActivated', 'deviceNotFound'],
-    source: 'API description, POST /deactivate-key',
-  }),
-
-  /** Signs an offline licence file for one device; takes a slot unless the device holds one. */
-  sign: endpoint({
-    summary: 'Sign an offline licence file for a device',
-    description:
-      'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
-      'the device already holds one. The file ends with the licence, or after `ttl` if that is sooner.',
-    method: 'POST',
-    path: '/key/sign',
-    scope: 'license:sign',
-    openToClients: true,
-    body: z
-      .object({
-        ...licenseAddress,
-        hostId: HostId,
-        ttl: z
-          .int()
-          .min(60)
-          .max(3_155_760_000)
-          .optional()
-          .meta({
-            description: 'Seconds the file is good for; required when the licence never expires',
-            examples: [86_400],
-          }),
-      })
-      .meta({ id: 'SignKeyRequest' }),
-    reply: plain('SignKeyResponse', { file: z.string().describe('The licence file: JSON text') }),
-    example: { body: { productId, licenseKey, hostId, ttl: 86_400 }, reply: { file: examples.licenseFile } },
-    errors: [
-      'licenseNotFound',
-      'licenseExpired',
-      'licenseDisabled',
-      'customerInactive',
-      'deviceNotAllowed',
-      'activationLimit',
-    ],
-    source: 'API description, POST /key/sign',
-  }),
-
-  /** Leases one concurrent use of a floating licence. */
-  checkout: endpoint({
-    summary: 'Lease a session of a floating licence',
-    description:
-      'Takes one of the seats of a floating licence for `sessionLeaseDuration` seconds. The seat is free again when ' +
-      'the lease ends.',
-    method: 'POST',
-    path: '/key/checkout',
-    scope: 'license:activate',
-    openToClients: true,
-    body: z
-      .object({
-        ...licenseAddress,
-        hostId: HostId.optional().describe('The device; required when the licence has allowed hosts'),
-        deviceTag: text(1, 64).optional().describe('What people call the device'),
-        userIdentifier: text(1, 256).optional().describe('Who uses it'),
-      })
-      .meta({ id: 'CheckoutKeyRequest' }),
-    reply: bare('CheckoutKeyResponse', {
-      message: z.string(),
-      sessionId: z.string().describe('Identifier of the session'),
-      sessionSecret: z.string().describe('The key of the HMAC that signs heartbeats; shown this once'),
-      nextNonce: z.string().describe('The value that the next heartbeat signs'),
-      expiresAt: InstantText,
-      heartbeatInterval: Count.describe('Seconds between two reports of the session'),
-      currentSessions: Count.describe('How many seats are taken, this one included'),
-      maxSessions: Count.nullable().describe('How many seats there are; null means unlimited'),
-    }),
-    example: { body: { productId, licenseKey, hostId }, reply: examples.session },
-    errors: [
-      'licenseNotFound',
-      'wrongLicenseType',
-      'licenseExpired',
-      'licenseDisabled',
-      'customerInactive',
-      'deviceNotAllowed',
-      'sessionLimit',
-    ],
-    source: 'API description, POST /key/checkout; its fields: decision 0010',
   }),
 };
 

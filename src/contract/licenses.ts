@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { CustomerSummary } from './customers.ts';
 import { atMost, countMembers, record } from './fields.ts';
 import { showAs } from './json-schema.ts';
-import { Count, InstantText, ShownIp, ShownKey, text } from './scalars.ts';
+import { Count, InstantText, LicenseKey, ProductId, ShownIp, ShownKey, text } from './scalars.ts';
+
+/** The fields that name one licence. */
+export const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
 
 /** A device: the link between a key and one host. Source: API description, "Device". */
 export const Device = z

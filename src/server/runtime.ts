@@ -46,6 +46,7 @@ export async function openInstance(options: {
   const app = createApp({
     ...base.parts,
     log: pino({ enabled: false }),
+    door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
     owner: { token: ownerToken, caller: ownerOf(base.accountId) },

@@ -68,7 +68,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         )
       : null;
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-    listener = await listen(createApp({ ...parts, log, limiter, addressOf, turns }), {
+    listener = await listen(createApp({ ...parts, door: 'http', log, limiter, addressOf, turns }), {
       host: options.host,
       port: options.port,
       ...(options.tls && { tls: options.tls }),

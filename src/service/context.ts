@@ -4,6 +4,7 @@ import type { Caller } from '../domain/access.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
 import { createSigner, type Signer } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
+import type { UseCaseEvent } from './record.ts';
 
 /**
  * Everything that a use case works with. The repositories of one that changes something are inside its transaction, and
@@ -17,18 +18,10 @@ export interface Context {
   readonly ipAddress: IpAddress;
   /** Unpredictable bytes. */
   random(length: number): Uint8Array;
-  /** Records what happened, in the same transaction, under the name of the operation. */
-  record(event: UseCaseEvent): Promise<void>;
+  /** Notes what happened. It is recorded in the same transaction, under the name of the operation. */
+  record(event: UseCaseEvent): void;
   /** The key that signs the caller's licence files now. */
   signer(): Promise<Signer>;
-}
-
-/** What a use case knows of an event; the rest follows from its context. */
-export interface UseCaseEvent {
-  /** What it was done to. */
-  readonly subject: string;
-  /** Neither secrets nor keys. */
-  readonly details?: Readonly<Record<string, string>>;
 }
 
 /** Something that happened to an account, as it is recorded. */

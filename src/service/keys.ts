@@ -10,6 +10,7 @@ import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '.
 import { mintKey, revealKey, showKey } from '../domain/license-key.ts';
 import type { Context } from './context.ts';
 import { addCustomer } from './customers.ts';
+import { licenseEvent } from './record.ts';
 
 type Keys = Contract['keys'];
 
@@ -21,6 +22,7 @@ export async function createKey(context: Context, input: InputOf<Keys['create']>
   await countIssue(context);
   const license = newLicense(context, input, await customerOf(context, input));
   await repositories.keys.insert(license);
+  context.record(licenseEvent('license.created', license));
   return { key: revealKey(license.key) };
 }
 

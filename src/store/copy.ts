@@ -30,6 +30,7 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
   { name: 'idempotency', key: ['account_id', 'key_hash'] },
   { name: 'audit', key: ['account_id', 'id'] },
+  { name: 'outbox', key: ['account_id', 'id'] },
 ];
 
 const BATCH = 500;

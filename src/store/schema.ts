@@ -4,6 +4,7 @@ import type { auditColumns } from './tables/audit.ts';
 import type { customerColumns } from './tables/customers.ts';
 import type { deviceColumns } from './tables/devices.ts';
 import type { licenseColumns } from './tables/keys.ts';
+import type { outboxColumns } from './tables/outbox.ts';
 import type { productColumns } from './tables/products.ts';
 import type { sessionColumns } from './tables/sessions.ts';
 import type { signingKeyColumns } from './tables/signing-keys.ts';
@@ -24,6 +25,7 @@ export interface Tables {
   sessions: RowOf<typeof sessionColumns>;
   idempotency: IdempotencyRow;
   audit: RowOf<typeof auditColumns>;
+  outbox: RowOf<typeof outboxColumns>;
 }
 
 export interface IdempotencyRow {

@@ -8,6 +8,7 @@ import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
 import { keyRepository } from './tables/keys.ts';
+import { outboxRepository } from './tables/outbox.ts';
 import { productRepository } from './tables/products.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
@@ -79,6 +80,7 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     sessions: () => sessionRepository(connection),
     idempotency: () => idempotencyRepository(connection),
     audit: () => auditRepository(connection),
+    outbox: () => outboxRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: () => connection.nested,
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */

@@ -18,6 +18,7 @@ async function send(world: World, perform: Route['perform']) {
   if (route === undefined) throw new Error('there is no such route');
   const parts = {
     store: world.store,
+    door: 'http' as const,
     log: await createLog('none', { write: () => {} }),
     limiter: null,
     addressOf: inProcessAddress,
@@ -46,24 +47,38 @@ async function send(world: World, perform: Route['perform']) {
   );
 }
 
-const actions = async ({ store, accounts }: World) =>
-  store.repositories.audit.list(accounts.acme, 'customers.create', 10);
-
 describe.each(engines)('what a use case records, on $name,', (engine) => {
-  it('is an entry under the name of its operation, by its caller', async () => {
+  it('is an entry under the name of its operation, by its caller, with its events', async () => {
     await using world = await createWorld({ engine });
+    const customer = { type: 'customer', id: 'cus_1' } as const;
     const { status } = await send(world, async (context) => {
-      await context.record({ subject: 'cus_1', details: { because: 'of the test' } });
+      context.record({ type: 'customer.created', resource: customer, data: { because: 'of the test' } });
+      context.record({ resource: { type: 'license', id: 'lic_1' } });
     });
     expect(status).toBe(201);
-    expect(await actions(world)).toEqual([
+    expect(await world.store.repositories.outbox.list(10)).toEqual([
       {
+        accountId: world.accounts.acme,
         id: expect.stringMatching(/^aud_/),
-        action: 'customers.create',
-        actor: world.accounts.acme,
-        subject: 'cus_1',
-        details: { because: 'of the test' },
-        createdAt: '2026-11-21T10:00:00.000Z',
+        at: '2026-11-21T10:00:00.000Z',
+        entry: {
+          actor: { type: 'owner', id: world.accounts.acme },
+          address: '127.0.0.1',
+          door: 'http',
+          requestId: 'request',
+          operation: 'customers.create',
+          outcome: 'done',
+          resource: customer,
+          details: { because: 'of the test' },
+          events: [
+            {
+              id: expect.stringMatching(/^evt_/),
+              type: 'customer.created',
+              resource: customer,
+              data: { because: 'of the test' },
+            },
+          ],
+        },
       },
     ]);
   });
@@ -71,11 +86,11 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
   it('is undone with everything else when the use case fails', async () => {
     await using world = await createWorld({ engine });
     const { status } = await send(world, async (context) => {
-      await context.record({ subject: 'cus_1' });
+      context.record({ resource: { type: 'customer', id: 'cus_1' } });
       throw new TypeError('a bug');
     });
     expect(status).toBe(500);
-    expect(await actions(world)).toEqual([]);
+    expect(await world.store.repositories.outbox.list(10)).toEqual([]);
   });
 
   it('can be recorded without a use case, by an operator', async () => {
@@ -85,7 +100,9 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
     await world.store.transaction((repositories) =>
       record(repositories, { ...event, accountId: world.accounts.acme, at }),
     );
-    expect(await actions(world)).toEqual([{ ...event, createdAt: at }]);
+    expect(await world.store.repositories.audit.list(world.accounts.acme, 'customers.create', 10)).toEqual([
+      { ...event, createdAt: at },
+    ]);
   });
 });
 

@@ -68,6 +68,7 @@ async function serveHeld(limits: { maxRunning: number; maxWaiting: number }) {
       return parts.exactlyOnce(claim, perform);
     },
     log: await createLog('none', { write: () => {} }),
+    door: 'http',
     limiter: null,
     addressOf: trustProxies([]),
     turns: createTurns(limits),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyEndpoint } from '../../src/contract/endpoint.ts';
+import { type AnyEndpoint, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors, commonReasons, type Reason } from '../../src/contract/errors.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { engines } from './engines.ts';
@@ -92,14 +92,16 @@ async function play<It extends object>(
   const { query, body, headers } = typeof row.request === 'function' ? row.request(subject) : row.request;
   await world.tokenOf(as);
   if (row.at !== undefined) world.setNow(row.at);
-  const before = await world.contents();
+  const { outbox: [...recordedBefore] = [], ...before } = await world.contents();
 
   const answer = await world.call(as, endpoint.method, pathWith(endpoint, query), body, headers);
 
   expectAnswer(endpoint, answer, row.expect, subject);
   for (const text of row.absent?.(subject) ?? [])
     expect(answer.text + JSON.stringify(answer.headers)).not.toContain(text);
-  const after = await world.contents();
+  const { outbox: [...recordedAfter] = [], ...after } = await world.contents();
+  const isDone = 'body' in row.expect && mutates(endpoint);
+  expect(recordedAfter.length - recordedBefore.length, 'entries of the record').toBe(isDone ? 1 : 0);
   if (row.wrote === undefined) expect(after).toEqual(before);
   else expect(growth(before, after)).toEqual(row.wrote);
   await row.afterwards?.(world, subject, answer);

@@ -123,6 +123,7 @@ export async function createWorld(
 
   const app = createApp({
     store,
+    door: 'http',
     log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
     limiter: createRateLimiter(options.perMinute ?? 1_000_000),
     addressOf: trustProxies(options.behindProxy ?? []),

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import { apiError, apiErrors, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
-import { newId } from '../../domain/ids.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { type Context, record, type SignerOf } from '../../service/context.ts';
+import type { Context, SignerOf } from '../../service/context.ts';
+import { actorOf, type Door, recordMutation, type UseCaseEvent } from '../../service/record.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { StoredResponse } from '../../store/tables/idempotency.ts';
 import {
@@ -25,6 +25,8 @@ import type { Turns } from './turns.ts';
 export interface AppParts {
   readonly store: Store;
   readonly log: Logger;
+  /** How requests come in. */
+  readonly door: Door;
   /** Null is without limits. */
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
@@ -43,6 +45,7 @@ export interface AppParts {
 export interface AuthorizedRequest {
   readonly route: Route;
   readonly received: HttpRequest;
+  readonly requestId: string;
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
@@ -70,7 +73,10 @@ async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadRe
   const input = readInput(route.endpoint, received, NO_BODY);
   authorize(request, input);
   const { status, wrap, stream } = route.endpoint.reply;
-  const result = (await route.perform(contextOf(parts, request, parts.store.repositories), input)) as never;
+  const result = (await route.perform(
+    contextOf(parts, request, parts.store.repositories, refuseToRecord),
+    input,
+  )) as never;
   const body = stream === undefined ? JSON.stringify(wrap(result)) : await begin(stream(result));
   return { status, body, replayed: false };
 }
@@ -140,7 +146,7 @@ async function mutateOnce(
     authorizeReplay: async (repositories: Repositories, { status }: StoredResponse) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
       if (!input.ok && status !== apiErrors.invalidParams.status) throw input.error;
-      if (status < 300) await route.takeOver(contextOf(parts, request, repositories));
+      if (status < 300) await route.takeOver(contextOf(parts, request, repositories, refuseToRecord));
     },
   };
   return parts.exactlyOnce(claim, async (repositories) => {
@@ -163,33 +169,49 @@ async function perform(
   repositories: Repositories,
   input: unknown,
 ): Promise<StoredResponse> {
-  const { status, wrap } = request.route.endpoint.reply;
-  const result = await request.route.perform(contextOf(parts, request, repositories), input);
+  const { route, caller, now: at, ipAddress: address, requestId } = request;
+  const { status, wrap } = route.endpoint.reply;
+  const events: UseCaseEvent[] = [];
+  const result = await route.perform(
+    contextOf(parts, request, repositories, (event) => events.push(event)),
+    input,
+  );
+  await recordMutation(
+    repositories,
+    {
+      accountId: caller.accountId,
+      at,
+      actor: actorOf(caller),
+      address,
+      door: parts.door,
+      requestId,
+      operation: route.name,
+      events,
+    },
+    parts.random,
+  );
   return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result as never)) };
 }
 
 const contextOf = (
   parts: AppParts,
-  { route, caller, now, ipAddress }: AuthorizedRequest,
+  { caller, now, ipAddress }: AuthorizedRequest,
   repositories: Repositories,
+  record: (event: UseCaseEvent) => void,
 ): Context => ({
   repositories,
   caller,
   now,
   ipAddress,
   random: parts.random,
-  record: ({ subject, details = {} }) =>
-    record(repositories, {
-      accountId: caller.accountId,
-      id: newId('aud', now, parts.random(10)),
-      action: route.name,
-      actor: caller.tokenId ?? caller.accountId,
-      subject,
-      details,
-      at: now,
-    }),
+  record,
   signer: () => parts.signerOf(repositories, caller.accountId),
 });
+
+/** What a read, and the takeover of a stored response, get in place of a record: they change nothing. */
+const refuseToRecord = (): never => {
+  throw new TypeError('only a mutation is recorded');
+};
 
 /** The response that a refusal of the use case leaves under its key. What leaves none is thrown on. */
 function responseToStore({ route }: AuthorizedRequest, error: unknown): StoredResponse {

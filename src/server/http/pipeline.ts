@@ -32,7 +32,7 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
       if (!mayCall(caller, { scope, openToClients })) throw apiError('scopeMissing');
       if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
     }
-    const authorized = { route, received: request, caller, now, ipAddress };
+    const authorized = { route, received: request, requestId, caller, now, ipAddress };
     const { status, body, replayed } = await (mutates(endpoint)
       ? mutate(parts, authorized)
       : readOnly(parts, authorized));

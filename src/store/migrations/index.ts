@@ -5,6 +5,7 @@ import { up as audit } from './0003-audit.ts';
 import { after, before, up as sealedIdempotency } from './0004-sealed-idempotency.ts';
 import { up as metadata } from './0005-metadata.ts';
 import { up as customerSearch } from './0006-customer-search.ts';
+import { up as record } from './0007-record.ts';
 
 /** A migration, with what must run outside of its transaction. Both may run again when the process was killed. */
 interface Step extends Migration {
@@ -20,4 +21,5 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0004-sealed-idempotency': { before, up: sealedIdempotency, after },
   '0005-metadata': { up: metadata },
   '0006-customer-search': { up: customerSearch },
+  '0007-record': { up: record },
 };

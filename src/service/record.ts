@@ -1,0 +1,73 @@
+import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { Caller } from '../domain/access.ts';
+import { newId } from '../domain/ids.ts';
+import type { License } from '../domain/license.ts';
+import { showKey } from '../domain/license-key.ts';
+import type { Repositories } from '../store/store.ts';
+
+/** One thing that a use case did. The first one of a use case names what its audit row is about. */
+export interface UseCaseEvent {
+  /** What subscribers are told; absent when the audit row alone says it. */
+  readonly type?: EventType;
+  readonly resource: { readonly type: ResourceType; readonly id: string };
+  /** Ids, numbers, instants and masked keys: no secret, no whole key, no e-mail address. */
+  readonly data?: JsonObject;
+}
+
+/** What is known of a mutation when it is recorded. */
+export interface RecordedMutation {
+  readonly accountId: AccountId;
+  readonly at: Instant;
+  readonly actor: Actor;
+  /** The address of the caller; null for what no request caused. */
+  readonly address: string | null;
+  /** How it came in: over HTTP, from the owner of the database in process or in a command, or from a job. */
+  readonly door: Door;
+  readonly requestId: string | null;
+  /** The operation, as it is called everywhere: `keys.create`. */
+  readonly operation: string;
+  readonly events: readonly UseCaseEvent[];
+}
+
+export type Door = 'http' | 'db' | 'job';
+
+/** Who did something: a token, the owner of the database, an operator by name, or a job by name. */
+export interface Actor {
+  readonly type: 'token' | 'owner' | 'operator' | 'job';
+  readonly id: string;
+}
+
+/** The caller of a request as an actor. */
+export const actorOf = ({ accountId, tokenId }: Caller): Actor =>
+  tokenId === null ? { type: 'owner', id: accountId } : { type: 'token', id: tokenId };
+
+/** Records a mutation with its events, in the transaction of what happened. */
+export async function recordMutation(
+  { outbox }: Pick<Repositories, 'outbox'>,
+  { accountId, at, events, ...mutation }: RecordedMutation,
+  random: (length: number) => Uint8Array,
+): Promise<void> {
+  const [subject] = events;
+  await outbox.insert({
+    accountId,
+    id: newId('aud', at, random(10)),
+    at,
+    entry: {
+      ...mutation,
+      outcome: 'done',
+      resource: subject?.resource ?? null,
+      details: subject?.data ?? {},
+      events: events.flatMap(({ type, resource, data = {} }) =>
+        type === undefined ? [] : [{ id: newId('evt', at, random(10)), type, resource, data }],
+      ),
+    },
+  });
+}
+
+/** An event of a licence. Its data name product, customer and masked key, and `more`. */
+export const licenseEvent = (type: EventType, license: License, more: JsonObject = {}): UseCaseEvent => ({
+  type,
+  resource: { type: 'license', id: license.id },
+  data: { productId: license.productId, customerId: license.customerId, key: showKey(license.key, false), ...more },
+});
