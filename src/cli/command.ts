@@ -142,6 +142,11 @@ export function argument(usage: string, describe: string, more: More = {}): Argu
   return { usage, describe, parse: asText, ...more };
 }
 
+/** A positional argument that may be left out: `[NAME]`. */
+export function optionalArgument(usage: string, describe: string, more: More = {}): ArgumentSpec<string | undefined> {
+  return { usage, describe, parse: asText, ...more };
+}
+
 /** The positional arguments that are left: `<ID...>`, at least one, or `[TOPIC...]`. */
 export function argumentList(usage: string, describe: string, more: More = {}): ArgumentSpec<string[]> {
   return { usage, describe, parse: asText, ...more };

@@ -131,6 +131,11 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const leafOf = new Map<Commander, Leaf>();
   for (const leaf of leaves) {
     const [verb = '', group = ''] = leaf.path.split(' ').reverse();
+    if (leaf.shortcut) {
+      const short = newCommander(leaf.shortcut, leaf.summary, reading);
+      leafOf.set(short, leaf);
+      root.addCommand(short);
+    }
     if (group !== '' && !words.includes(group) && !words.includes(aliasOf(group))) continue;
     const child = newCommander(verb, leaf.summary, reading);
     if (leaf.alias) child.alias(leaf.alias);

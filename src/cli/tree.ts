@@ -5,6 +5,8 @@ export interface Leaf {
   readonly path: string;
   readonly summary: string;
   readonly alias?: string;
+  /** One word that stands for all of them: `login`. */
+  readonly shortcut?: string;
   readonly load: () => Promise<Command>;
 }
 
@@ -23,6 +25,7 @@ export const groups: readonly Group[] = [
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
   { name: 'products', alias: 'product', summary: 'manage products' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
+  { name: 'auth', summary: 'log in to services, and choose between them' },
   { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
@@ -123,6 +126,35 @@ export const leaves: readonly Leaf[] = [
     alias: 'rm',
     summary: 'revoke a token',
     load: async () => (await import('./commands/tokens.ts')).tokensRevoke,
+  },
+  {
+    path: 'auth login',
+    shortcut: 'login',
+    summary: 'store a token for a service',
+    load: async () => (await import('./commands/auth-login.ts')).authLogin,
+  },
+  {
+    path: 'auth status',
+    shortcut: 'whoami',
+    summary: 'show the service and the token in use',
+    load: async () => (await import('./commands/auth.ts')).authStatus,
+  },
+  {
+    path: 'auth list',
+    alias: 'ls',
+    summary: 'list the profiles',
+    load: async () => (await import('./commands/auth.ts')).authList,
+  },
+  {
+    path: 'auth switch',
+    summary: 'make a profile the current one',
+    load: async () => (await import('./commands/auth.ts')).authSwitch,
+  },
+  {
+    path: 'auth logout',
+    shortcut: 'logout',
+    summary: 'forget a profile and its token',
+    load: async () => (await import('./commands/auth.ts')).authLogout,
   },
   {
     path: 'db status',

@@ -5,9 +5,6 @@ import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { fakeIo, lkm } from './fake-io.ts';
 
-/** Public to programs through `auth status`, which comes with the command of that name. */
-const withoutCommand = ['tokens.self'];
-
 describe.each(leaves)('lkm $path', ({ path, load }) => {
   const words = path.split(' ');
 
@@ -47,7 +44,7 @@ describe('the tree', () => {
     const commands = await Promise.all(leaves.map(({ load }) => load()));
     const covered = commands.flatMap(({ operation }) => operation ?? []);
     const operations = listEndpoints().map(({ name }) => name);
-    expect(operations.filter((name) => !covered.includes(name))).toEqual(withoutCommand);
+    expect(operations.filter((name) => !covered.includes(name))).toEqual([]);
     expect(covered.filter((name) => !operations.includes(name))).toEqual([]);
   });
 
@@ -56,6 +53,15 @@ describe('the tree', () => {
     expect(short).toEqual(long);
     expect(long.code).toBe(0);
   });
+
+  it.each(leaves.filter(({ shortcut }) => shortcut))(
+    'knows $path as $shortcut too',
+    async ({ path, shortcut = '' }) => {
+      const [long, short] = await Promise.all([lkm([...path.split(' '), '--help']), lkm([shortcut, '--help'])]);
+      expect(short).toEqual(long);
+      expect(long.code).toBe(0);
+    },
+  );
 
   it.each(leaves.filter(({ alias }) => alias))('knows $path as $alias too', async ({ path, alias = '' }) => {
     const [group = ''] = path.split(' ');

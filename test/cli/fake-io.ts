@@ -99,5 +99,6 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
 const nobody: Prompter = {
   confirm: (question) => Promise.reject(new Error(`asked: ${question}`)),
   type: (question) => Promise.reject(new Error(`asked: ${question}`)),
+  secret: (question) => Promise.reject(new Error(`asked: ${question}`)),
   choose: (question) => Promise.reject(new Error(`asked: ${question}`)),
 };

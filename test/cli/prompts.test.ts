@@ -30,6 +30,7 @@ function person(answer: string | boolean): { prompter: Prompter; asked: string[]
     prompter: {
       confirm: (question) => reply(question, answer === true),
       type: (question) => reply(question, String(answer)),
+      secret: (question) => reply(question, String(answer)),
       choose: (question) => reply(question, String(answer)),
     },
   };
@@ -67,7 +68,7 @@ describe('deleting a customer', () => {
   it('ends with 130 on Ctrl-C at the question', async () => {
     const { fetch } = scriptedService(ada);
     const leave = () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.']));
-    const prompter: Prompter = { confirm: leave, type: leave, choose: leave };
+    const prompter: Prompter = { confirm: leave, type: leave, secret: leave, choose: leave };
     const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
     expect(code).toBe(130);
     expect(stderr).toContain('interrupted');

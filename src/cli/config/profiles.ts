@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LocalError, UsageError } from '../failure/errors.ts';
+import { CommandError, LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
@@ -64,9 +64,9 @@ const notRunning = (name: string, { db = '', baseUrl }: Profile): LocalError =>
 const noLocalServer = (): UsageError =>
   new UsageError('no server of this user is running on this machine', [['Start one:', 'lkm serve']]);
 
-function unknownProfile(name: string, config: Config): UsageError {
+export function unknownProfile(name: string, config: Config): UsageError {
   const known = Object.keys(config.profiles);
-  const hint = known.length > 0 ? `Stored: ${known.join(', ')}` : 'None is stored yet; lkm serve stores one as local.';
+  const hint = known.length > 0 ? `Stored: ${known.join(', ')}` : 'None is stored yet: lkm auth login stores one.';
   return new UsageError(`there is no profile '${name}'`, [hint]);
 }
 
@@ -132,8 +132,35 @@ export function moveProfile(io: Io, name: string, baseUrl: string): void {
   });
 }
 
+/** Puts a new token in the place of the one that a profile has. */
+export function replaceToken(io: Io, name: string, token: string): void {
+  changeConfig(io, (config) => {
+    const { [name]: profile } = config.profiles;
+    if (profile === undefined) throw unknownProfile(name, config);
+    return { config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, token } } }, value: undefined };
+  });
+}
+
+/** Makes a profile the current one. Throws `UsageError` when there is none of that name. */
+export function switchProfile(io: Io, name: string): void {
+  changeConfig(io, (config) => {
+    if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
+    return { config: { ...config, currentProfile: name }, value: undefined };
+  });
+}
+
+/** Forgets a profile with its token and returns it. Throws `UsageError` when there is none of that name. */
+export function removeProfile(io: Io, name: string): Profile {
+  return changeConfig(io, (config) => {
+    const { [name]: profile, ...profiles } = config.profiles;
+    if (profile === undefined) throw unknownProfile(name, config);
+    const currentProfile = config.currentProfile === name ? null : config.currentProfile;
+    return { config: { ...config, currentProfile, profiles }, value: profile };
+  });
+}
+
 /** Reads, changes and writes the configuration while no other process does. */
-function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: Config; readonly value: T }): T {
+export function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: Config; readonly value: T }): T {
   const folder = configDir(io);
   const path = configFile(io);
   try {
@@ -145,7 +172,7 @@ function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: 
       return value;
     });
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error instanceof LocalError) throw error;
+    if (!(error instanceof Error) || !('code' in error) || error instanceof CommandError) throw error;
     throw new LocalError(`cannot write ${path} (${error.code})`, [], { cause: error });
   }
 }

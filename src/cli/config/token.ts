@@ -32,7 +32,7 @@ export const readTokenFile = async (path: string, from: string, io: Io): Promise
   readToken(path === '-' ? await readSource('-', io) : readPrivateFile(path, io), from);
 
 /** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
-function readToken(text: string, from: string): string {
+export function readToken(text: string, from: string): string {
   const token = text.trim();
   if (/^[!-~]{1,1024}$/.test(token)) return token;
   throw new UsageError(`the token from ${from} ${faultOf(token)}`, ['It is one word, such as lkm_scoped_…']);

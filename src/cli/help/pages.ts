@@ -1,7 +1,7 @@
 import type { Command as Commander, Help } from 'commander';
 import type { Command } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
-import { type Group, groups, leaves } from '../tree.ts';
+import { type Group, groups, type Leaf, leaves } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
 
 /** The page of `lkm` alone. */
@@ -18,7 +18,7 @@ export function rootHelp(view: HelpView): string {
     section('Start here', ['quickstart', 'serve'].map(leafRow), view),
     section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
-    section('More', ['version', 'help'].map(leafRow), view),
+    section('More', [...shortcuts.map(shortcutRow), ...['version', 'help'].map(leafRow)], view),
     section('Options of every command', options.map(optionRow), view),
     section('Examples', examples, view),
     ...wrap(closing, view.columns),
@@ -35,6 +35,10 @@ const examples: readonly Row[] = [
 const closing =
   'lkm COMMAND --help shows one command. lkm help TOPIC explains environment, exit-codes, formatting, idempotency ' +
   'and ci.';
+
+const shortcuts = leaves.filter(({ shortcut }) => shortcut !== undefined);
+
+const shortcutRow = ({ shortcut = '', path, summary }: Leaf): Row => [shortcut, `${summary}: ${path}`];
 
 const groupRow = ({ name }: Group): Row => [name, verbsOf(name).join(', ')];
 
@@ -54,9 +58,9 @@ export function groupHelp(self: Commander, view: HelpView): string {
     `Usage:  lkm ${name} COMMAND [options]${self.alias() ? `    (also: lkm ${self.alias()})` : ''}\n`,
     section(
       'Commands',
-      commands.map(({ path, alias, summary }) => [
+      commands.map(({ path, alias, shortcut, summary }) => [
         path.slice(name.length + 1),
-        alias ? `${summary} (also: ${alias})` : summary,
+        summary + also(alias ?? (shortcut && `lkm ${shortcut}`)),
       ]),
       view,
     ),
@@ -64,6 +68,8 @@ export function groupHelp(self: Commander, view: HelpView): string {
     '',
   ].join('\n');
 }
+
+const also = (words: string | undefined): string => (words ? ` (also: ${words})` : '');
 
 /** The page of one command. */
 export function leafHelp(self: Commander, helper: Help, command: Command, view: HelpView): string {

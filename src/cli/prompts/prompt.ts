@@ -5,6 +5,8 @@ export interface Prompter {
   confirm(question: string): Promise<boolean>;
   /** Asks for a text and resolves to it as it was typed. */
   type(question: string): Promise<string>;
+  /** Asks for a text that is not shown while it is typed or pasted. */
+  secret(question: string): Promise<string>;
   /** Asks for one of several choices and resolves to its value. */
   choose(question: string, choices: readonly Choice[]): Promise<string>;
 }
@@ -28,6 +30,7 @@ export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.Wr
     confirm: (message) =>
       answered(streams, async (context) => (await prompts()).confirm({ message, default: false }, context)),
     type: (message) => answered(streams, async (context) => (await prompts()).input({ message }, context)),
+    secret: (message) => answered(streams, async (context) => (await prompts()).password({ message }, context)),
     choose: (message, choices) =>
       answered(streams, async (context) => {
         const { search, select } = await prompts();

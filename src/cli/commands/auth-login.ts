@@ -1,0 +1,139 @@
+import type { Client } from '../../client/client.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Token } from '../../contract/tokens.ts';
+import { command, flag, yes } from '../command.ts';
+import { addProfile, type Profile, readConfig, replaceToken, switchProfile } from '../config/profiles.ts';
+import { readToken, readTokenFile } from '../config/token.ts';
+import type { CommandContext } from '../context.ts';
+import { NoTokenError, UsageError } from '../failure/errors.ts';
+import type { Note } from '../output/terminal.ts';
+import { confirm } from '../prompts/questions.ts';
+import { observe, openClient } from '../request/server.ts';
+import { identityFields } from './auth.ts';
+
+export const authLogin = command({
+  path: 'auth login',
+  about:
+    'Stores a token for a service as a profile, and makes that the current one. The token comes from a hidden prompt, ' +
+    'or from stdin with --with-token; it is checked against the service before it is stored. --profile names the ' +
+    'profile; without it, that is the host of the service.',
+  arguments: {},
+  options: {
+    withToken: flag('--with-token', 'read the token from stdin'),
+    yes,
+  },
+  fields: identityFields,
+  examples: [
+    ['lkm auth login --base-url https://lkm.example', 'asks for the token'],
+    ['lkm auth login --base-url https://lkm.example --with-token', 'from stdin: pass show lkm | …'],
+    ['lkm auth login -p test --base-url http://127.0.0.1:4747', 'under a name of its own'],
+  ],
+
+  async run({ withToken, yes }, context) {
+    const baseUrl = await chooseBaseUrl(context);
+    const token = await chooseToken(baseUrl, withToken, context);
+    const { baseUrl: service, identity } = await identify(baseUrl, token, context);
+    const profile = await store({ baseUrl: service, token }, yes, context);
+    const row = { service, profile, tokenFrom: `profile ${profile}`, ...identity };
+    return {
+      kind: 'record',
+      row,
+      data: row,
+      quiet: [profile],
+      notes: [{ tone: 'done', text: `logged in to ${service} as profile ${profile}` }, ...overruled(context)],
+    };
+  },
+});
+
+/** `--base-url`, its variable, the address of the named or the current profile; else the person is asked. */
+async function chooseBaseUrl({ flags, io, settings }: CommandContext): Promise<string> {
+  if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
+  const { profiles, currentProfile } = readConfig(io);
+  const known = profiles[flags.profile ?? io.env.LKM_PROFILE ?? currentProfile ?? ''];
+  const given = flags.baseUrl || io.env.LKM_BASE_URL || known?.baseUrl;
+  if (given) return given;
+  if (settings.interactive) return (await io.prompter.type('address of the service:')).trim();
+  throw new UsageError('which service? Its address is not given', [['Give it:', '--base-url URL']]);
+}
+
+async function chooseToken(baseUrl: string, withToken: boolean, { flags, io, settings }: CommandContext) {
+  if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io);
+  if (withToken) return readTokenFile('-', 'stdin', io);
+  if (settings.interactive) return readToken(await io.prompter.secret(`token for ${baseUrl}:`), 'the prompt');
+  throw new NoTokenError(`there is no token to store, and nothing can be asked: ${settings.notInteractive}`, [
+    ['Give it on stdin:', 'lkm auth login --with-token < FILE'],
+  ]);
+}
+
+/** Who a token is at a service, which is asked. Throws `NoTokenError` when the service does not know the token. */
+async function identify(
+  baseUrl: string,
+  token: string,
+  { io, settings }: CommandContext,
+): Promise<{ baseUrl: string; identity: Token }> {
+  const connection = { baseUrl, fetch: io.fetch, token: { token, from: 'login' }, close: async () => {} };
+  const observation = observe(settings, io);
+  const client: Client = await openClient(connection, observation, settings, io);
+  try {
+    return { baseUrl: new URL(baseUrl).href.replace(/\/+$/, ''), identity: await client.tokens.self() };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    throw new NoTokenError(`${baseUrl} refused this token; nothing was stored`, [
+      'It may be mistyped, revoked, expired, or of another service.',
+    ]);
+  } finally {
+    observation.end();
+  }
+}
+
+/** Stores the token and returns the name of its profile. A token that still works is replaced only with consent. */
+async function store(profile: Profile, consent: boolean, context: CommandContext): Promise<string> {
+  const { flags, io } = context;
+  const { profiles } = readConfig(io);
+  const origin = new URL(profile.baseUrl).origin;
+  const isHere = (one: Profile | undefined): boolean => one !== undefined && originOf(one.baseUrl) === origin;
+  const same = Object.entries(profiles).find(([, one]) => isHere(one) && one.token === profile.token);
+  const name = flags.profile ?? (same?.[0] || new URL(profile.baseUrl).host.replaceAll(':', '-'));
+  const known = profiles[name];
+  if (known === undefined) {
+    const stored = addProfile(io, name, profile);
+    switchProfile(io, stored);
+    return stored;
+  }
+  if (!isHere(known)) {
+    throw new UsageError(`profile ${name} is of another service, ${known.baseUrl}`, [
+      ['Take another name:', '--profile NAME'],
+      ['Or forget it:', `lkm auth logout ${name}`],
+    ]);
+  }
+  if (known.token !== profile.token && !consent && (await works(known, context))) {
+    await confirm(context, {
+      about: [`profile ${name} holds another token, which still works and is stored nowhere else by lkm`],
+      question: 'replace it?',
+      action: `replacing the token of profile ${name}`,
+      flag: '--yes, or --profile NAME for another profile',
+    });
+  }
+  replaceToken(io, name, profile.token);
+  switchProfile(io, name);
+  return name;
+}
+
+async function works({ baseUrl, token }: Profile, context: CommandContext): Promise<boolean> {
+  try {
+    await identify(baseUrl, token, context);
+    return true;
+  } catch (error) {
+    if (error instanceof NoTokenError) return false;
+    throw error;
+  }
+}
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
+
+/** Variables that go before the profile that was just stored. */
+function overruled({ io: { env } }: CommandContext): Note[] {
+  const names = ['LKM_DB', 'LKM_BASE_URL', 'LKM_TOKEN', 'LKM_TOKEN_FILE', 'LKM_PROFILE'].filter((name) => env[name]);
+  if (names.length === 0) return [];
+  return [{ tone: 'warning', text: `${names.join(' and ')} in the environment go before this profile` }];
+}

@@ -1,0 +1,169 @@
+import { scopes } from '../../contract/scopes.ts';
+import { command, optionalArgument } from '../command.ts';
+import { withoutPassword } from '../config/location.ts';
+import { readConfig, removeProfile, switchProfile, unknownProfile } from '../config/profiles.ts';
+import { findToken } from '../config/token.ts';
+import type { CommandContext } from '../context.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Field } from '../output/result.ts';
+import { sanitise } from '../output/terminal.ts';
+import { expiry, nothing, yesNo } from '../output/words.ts';
+import { chooseTarget, type Target } from '../request/server.ts';
+
+/** Who a command is at which service, and how it came to that. */
+export const identityFields: readonly Field[] = [
+  { name: 'service' },
+  { name: 'profile' },
+  { name: 'tokenFrom', label: 'token from' },
+  { name: 'id', label: 'token' },
+  { name: 'name' },
+  { name: 'kind' },
+  { name: 'scopes', label: 'may', show: rightsOf },
+  {
+    name: 'productIds',
+    label: 'products',
+    show: (ids) => (Array.isArray(ids) ? ids.join(', ') : 'all'),
+  },
+  { name: 'expiresAt', label: 'expires', show: expiry },
+];
+
+/** Scopes in words: an admin has them all, and there are too many for a line. */
+function rightsOf(held: unknown): string {
+  if (!Array.isArray(held)) return nothing;
+  return scopes.every((scope) => held.includes(scope)) ? 'do everything' : held.join(', ');
+}
+
+export const authStatus = command({
+  path: 'auth status',
+  about:
+    'Shows which service and which token a command here would use and why, what the token may do, and when it ends. ' +
+    'Asks the service.',
+  operation: 'tokens.self',
+  arguments: {},
+  options: {},
+  fields: identityFields,
+  examples: [
+    ['lkm auth status', 'who am I, and where'],
+    ['lkm auth status --json --fields kind,expiresAt', 'for a script'],
+  ],
+
+  async run(_, context) {
+    const { flags, io } = context;
+    const target = await chooseTarget(flags, io);
+    const tokenFrom = await sourceOf(target, context);
+    const identity = await (await context.client()).tokens.self();
+    const place =
+      target.kind === 'database'
+        ? { service: withoutPassword(target.db), profile: null }
+        : { service: target.baseUrl, profile: target.profile?.name ?? null };
+    const row = { ...place, tokenFrom, ...identity };
+    return { kind: 'record', row, data: row, quiet: [identity.id] };
+  },
+});
+
+/** Where the token comes from, and what it goes before. */
+async function sourceOf(target: Target, { flags, io }: CommandContext): Promise<string> {
+  if (target.kind === 'database') return flags.tokenFile ? '--token-file' : 'none: whoever opens a database owns it';
+  // A file is read once, by the client: stdin cannot be read twice.
+  const from = flags.tokenFile ? '--token-file' : (await findToken(flags, target, io)).from;
+  const { profile } = target;
+  const isPassedOver = profile !== null && profile.token !== null && from !== `profile ${profile.name}`;
+  return isPassedOver ? `${from}, which goes before profile ${profile.name}` : from;
+}
+
+export const authList = command({
+  path: 'auth list',
+  about: 'Lists the profiles: stored tokens, each with its service. The tokens themselves are not shown.',
+  arguments: {},
+  options: {},
+  fields: [
+    { name: 'name' },
+    { name: 'baseUrl', label: 'service', cuts: true },
+    { name: 'current', show: yesNo },
+    { name: 'db', label: 'database', cuts: true, drops: 1 },
+  ],
+  examples: [['lkm auth list', 'all of them']],
+
+  async run(_, { io }) {
+    const { profiles, currentProfile } = readConfig(io);
+    const rows = Object.entries(profiles).map(([name, { baseUrl, db = null }]) => ({
+      name,
+      baseUrl,
+      current: name === currentProfile,
+      db,
+    }));
+    return {
+      kind: 'rows',
+      rows,
+      data: rows,
+      quiet: rows.map(({ name }) => name),
+      empty: 'no profiles yet; lkm auth login stores one',
+    };
+  },
+});
+
+export const authSwitch = command({
+  path: 'auth switch',
+  about: 'Makes a profile the current one: the one that commands use when nothing else names a service.',
+  arguments: { name: optionalArgument('[NAME]', 'the profile; asked for on a terminal') },
+  options: {},
+  fields: [{ name: 'profile' }, { name: 'baseUrl' }],
+  examples: [['lkm auth switch shop', 'commands now use profile shop']],
+
+  async run({ name }, context) {
+    const profile = name ?? (await pickProfile(context));
+    switchProfile(context.io, profile);
+    const baseUrl = readConfig(context.io).profiles[profile]?.baseUrl;
+    return {
+      kind: 'done',
+      data: { profile, baseUrl },
+      quiet: [profile],
+      notes: [{ tone: 'done', text: `profile ${profile} is the current one: ${baseUrl}` }],
+    };
+  },
+});
+
+async function pickProfile({ io, settings }: CommandContext): Promise<string> {
+  const names = Object.entries(readConfig(io).profiles);
+  if (!settings.interactive || names.length === 0) {
+    throw new UsageError('which profile? Its name is not given', [['See them:', 'lkm auth list']]);
+  }
+  const choices = names.map(([value, { baseUrl }]) => ({ value, name: sanitise(`${value}  ${baseUrl}`) }));
+  return io.prompter.choose('which profile?', choices);
+}
+
+export const authLogout = command({
+  path: 'auth logout',
+  about:
+    'Forgets a profile and its token on this machine. The service goes on accepting the token until it is revoked.',
+  arguments: { name: optionalArgument('[NAME]', 'the profile; the current one unless given') },
+  options: {},
+  fields: [{ name: 'profile' }, { name: 'baseUrl' }],
+  examples: [
+    ['lkm auth logout', 'forgets the current profile'],
+    ['lkm auth logout shop', 'forgets another one'],
+  ],
+
+  async run({ name }, { flags, io }) {
+    const config = readConfig(io);
+    const chosen = name ?? flags.profile ?? config.currentProfile;
+    if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
+    if (!Object.hasOwn(config.profiles, chosen)) throw unknownProfile(chosen, config);
+    const { baseUrl, db } = removeProfile(io, chosen);
+    return {
+      kind: 'done',
+      data: { profile: chosen, baseUrl },
+      quiet: [chosen],
+      notes: [
+        { tone: 'done', text: `forgot profile ${chosen} of ${baseUrl}` },
+        {
+          tone: 'hint',
+          text:
+            db === undefined
+              ? 'its token still works until it is revoked: lkm tokens revoke ID'
+              : `its token still works until it is revoked; a new one: lkm tokens create --kind admin --name NAME --db ${db}`,
+        },
+      ],
+    };
+  },
+});
