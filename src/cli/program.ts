@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command as Commander, CommanderError, type Help } from 'commander';
 import { type Command, describeOption, type ParsedCommand, type Written } from './command.ts';
+import { configDir } from './config/files.ts';
 import { readSettings, type Settings } from './config/settings.ts';
 import { openSession } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
@@ -27,8 +30,19 @@ export async function runCommandLine(progress: Progress): Promise<number> {
     return exitCodes.ok;
   }
   progress.parsed = parsed;
-  progress.settings = readSettings(parsed.globals, io);
+  progress.io = await withStored(parsed, io);
+  progress.settings = readSettings(parsed.globals, progress.io);
   return runCommand(parsed, progress.settings, progress);
+}
+
+/**
+ * The surroundings of a command, with what `lkm config set` stored in the place of variables that are not set. Commands
+ * on what is stored see it as it is.
+ */
+async function withStored({ command, globals }: ParsedCommand, io: Io): Promise<Io> {
+  if (command.path.startsWith('config ') || !existsSync(join(configDir(io), 'config.json'))) return io;
+  const { withStoredSettings } = await import('./config/stored-settings.ts');
+  return withStoredSettings(globals, io);
 }
 
 async function runCommand(parsed: ParsedCommand, settings: Settings, progress: Progress): Promise<number> {

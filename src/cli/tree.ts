@@ -26,6 +26,7 @@ export const groups: readonly Group[] = [
   { name: 'products', alias: 'product', summary: 'manage products' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
   { name: 'auth', summary: 'log in to services, and choose between them' },
+  { name: 'config', summary: 'store values of options' },
   { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
@@ -155,6 +156,32 @@ export const leaves: readonly Leaf[] = [
     shortcut: 'logout',
     summary: 'forget a profile and its token',
     load: async () => (await import('./commands/auth.ts')).authLogout,
+  },
+  {
+    path: 'config list',
+    alias: 'ls',
+    summary: 'list the settings',
+    load: async () => (await import('./commands/config.ts')).configList,
+  },
+  {
+    path: 'config get',
+    summary: 'print the value of a setting',
+    load: async () => (await import('./commands/config.ts')).configGet,
+  },
+  {
+    path: 'config set',
+    summary: 'store the value of a setting',
+    load: async () => (await import('./commands/config.ts')).configSet,
+  },
+  {
+    path: 'config unset',
+    summary: 'forget the value of a setting',
+    load: async () => (await import('./commands/config.ts')).configUnset,
+  },
+  {
+    path: 'config path',
+    summary: 'print where they are stored',
+    load: async () => (await import('./commands/config.ts')).configPath,
   },
   {
     path: 'db status',

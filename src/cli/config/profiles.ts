@@ -76,12 +76,19 @@ export interface Profile {
   readonly token: string;
   /** The database file behind it, for a server of this machine. */
   readonly db?: string;
+  /** What commands with this profile do unless they are told otherwise. */
+  readonly settings?: StoredSettings;
 }
+
+/** Values of options by their names, as `lkm config set` stores them. */
+export type StoredSettings = Readonly<Record<string, string>>;
 
 export interface Config {
   readonly version: 1;
   readonly currentProfile: string | null;
   readonly profiles: Readonly<Record<string, Profile>>;
+  /** What every command does unless it is told otherwise. */
+  readonly settings?: StoredSettings;
 }
 
 const empty: Config = { version: 1, currentProfile: null, profiles: {} };
@@ -182,10 +189,10 @@ function checked(stored: unknown, path: string): Config {
   if (typeof stored.version === 'number' && stored.version > 1) {
     throw new LocalError(`${path} was written by a newer lkm`, ['Update lkm. The file was not touched.']);
   }
-  const { version, currentProfile = null, profiles = {} } = stored;
+  const { version, currentProfile = null, profiles = {}, settings = {} } = stored;
   const isNamed = currentProfile === null || typeof currentProfile === 'string';
-  if (version !== 1 || !isNamed || !isProfiles(profiles)) throw broken(path, wrongForm);
-  return { ...stored, version, currentProfile, profiles };
+  if (version !== 1 || !isNamed || !isProfiles(profiles) || !isSettings(settings)) throw broken(path, wrongForm);
+  return { ...stored, version, currentProfile, profiles, ...(stored.settings !== undefined && { settings }) };
 }
 
 const wrongForm = 'does not have the form of a configuration';
@@ -194,7 +201,13 @@ const isProfiles = (profiles: unknown): profiles is Config['profiles'] =>
   isObject(profiles) && Object.values(profiles).every(isProfile);
 
 const isProfile = (profile: unknown): boolean =>
-  isObject(profile) && typeof profile.baseUrl === 'string' && typeof profile.token === 'string';
+  isObject(profile) &&
+  typeof profile.baseUrl === 'string' &&
+  typeof profile.token === 'string' &&
+  (profile.settings === undefined || isSettings(profile.settings));
+
+const isSettings = (settings: unknown): settings is StoredSettings =>
+  isObject(settings) && Object.values(settings).every((value) => typeof value === 'string');
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 

@@ -13,7 +13,7 @@ import type { Report } from './report.ts';
 export interface Progress {
   /** With the words of the values that were picked. */
   argv: readonly string[];
-  readonly io: Io;
+  io: Io;
   parsed?: ParsedCommand;
   settings?: Settings;
   session?: CommandSession;

@@ -48,9 +48,14 @@ const replayedText =
 export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 'stderr'>): boolean =>
   stderr.isTTY && !quiet && !format.startsWith('json');
 
+const firstWords = [
+  ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config'],
+  ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast'],
+  ...['events', 'audit', 'signing-keys', 'revocations', 'db', 'idempotency', 'version', 'help'],
+];
+
 /** A command line inside a text: the name, and the first word of a command or an option. */
-const commandLine =
-  /(?<![\w./-])lkm(?= (?:-|(?:quickstart|serve|keys|customers|products|tokens|db|idempotency|version|help)\b))/g;
+const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|(?:${firstWords.join('|')})\b))`, 'g');
 
 /**
  * A text with the command lines in it as they are typed here. Where the command runs through npx in a checkout, npx may

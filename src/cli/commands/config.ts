@@ -1,0 +1,106 @@
+import { argument, command } from '../command.ts';
+import { configFile } from '../config/profiles.ts';
+import { effectiveSettings, settingOf, storable, storeSetting } from '../config/stored-settings.ts';
+import { NotFoundError } from '../failure/errors.ts';
+import { nothing } from '../output/words.ts';
+
+const nameArgument = argument('<NAME>', `the setting: ${Object.keys(storable).join(', ')}`);
+
+export const configList = command({
+  path: 'config list',
+  about:
+    'Lists the settings: values of options that need not be typed each time, and where each comes from. A flag goes ' +
+    'before its variable, that before the profile, that before what is set for all profiles.',
+  arguments: {},
+  options: {},
+  fields: [
+    { name: 'name' },
+    { name: 'value', show: (value) => (value === null ? nothing : String(value)) },
+    { name: 'from', show: (from) => (from === null ? 'not set' : String(from)) },
+    { name: 'about', cuts: true, drops: 1 },
+  ],
+  examples: [['lkm config list', 'all of them']],
+
+  async run(_, { flags, io }) {
+    const rows = effectiveSettings(flags, io).map((setting) => ({ ...setting, about: storable[setting.name]?.about }));
+    return { kind: 'rows', rows, data: rows, quiet: rows.map(({ name }) => name), empty: 'no settings' };
+  },
+});
+
+export const configGet = command({
+  path: 'config get',
+  about: 'Prints the value that a command would use. Ends with 6 when the setting is not set.',
+  arguments: { name: nameArgument },
+  options: {},
+  fields: [{ name: 'name' }, { name: 'value' }, { name: 'from' }],
+  examples: [['lkm config get product', 'the product of commands that name none']],
+
+  async run({ name }, { flags, io }) {
+    settingOf(name);
+    const setting = effectiveSettings(flags, io).find((one) => one.name === name);
+    const value = setting?.value ?? null;
+    if (value === null) {
+      throw new NotFoundError(`${name} is not set`, [['Set it:', `lkm config set ${name} VALUE`]]);
+    }
+    return { kind: 'value', value, data: { ...setting }, quiet: [value] };
+  },
+});
+
+export const configSet = command({
+  path: 'config set',
+  about: 'Stores the value of an option: for all commands, or with --profile for those of one profile.',
+  arguments: { name: nameArgument, value: argument('<VALUE>', 'its value') },
+  options: {},
+  fields: [{ name: 'name' }, { name: 'value' }, { name: 'profile' }],
+  examples: [
+    ['lkm config set format json', 'for all commands'],
+    ['lkm config set product prod_01jd7q3v6ye2wb8x5k9m4n0r7t -p shop', 'for commands with profile shop'],
+  ],
+
+  async run({ name, value }, { flags, io }) {
+    const { profile } = flags;
+    storeSetting(io, { name, value, ...(profile !== undefined && { profile }) });
+    return {
+      kind: 'done',
+      data: { name, value, profile: profile ?? null },
+      quiet: [name],
+      notes: [{ tone: 'done', text: `${name} is ${value}${profile === undefined ? '' : ` for profile ${profile}`}` }],
+    };
+  },
+});
+
+export const configUnset = command({
+  path: 'config unset',
+  about: 'Forgets the stored value of an option: the one for all commands, or with --profile that of one profile.',
+  arguments: { name: nameArgument },
+  options: {},
+  fields: [{ name: 'name' }, { name: 'profile' }],
+  examples: [['lkm config unset format', 'commands choose their format again']],
+
+  async run({ name }, { flags, io }) {
+    const { profile } = flags;
+    storeSetting(io, { name, value: null, ...(profile !== undefined && { profile }) });
+    return {
+      kind: 'done',
+      data: { name, profile: profile ?? null },
+      quiet: [name],
+      notes: [
+        { tone: 'done', text: `${name} is no longer set${profile === undefined ? '' : ` for profile ${profile}`}` },
+      ],
+    };
+  },
+});
+
+export const configPath = command({
+  path: 'config path',
+  about: 'Prints the path of the file that holds profiles and settings. It may not exist yet.',
+  arguments: {},
+  options: {},
+  fields: [{ name: 'path' }],
+  examples: [['lkm config path', 'where it is']],
+
+  async run(_, { io }) {
+    const path = configFile(io);
+    return { kind: 'value', value: path, data: { path }, quiet: [path] };
+  },
+});

@@ -1,0 +1,109 @@
+import { ProductId } from '../../contract/scalars.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { GlobalFlags } from '../global-options.ts';
+import type { Io } from '../io.ts';
+import { parseCount } from '../values/scalars.ts';
+import { parseDuration } from '../values/time.ts';
+import { changeConfig, readConfig, type StoredSettings, unknownProfile } from './profiles.ts';
+import { formats, readSwitch } from './settings.ts';
+
+/** An option that can be stored: its variable, what it is, and what refuses a value that it cannot have. */
+interface Storable {
+  readonly env: string;
+  readonly about: string;
+  check(value: string): unknown;
+}
+
+/** Every option that can be stored, by its name. */
+export const storable: Readonly<Record<string, Storable>> = {
+  product: { env: 'LKM_PRODUCT', about: 'the product', check: checkProduct },
+  format: { env: 'LKM_FORMAT', about: formats.join(', '), check: checkFormat },
+  timeout: { env: 'LKM_TIMEOUT', about: 'longest wait for one attempt', check: parseDuration },
+  'max-retries': { env: 'LKM_MAX_RETRIES', about: 'attempts after the first', check: parseCount },
+  'max-wait': { env: 'LKM_MAX_WAIT', about: 'longest wait on one 429 or 409', check: parseDuration },
+  quiet: { env: 'LKM_QUIET', about: 'print bare identifiers: on or off', check: checkSwitch },
+  'no-input': { env: 'LKM_NO_INPUT', about: 'never ask: on or off', check: checkSwitch },
+};
+
+function checkProduct(value: string): void {
+  if (!ProductId.safeParse(value).success) throw new UsageError(`'${value}' is not the id of a product`);
+}
+
+function checkFormat(value: string): void {
+  if (!formats.some((format) => format === value)) throw new UsageError(`it is one of ${formats.join(', ')}`);
+}
+
+function checkSwitch(value: string): void {
+  readSwitch({ it: value }, 'it');
+}
+
+/** A setting with the value that a command would use, and where that comes from; null when nobody has set it. */
+export interface EffectiveSetting {
+  readonly name: string;
+  readonly value: string | null;
+  readonly from: string | null;
+}
+
+/** What each setting is for a command with these flags: its variable, then the profile, then what is stored for all. */
+export function effectiveSettings(flags: GlobalFlags, io: Io): EffectiveSetting[] {
+  const layers = storedLayers(flags, io);
+  return Object.entries(storable).map(([name, { env }]) => {
+    if (io.env[env]) return { name, value: io.env[env], from: env };
+    const layer = layers.find(({ settings }) => settings[name] !== undefined);
+    return { name, value: layer?.settings[name] ?? null, from: layer?.from ?? null };
+  });
+}
+
+/** The surroundings of a command, with the stored settings in the place of variables that are not set. */
+export function withStoredSettings(flags: GlobalFlags, io: Io): Io {
+  const found = effectiveSettings(flags, io).flatMap(({ name, value }) =>
+    value === null ? [] : [[storable[name]?.env ?? '', value] as const],
+  );
+  return { ...io, env: { ...io.env, ...Object.fromEntries(found) } };
+}
+
+/** What is stored, the first to count first. A profile counts only where nothing else names the service. */
+function storedLayers(flags: GlobalFlags, io: Io): { from: string; settings: StoredSettings }[] {
+  const config = readConfig(io);
+  const { env } = io;
+  const name = flags.profile ?? (env.LKM_PROFILE || config.currentProfile);
+  const isElsewhere = Boolean(flags.db || flags.baseUrl || (!flags.profile && (env.LKM_DB || env.LKM_BASE_URL)));
+  const profile = name && !isElsewhere && Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+  return [
+    ...(profile?.settings ? [{ from: `profile ${name}`, settings: profile.settings }] : []),
+    ...(config.settings ? [{ from: 'config', settings: config.settings }] : []),
+  ];
+}
+
+/**
+ * Stores a setting, or with null forgets it: for one profile, or for all commands. Throws `UsageError` for a name that
+ * is none, and for a value that it cannot have.
+ */
+export function storeSetting(
+  io: Io,
+  { name, value, profile }: { readonly name: string; readonly value: string | null; readonly profile?: string },
+): void {
+  const known = settingOf(name);
+  try {
+    if (value !== null) known.check(value);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${name}: ${error.message}`, error.hints, { cause: error });
+  }
+  changeConfig(io, (config) => {
+    const change = ({ [name]: _, ...rest }: StoredSettings = {}): StoredSettings =>
+      value === null ? rest : { ...rest, [name]: value };
+    if (profile === undefined) return { config: { ...config, settings: change(config.settings) }, value: undefined };
+    const stored = config.profiles[profile];
+    if (stored === undefined) throw unknownProfile(profile, config);
+    const profiles = { ...config.profiles, [profile]: { ...stored, settings: change(stored.settings) } };
+    return { config: { ...config, profiles }, value: undefined };
+  });
+}
+
+/** The setting of a name. Throws `UsageError` when there is none. */
+export function settingOf(name: string): Storable {
+  const found = Object.hasOwn(storable, name) ? storable[name] : undefined;
+  if (found !== undefined) return found;
+  throw new UsageError(`there is no setting '${name}'`, [`Settings: ${Object.keys(storable).join(', ')}`]);
+}
