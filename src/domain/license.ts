@@ -1,5 +1,4 @@
-import type { Reason } from '../contract/errors.ts';
-import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
+import type { AccountId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
 import { addCalendarMonth } from './time.ts';
 
@@ -61,32 +60,4 @@ export function defaultExpiry(now: Instant): Instant {
 /** Whether the licence has a device and the vendor has not disabled it. */
 export function isActivated(license: Pick<License, 'activations' | 'vendorDisabled'>): boolean {
   return license.activations > 0 && !license.vendorDisabled;
-}
-
-/** Whether the licence has expired: from the instant of its expiry on. */
-export function isExpired(license: Pick<License, 'expirationDate'>, now: Instant): boolean {
-  return license.expirationDate !== null && license.expirationDate <= now;
-}
-
-/** A request to activate, sign or check out. A licence without a customer counts as `customerActive`. */
-export interface Use {
-  readonly customerActive: boolean;
-  readonly hostId: HostId | null;
-  readonly now: Instant;
-}
-
-/**
- * The first reason why the licence may not be used in this way, or null when it may. Limits are not checked here: the
- * store takes a slot or a session in one statement. Source: API description, POST /key/sign and "Errors", 403.
- */
-export function refusalToUse(license: License, use: Use): Reason | null {
-  if (license.vendorDisabled) return 'licenseDisabled';
-  if (isExpired(license, use.now)) return 'licenseExpired';
-  if (!use.customerActive) return 'customerInactive';
-  if (!allowsHost(license.allowedHosts, use.hostId)) return 'deviceNotAllowed';
-  return null;
-}
-
-function allowsHost(allowedHosts: readonly string[] | null, hostId: HostId | null): boolean {
-  return allowedHosts === null || (hostId !== null && allowedHosts.includes(hostId));
 }

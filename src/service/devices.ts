@@ -3,11 +3,11 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
-import { isActivated, type License, refusalToUse } from '../domain/license.ts';
+import type { License } from '../domain/license.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { findLicense, hasActiveCustomer } from './keys.ts';
+import { loadFacts, refuseUnlessAllowed } from './rules.ts';
 
 type Keys = Contract['keys'];
 
@@ -17,14 +17,16 @@ export async function deactivateKey(
   input: InputOf<Keys['deactivate']>,
 ): Promise<PayloadOf<Keys['deactivate']>> {
   const { repositories, now } = context;
-  const license = await findLicense(context, input);
-  if (license === null) throw apiError('deviceNotFound');
-  if (!isActivated(license)) throw apiError('notActivated');
+  const facts = await loadFacts(context, 'deactivate', { ...input, hostId: input.hostId ?? null, at: now });
+  if (facts === null) throw apiError('deviceNotFound');
+  refuseUnlessAllowed('deactivate', facts);
 
+  const { license } = facts;
   if (input.hostId === undefined) {
     await repositories.keys.freeSlots(license, await repositories.devices.removeAll(license), now);
     return { message: 'All devices deactivated' };
   }
+  // Another request may have freed it since we looked.
   if (!(await repositories.devices.remove(license, input.hostId))) throw apiError('deviceNotFound');
   await repositories.keys.freeSlots(license, 1, now);
   return { message: 'Device deactivated' };
@@ -32,22 +34,16 @@ export async function deactivateKey(
 
 /** Signs a licence file for one device, which takes a slot unless it holds one. */
 export async function signKey(context: Context, input: InputOf<Keys['sign']>): Promise<PayloadOf<Keys['sign']>> {
-  const { repositories, now } = context;
-  const license = await findLicense(context, input);
-  if (license === null) throw apiError('licenseNotFound');
+  const { now } = context;
+  const facts = await loadFacts(context, 'sign', { ...input, at: now });
+  if (facts === null) throw apiError('licenseNotFound');
+  const { license, customer } = facts;
   const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
   const expiresAt = earlier(license.expirationDate, ends);
   if (expiresAt === null) throw apiError('invalidParams');
-  const refusal = refusalToUse(license, {
-    customerActive: await hasActiveCustomer(context, license),
-    hostId: input.hostId,
-    now,
-  });
-  if (refusal !== null) throw apiError(refusal);
+  refuseUnlessAllowed('sign', facts);
 
-  if (!(await holdSlot(context, license, input.hostId))) throw apiError('activationLimit');
-  const customer =
-    license.customerId === null ? null : await repositories.customers.find(license.accountId, license.customerId);
+  if (!facts.holdsSlot) await takeSlot(context, license, input.hostId);
   const file = signLicenseFile(await context.signer(), {
     id: newId('fil', now, context.random(10)),
     issuer: license.accountId,
@@ -60,13 +56,13 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   return { file };
 }
 
-/** Makes the host a device of the licence if it is none yet; false when no slot is free for it. */
-async function holdSlot(context: Context, license: License, hostId: HostId): Promise<boolean> {
+/** Makes the host a device of the licence. Throws ApiError `activationLimit` when no slot is free for it. */
+async function takeSlot(context: Context, license: License, hostId: HostId): Promise<void> {
   const { repositories, now } = context;
-  if (await repositories.devices.exists(license, hostId)) return true;
   if (!(await repositories.keys.takeSlot(license, now))) {
     // Another request may have activated this very host since we looked, and taken the last slot for it.
-    return repositories.devices.exists(license, hostId);
+    if (await repositories.devices.exists(license, hostId)) return;
+    throw apiError('activationLimit');
   }
   const added = await repositories.devices.insert(license, {
     id: newId('dev', now, context.random(10)),
@@ -76,5 +72,4 @@ async function holdSlot(context: Context, license: License, hostId: HostId): Pro
     now,
   });
   if (!added) await repositories.keys.freeSlots(license, 1, now);
-  return true;
 }

@@ -53,13 +53,6 @@ export async function findLicense(
   return repositories.keys.find(caller.accountId, address.productId, address.licenseKey);
 }
 
-/** Whether the licence's customer, if it has one, may use it. */
-export async function hasActiveCustomer({ repositories }: Context, license: License): Promise<boolean> {
-  if (license.customerId === null) return true;
-  const customer = await repositories.customers.find(license.accountId, license.customerId);
-  return customer?.active ?? true;
-}
-
 async function customerOf(context: Context, input: InputOf<Keys['create']>): Promise<string | null> {
   if (input.newCustomer != null) return (await addCustomer(context, input.newCustomer)).id;
   if (input.customerId == null) return null;

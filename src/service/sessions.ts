@@ -2,30 +2,26 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
-import { refusalToUse } from '../domain/license.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { findLicense, hasActiveCustomer } from './keys.ts';
+import { findLicense } from './keys.ts';
+import { loadFacts, refuseUnlessAllowed } from './rules.ts';
 
 type Checkout = Contract['keys']['checkout'];
 
 /** Leases one concurrent use of a floating licence. */
 export async function checkoutKey(context: Context, input: InputOf<Checkout>): Promise<PayloadOf<Checkout>> {
   const { repositories, now } = context;
-  const license = await findLicense(context, input);
-  if (license === null) throw apiError('licenseNotFound');
-  if (license.licenseType !== 'floating') throw apiError('wrongLicenseType');
-  const refusal = refusalToUse(license, {
-    customerActive: await hasActiveCustomer(context, license),
-    hostId: input.hostId ?? null,
-    now,
-  });
-  if (refusal !== null) throw apiError(refusal);
+  const found = await findLicense(context, input);
+  if (found === null) throw apiError('licenseNotFound');
+  // Held from here on, so that no two requests count the same seat as free.
+  await repositories.keys.lock(found);
+  await repositories.sessions.removeLapsed(found, now);
+  const facts = await loadFacts(context, 'checkout', { ...input, hostId: input.hostId ?? null, at: now });
+  if (facts === null) throw apiError('licenseNotFound');
+  refuseUnlessAllowed('checkout', facts);
 
-  await repositories.keys.lock(license);
-  const live = await repositories.sessions.countLive(license, now);
-  if (license.maxConcurrentSessions !== null && live >= license.maxConcurrentSessions) throw apiError('sessionLimit');
-
+  const { license } = facts;
   const session = {
     id: newId('ses', now, context.random(10)),
     hostId: input.hostId ?? null,
@@ -43,7 +39,7 @@ export async function checkoutKey(context: Context, input: InputOf<Checkout>): P
     nextNonce: session.nonce,
     expiresAt: session.expiresAt,
     heartbeatInterval: license.heartbeatInterval,
-    currentSessions: live + 1,
+    currentSessions: facts.liveSessions + 1,
     maxSessions: license.maxConcurrentSessions,
   };
 }

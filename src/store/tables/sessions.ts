@@ -32,7 +32,7 @@ export const sessionColumns = {
 const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sessionColumns };
 const insert = insertInto(sessions);
 
-const removeEnded = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
+const removeLapsed = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
   db
     .deleteFrom('sessions')
     .where('account_id', '=', $.accountId)
@@ -40,21 +40,25 @@ const removeEnded = statement<{ accountId: AccountId; licenseId: string; now: In
     .where('expires_at', '<=', $.now),
 );
 
-const count = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
+const countLive = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
   db
     .selectFrom('sessions')
     .select((s) => s.fn.countAll<number>().as('count'))
     .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId),
+    .where('license_id', '=', $.licenseId)
+    .where('expires_at', '>', $.now),
 );
 
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
 export const sessionRepository = (db: Connection) => ({
-  /** Removes the sessions whose lease has run out, and counts the live ones. */
-  async countLive(license: License, now: Instant): Promise<number> {
-    const address = { accountId: license.accountId, licenseId: license.id };
-    await db.run(removeEnded, { ...address, now });
-    return Number((await db.first(count, address))?.count ?? 0);
+  /** Removes the sessions whose lease has run out. */
+  async removeLapsed({ accountId, id }: License, now: Instant): Promise<void> {
+    await db.run(removeLapsed, { accountId, licenseId: id, now });
+  },
+
+  /** How many sessions have a lease that runs. */
+  async countLive({ accountId, id }: License, now: Instant): Promise<number> {
+    return Number((await db.first(countLive, { accountId, licenseId: id, now }))?.count ?? 0);
   },
 
   async insert(license: License, session: Session, now: Instant): Promise<void> {

@@ -1,0 +1,45 @@
+import { apiError } from '../contract/errors.ts';
+import type { HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
+import { type Action, decide, type Facts } from '../domain/rules.ts';
+import type { LicenseCustomer } from '../store/tables/keys.ts';
+import type { Context } from './context.ts';
+
+/** What somebody asks of a licence. */
+export interface Question {
+  readonly productId: ProductId;
+  readonly licenseKey: LicenseKey;
+  readonly hostId: HostId | null;
+  /** The instant that the answer is for. */
+  readonly at: Instant;
+}
+
+/** What the rules look at, with the customer as the licence names it. */
+export interface LoadedFacts extends Facts {
+  readonly customer: LicenseCustomer | null;
+}
+
+/** Loads what the rules of an action look at, or null when product and key together name no licence. */
+export async function loadFacts(
+  { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
+  action: Action,
+  { productId, licenseKey, hostId, at }: Question,
+): Promise<LoadedFacts | null> {
+  const found = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
+  if (found === null) return null;
+  const { license, customer } = found;
+  const needsSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
+  return {
+    license,
+    customer,
+    hostId,
+    holdsSlot: needsSlot && hostId !== null && (await repositories.devices.exists(license, hostId)),
+    liveSessions: action === 'checkout' ? await repositories.sessions.countLive(license, at) : 0,
+    now: at,
+  };
+}
+
+/** Throws the refusal of the first rule that stands in the way, if one does. */
+export function refuseUnlessAllowed(action: Action, facts: Facts): void {
+  const { refusal } = decide(action, facts);
+  if (refusal !== null) throw apiError(refusal);
+}
