@@ -76,6 +76,21 @@ const rows: Row[] = [
     code: 'email_taken',
   },
   {
+    when: '409, the last admin token',
+    argv: ['tokens', 'revoke', 'tok_1', '--yes'],
+    answer: refusal(409, 11, 'This is the last admin token of the account'),
+    exitCode: 7,
+    code: 'last_admin_token',
+  },
+  {
+    when: '409, a response that was not stored',
+    argv: create,
+    answer: refusal(409, 4, 'The answer to this idempotency key was not stored'),
+    exitCode: 8,
+    code: 'stored_response_missing',
+    retryable: true,
+  },
+  {
     when: '409, in progress',
     argv: [...create, '--max-wait', '0s'],
     answer: refusal(409, 3, 'Request in progress'),

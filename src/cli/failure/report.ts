@@ -123,7 +123,8 @@ function attemptsLine(error: CallError): string {
 const codeOf = ({ reason, status }: ApiError): string =>
   reason === null ? `http_${status}` : reason.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function exitOf({ status, code }: ApiError): ExitCode {
+/** The exit code of a command that ends with this error of the service. */
+export function exitOf({ status, code }: Pick<ApiError, 'status' | 'code'>): ExitCode {
   switch (status) {
     case 401:
       return exitCodes.unauthenticated;
@@ -132,7 +133,7 @@ function exitOf({ status, code }: ApiError): ExitCode {
     case 404:
       return exitCodes.notFound;
     case 409:
-      return code === 2 ? exitCodes.conflict : exitCodes.outcomeUnknown;
+      return code === 3 || code === 4 ? exitCodes.outcomeUnknown : exitCodes.conflict;
     case 429:
       return exitCodes.rateLimited;
     default:
