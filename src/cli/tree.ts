@@ -215,6 +215,11 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/idempotency.ts')).idempotencyHistory,
   },
   {
+    path: 'explain',
+    summary: 'explain an error or an exit code',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+  {
     path: 'version',
     summary: 'show the versions of lkm, Node.js and the contract',
     load: async () => (await import('./commands/version.ts')).versionCommand,

@@ -70,7 +70,8 @@ function waitHint(error: ApiError, { now }: Situation): Hint {
   return `The service asks to wait ${typedDuration(seconds)}: try again after ${time}, or add --max-wait ${typedDuration(seconds)}.`;
 }
 
-const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
+/** What to do about each error of the service, where there is something to do. */
+export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   notActivated: ['No device holds a slot of this key, so there is none to free.'],
   activationLimit: [
     ['See who uses it:', 'lkm keys get KEY -P ID'],

@@ -121,7 +121,8 @@ function environment(view: HelpView = plainHelp): string {
   ].join('\n');
 }
 
-const meanings: Readonly<Record<string, string>> = {
+/** What each exit code means, by its name. */
+export const meanings = {
   ok: 'it worked; also an empty list, or a reader that closed the pipe',
   internal: 'a bug in lkm',
   usage: 'the command line, the environment or the request is wrong',
@@ -138,12 +139,15 @@ const meanings: Readonly<Record<string, string>> = {
   local: 'something on this machine: a file exists, a port is taken',
   interrupted: 'Ctrl-C',
   terminated: 'told to end (SIGTERM)',
-} satisfies Record<keyof typeof exitCodes, string>;
+} as const satisfies Record<keyof typeof exitCodes, string>;
 
 function exitCodesTopic(view: HelpView = plainHelp): string {
   return [
     rows(
-      Object.entries(exitCodes).map(([name, code]) => [String(code).padStart(3), meanings[name] ?? '']),
+      Object.entries(meanings).map(([name, meaning]) => [
+        String(exitCodes[name as keyof typeof exitCodes]).padStart(3),
+        meaning,
+      ]),
       view,
     ),
     prose(

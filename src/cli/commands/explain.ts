@@ -1,0 +1,136 @@
+import { reasonsOf } from '../../contract/endpoint.ts';
+import { type ApiErrorDetail, apiError, apiErrors, type Reason } from '../../contract/errors.ts';
+import { listEndpoints } from '../../contract/index.ts';
+import { argument, command } from '../command.ts';
+import { hintsFor } from '../failure/advice.ts';
+import { exitCodes, type Hint, UsageError } from '../failure/errors.ts';
+import { exitOf } from '../failure/report.ts';
+import { type HelpView, heading, prose, rows } from '../help/section.ts';
+import { meanings } from '../help/topics.ts';
+import type { View } from '../output/result.ts';
+
+export const explain = command({
+  path: 'explain',
+  about:
+    'Explains an error: one of the service, by its status and code as 409/2 or by its name, or an exit code of lkm. Says ' +
+    'what it means, what may return it, and what to do.',
+  arguments: { code: argument('<CODE>', 'such as 409/2, email_taken or 7') },
+  options: {},
+  fields: [
+    { name: 'error' },
+    { name: 'status' },
+    { name: 'code' },
+    { name: 'message' },
+    { name: 'exitCode' },
+    { name: 'operations' },
+  ],
+  examples: [
+    ['lkm explain 409/2', 'an error of the service'],
+    ['lkm explain email_taken', 'the same by its name'],
+    ['lkm explain 8', 'an exit code'],
+  ],
+
+  async run({ code }) {
+    const errors = findErrors(code).map(describeError);
+    const exit = errors.length === 0 ? findExitCode(code) : undefined;
+    if (exit !== undefined) {
+      const caused = errorNames.map(describeError).filter((error) => error.exitCode === exit.exitCode);
+      const page = ({ columns, paint }: View) => exitPage(exit, caused, { columns: Math.min(columns, 100), paint });
+      return { kind: 'page', page, data: { ...exit, errors: caused }, quiet: caused.map(({ error }) => error) };
+    }
+    if (errors.length === 0) throw unknown(code);
+    const page = ({ columns, paint }: View) => errorPages(errors, { columns: Math.min(columns, 100), paint });
+    return { kind: 'page', page, data: errors, quiet: errors.map(({ error }) => error) };
+  },
+});
+
+const errorNames = Object.keys(apiErrors) as Reason[];
+
+/** The errors that a status with a code, or a name, stands for. */
+function findErrors(text: string): Reason[] {
+  const [status, code] = /^(\d{3})\/(\d{1,3})$/.exec(text)?.slice(1).map(Number) ?? [];
+  const isMeant = (reason: Reason): boolean =>
+    status === undefined
+      ? [reason, snake(reason)].includes(text)
+      : apiErrors[reason].status === status && apiErrors[reason].code === code;
+  return errorNames.filter(isMeant);
+}
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** An error of the service, explained. */
+interface DescribedError {
+  readonly error: string;
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  readonly exitCode: number;
+  /** Methods and paths; empty for one that any request may get. */
+  readonly operations: readonly string[];
+  readonly hints: readonly Hint[];
+}
+
+/** Stand in for what a message says of one request. */
+const anything: ApiErrorDetail = { customerId: 'ID', email: 'ADDRESS' };
+
+function describeError(reason: Reason): DescribedError {
+  const { status, code } = apiErrors[reason];
+  const endpoints = listEndpoints().map(({ endpoint }) => endpoint);
+  const returning = endpoints.filter((endpoint) => reasonsOf(endpoint).includes(reason));
+  return {
+    error: snake(reason),
+    status,
+    code,
+    message: apiError(reason, anything).message,
+    exitCode: exitOf({ status, code }),
+    operations: returning.length > endpoints.length / 2 ? [] : returning.map(({ method, path }) => `${method} ${path}`),
+    hints: hintsFor[reason] ?? [],
+  };
+}
+
+function errorPages(errors: readonly DescribedError[], view: HelpView): string {
+  return errors
+    .map((error) => {
+      const { operations, hints } = error;
+      const facts: [string, string][] = [
+        ['answer', `${error.status}, code ${error.code}: "${error.message}"`],
+        ['exit code', `${error.exitCode}: ${meaningOf(error.exitCode)}`],
+        ['from', operations.length > 0 ? operations.join(', ') : 'any request, whatever it asks for'],
+      ];
+      const advice = hints.map((hint) => (typeof hint === 'string' ? hint : `  ${hint.join('  ')}`));
+      return [heading(error.error, view), rows(facts, view), ...advice.map((line) => prose([line], view))].join('');
+    })
+    .join('\n');
+}
+
+/** An exit code of lkm. */
+interface DescribedExit {
+  readonly exitCode: number;
+  readonly meaning: string;
+}
+
+function findExitCode(text: string): DescribedExit | undefined {
+  const exitCode = Object.values(exitCodes).find((code) => String(code) === text);
+  return exitCode === undefined ? undefined : { exitCode, meaning: meaningOf(exitCode) };
+}
+
+function meaningOf(exitCode: number): string {
+  const names = Object.keys(meanings) as (keyof typeof meanings)[];
+  const name = names.find((one) => exitCodes[one] === exitCode);
+  return name === undefined ? '' : meanings[name];
+}
+
+function exitPage({ exitCode, meaning }: DescribedExit, errors: readonly DescribedError[], view: HelpView): string {
+  const causes = errors.map(({ error, status, code, message }): [string, string] => [
+    `${status}/${code} ${error}`,
+    message,
+  ]);
+  const title = heading(`exit code ${exitCode}`, view);
+  return [title, prose([meaning], view), ...(causes.length > 0 ? [`\n${rows(causes, view)}`] : [])].join('');
+}
+
+const unknown = (code: string): UsageError =>
+  new UsageError(`there is no error '${code}'`, [
+    ['Exit codes:', 'lkm help exit-codes'],
+    `Errors: ${errorNames.map(snake).join(', ')}`,
+  ]);
