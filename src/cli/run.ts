@@ -20,10 +20,21 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 
 async function runLine(progress: Progress): Promise<number> {
   const { argv, io } = progress;
+  if (argv[0] === COMPLETE) return completeFor(argv.slice(1), io);
   const text = await textFor(argv, io);
   if (text !== null) return show(text, io);
   const { runCommandLine } = await import('./program.ts');
   return runCommandLine(progress);
+}
+
+/** What the scripts of `lkm completion` call at each TAB. */
+const COMPLETE = '__complete';
+
+/** A person who presses TAB is shown no errors: what cannot be found out is not offered. */
+async function completeFor(words: readonly string[], io: Io): Promise<number> {
+  const { complete, printCompletion } = await import('./completion/complete.ts');
+  const text = await complete(words, io).then(printCompletion, () => '');
+  return show(text, io);
 }
 
 /** The text for the command lines that are typed most and need nothing but metadata: loading more takes longer. */

@@ -215,6 +215,11 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/idempotency.ts')).idempotencyHistory,
   },
   {
+    path: 'completion',
+    summary: 'make TAB complete commands, options and values',
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
+  {
     path: 'explain',
     summary: 'explain an error or an exit code',
     load: async () => (await import('./commands/explain.ts')).explain,

@@ -59,7 +59,8 @@ export function withStoredSettings(flags: GlobalFlags, io: Io): Io {
   const found = effectiveSettings(flags, io).flatMap(({ name, value }) =>
     value === null ? [] : [[storable[name]?.env ?? '', value] as const],
   );
-  return { ...io, env: { ...io.env, ...Object.fromEntries(found) } };
+  // Not a copy: some members are made when they are first read.
+  return Object.create(io, { env: { value: { ...io.env, ...Object.fromEntries(found) } } });
 }
 
 /** What is stored, the first to count first. A profile counts only where nothing else names the service. */

@@ -18,7 +18,11 @@ export function rootHelp(view: HelpView): string {
     section('Start here', ['quickstart', 'serve'].map(leafRow), view),
     section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
-    section('More', [...shortcuts.map(shortcutRow), ...['explain', 'version', 'help'].map(leafRow)], view),
+    section(
+      'More',
+      [...shortcuts.map(shortcutRow), ...['completion', 'explain', 'version', 'help'].map(leafRow)],
+      view,
+    ),
     section('Options of every command', options.map(optionRow), view),
     section('Examples', examples, view),
     ...wrap(closing, view.columns),

@@ -1,0 +1,202 @@
+import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import { globalOptions } from '../global-options.ts';
+import type { Io } from '../io.ts';
+import { groups, type Leaf, leaves } from '../tree.ts';
+import { describeObjects, type ServiceWords } from './objects.ts';
+
+/** A word that may come next; with what it is, where there is something to say. */
+export interface Candidate {
+  readonly word: string;
+  readonly about?: string;
+}
+
+/** The words that may come next, or that the name of a file may. */
+export type Completion = readonly Candidate[] | 'files';
+
+/**
+ * The words with which a command line may go on.
+ *
+ * @param words after `lkm`; the last one is being typed, and may be empty
+ */
+export async function complete(words: readonly string[], io: Io): Promise<Completion> {
+  const [typed = '', ...before] = joinEquals(words).reverse();
+  const line = await readLine(before.reverse());
+  const { option, word } = optionInFrontOf(typed, line);
+  if (option !== undefined) {
+    const prefix = typed.slice(0, typed.length - word.length);
+    const values = await valuesOf(option, word, line, io);
+    return values === 'files' ? values : values.map(({ word, ...more }) => ({ word: prefix + word, ...more }));
+  }
+  if (typed.startsWith('-')) return startingWith(typed, flagsOf(line));
+  if (line.command === undefined) return wordsAfter(line, typed);
+  const spec = argumentAt(line.command, line.positional.length);
+  return spec === undefined ? [] : valuesOf(spec, typed, line, io);
+}
+
+/** What the completion prints for the shell: a candidate a line, with a tab before what it is. */
+export function printCompletion(completion: Completion): string {
+  if (completion === 'files') return `${FILES}\n`;
+  return completion.map(({ word, about }) => `${word}${about === undefined ? '' : `\t${about}`}\n`).join('');
+}
+
+/** Stands for the names of files. */
+export const FILES = ':files';
+
+/** bash hands on `--format=json` as three words. */
+function joinEquals(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const last = joined.at(-1);
+    if (last?.startsWith('--') && (word === '=' || last.endsWith('='))) joined[joined.length - 1] = last + word;
+    else joined.push(word);
+  }
+  return joined;
+}
+
+/** A command line as far as it was typed. */
+interface Line {
+  /** The words of the command, as far as they lead into the tree. */
+  readonly path: readonly string[];
+  readonly leaf: Leaf | undefined;
+  readonly command: Command | undefined;
+  readonly positional: readonly string[];
+  /** The options that were given, by their long form, with their values. */
+  readonly given: ServiceWords;
+  /** The option that still waits for its value. */
+  readonly open: Flag | undefined;
+}
+
+/** An option as it is looked up: its forms, and whether it takes a value. */
+interface Flag {
+  readonly forms: readonly string[];
+  readonly takesValue: boolean;
+  readonly about: string;
+  readonly spec?: OptionSpec;
+}
+
+async function readLine(words: readonly string[]): Promise<Line> {
+  const path: string[] = [];
+  const positional: string[] = [];
+  const given: Record<string, string> = {};
+  let command: Command | undefined;
+  let leaf: Leaf | undefined;
+  let open: Flag | undefined;
+  for (const word of words) {
+    if (open !== undefined) {
+      given[open.forms.at(-1) ?? ''] = word;
+      open = undefined;
+      continue;
+    }
+    if (word.startsWith('-')) {
+      const [form = '', value] = word.split('=', 2);
+      const flag = [...globalFlags, ...ownFlags(command)].find(({ forms }) => forms.includes(form));
+      if (flag?.takesValue && value === undefined) open = flag;
+      else if (flag !== undefined) given[flag.forms.at(-1) ?? ''] = value ?? '';
+      continue;
+    }
+    if (leaf !== undefined) {
+      positional.push(word);
+      continue;
+    }
+    path.push(nameOf(word, path));
+    leaf = leaves.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
+    command = await leaf?.load();
+  }
+  return { path, leaf, command, positional, given, open };
+}
+
+/** A word of the tree by its own name, where an alias was typed. */
+function nameOf(word: string, path: readonly string[]): string {
+  if (path.length === 0) return groups.find(({ alias }) => alias === word)?.name ?? word;
+  const group = path.join(' ');
+  const aliased = leaves.find((leaf) => leaf.alias === word && leaf.path.startsWith(`${group} `));
+  return aliased?.path.slice(group.length + 1) ?? word;
+}
+
+/** The groups and commands that may follow. */
+function wordsAfter({ path }: Line, typed: string): Candidate[] {
+  if (path.length === 0) {
+    const single = leaves.flatMap(({ path, shortcut, summary }) => [
+      ...(path.includes(' ') ? [] : [{ word: path, about: summary }]),
+      ...(shortcut ? [{ word: shortcut, about: summary }] : []),
+    ]);
+    return startingWith(typed, [...groups.map(({ name, summary }) => ({ word: name, about: summary })), ...single]);
+  }
+  const start = `${path.join(' ')} `;
+  const verbs = leaves.filter((leaf) => leaf.path.startsWith(start));
+  return startingWith(
+    typed,
+    verbs.map((leaf) => ({ word: leaf.path.slice(start.length), about: leaf.summary })),
+  );
+}
+
+const flagsOf = ({ command }: Line): Candidate[] =>
+  [...ownFlags(command), ...globalFlags].map(({ forms, about }) => ({ word: forms.at(-1) ?? '', about }));
+
+const ownFlags = (command: Command | undefined): Flag[] =>
+  Object.values(command?.options ?? {}).map((spec) => ({
+    ...formsOf(spec.flags),
+    about: spec.describe,
+    spec,
+  }));
+
+const globalFlags: readonly Flag[] = [
+  ...globalOptions.map(({ flags, describe }) => ({ ...formsOf(flags), about: describe })),
+  { forms: ['-h', '--help'], takesValue: false, about: 'show help' },
+];
+
+/** `-P, --product <ID>` → its forms, the long one last. */
+function formsOf(flags: string): Pick<Flag, 'forms' | 'takesValue'> {
+  return { forms: flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [], takesValue: flags.includes('<') };
+}
+
+/** The option whose value is being typed, and that value as far as it is there. */
+function optionInFrontOf(typed: string, line: Line): { option?: Flag | undefined; word: string } {
+  if (line.open !== undefined) return { option: line.open, word: typed };
+  const [, form, word = ''] = /^(--[a-z-]+)=(.*)$/s.exec(typed) ?? [];
+  if (form === undefined) return { word: typed };
+  return { option: [...ownFlags(line.command), ...globalFlags].find(({ forms }) => forms.includes(form)), word };
+}
+
+const argumentAt = (command: Command, index: number): ArgumentSpec | undefined => {
+  const specs = Object.values(command.arguments);
+  const last = specs.at(-1);
+  return specs[index] ?? (last?.usage.includes('...') ? last : undefined);
+};
+
+/** The values that an option or an argument may have. */
+async function valuesOf(what: Flag | ArgumentSpec, typed: string, line: Line, io: Io): Promise<Completion> {
+  const spec = 'usage' in what ? what : what.spec;
+  const usage = 'usage' in what ? what.usage : (what.spec?.flags ?? (what.forms.at(-1) || ''));
+  if (spec?.choices)
+    return startingWith(
+      typed,
+      spec.choices.map((word) => ({ word })),
+    );
+  if (spec?.field) return startingWith(typed, await describeObjects(spec.field, typed, line.given, io));
+  const listed = wordsOf[usage];
+  if (listed !== undefined)
+    return startingWith(
+      typed,
+      (await listed(io)).map((word) => ({ word })),
+    );
+  return /FILE|PATH|DIR|DB|--(db|output|token-file)$/.test(usage) ? 'files' : [];
+}
+
+/** The values of what the contract does not know. */
+const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
+  '--format': async () => (await import('../config/settings.ts')).formats,
+  '--color': async () => ['auto', 'always', 'never'],
+  '--profile': profileNames,
+  '[NAME]': profileNames,
+  '<NAME>': async () => Object.keys((await import('../config/stored-settings.ts')).storable),
+  '<TOPIC>': async () => Object.keys((await import('../help/topics.ts')).topics),
+  '<SHELL>': async () => Object.keys((await import('./scripts.ts')).scripts),
+};
+
+async function profileNames(io: Io): Promise<readonly string[]> {
+  return Object.keys((await import('../config/profiles.ts')).readConfig(io).profiles);
+}
+
+const startingWith = (typed: string, candidates: readonly Candidate[]): Candidate[] =>
+  candidates.filter(({ word }) => word.startsWith(typed));

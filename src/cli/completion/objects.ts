@@ -1,0 +1,65 @@
+import type { Client } from '../../client/client.ts';
+import { readSettings } from '../config/settings.ts';
+import { openSession } from '../context.ts';
+import type { GlobalFlags } from '../global-options.ts';
+import type { Io } from '../io.ts';
+import { sanitise } from '../output/terminal.ts';
+import type { Candidate } from './complete.ts';
+
+/** The options on the command line, by their long form, with their values. */
+export type ServiceWords = Readonly<Record<string, string>>;
+
+/** How long a person waits for a list after TAB, in milliseconds. */
+const PATIENCE_MS = 1_500;
+
+/** How many objects of the service are offered at most. */
+const MOST = 100;
+
+/** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
+export async function describeObjects(
+  field: string,
+  typed: string,
+  given: ServiceWords,
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const list = lists[field];
+  if (list === undefined) return [];
+  const flags = flagsFrom(given);
+  const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: PATIENCE_MS, maxRetries: 0 };
+  const session = openSession({ flags, settings, options: {}, io });
+  try {
+    return (await list(await session.client(), typed)).map(({ word, about = '' }) => ({
+      word,
+      about: sanitise(about),
+    }));
+  } finally {
+    await session.close();
+  }
+}
+
+const lists: Readonly<Record<string, (client: Client, typed: string) => Promise<readonly Candidate[]>>> = {
+  productId: async ({ products }) =>
+    (await products.list({ limit: MOST })).items.map(({ id, name }) => ({ word: id, about: name })),
+  customerId: async ({ customers }) =>
+    (await customers.list({ limit: MOST })).items.map(({ id, name, email }) => ({
+      word: id,
+      about: email === null ? name : `${name} <${email}>`,
+    })),
+  tokenId: async ({ tokens }) =>
+    (await tokens.list({ limit: MOST })).items
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map(({ id, name }) => ({ word: id, about: name })),
+};
+
+/** The flags that say which service is meant. */
+function flagsFrom(given: ServiceWords): GlobalFlags {
+  const { '--db': db, '--profile': profile, '--base-url': baseUrl, '--token-file': tokenFile } = given;
+  // A token on stdin is for the command itself.
+  const file = tokenFile === '-' ? undefined : tokenFile;
+  return {
+    ...(db && { db }),
+    ...(profile && { profile }),
+    ...(baseUrl && { baseUrl }),
+    ...(file && { tokenFile: file }),
+  };
+}

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tempFolder } from '../cli/fake-io.ts';
+import { hasProgram, Terminal } from '../support/terminal.ts';
+
+const bin = join(import.meta.dirname, '../../bin/lkm.js');
+const TAB = '\t';
+
+/** A home with `lkm` on the path, and a database with a product. */
+function furnish() {
+  const home = tempFolder();
+  mkdirSync(join(home, 'bin'));
+  symlinkSync(bin, join(home, 'bin', 'lkm'));
+  const PATH = [join(home, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
+  const env = { PATH, HOME: home, LKM_DB: join(home, 'lkm.db'), HISTFILE: '/dev/null' };
+  const lkm = (...argv: string[]) => execFileSync(process.execPath, [bin, ...argv], { env, encoding: 'utf8' });
+  const product = lkm('products', 'create', '--name', 'Engine', '--create', '-q').trim();
+  return { home, env, lkm, product };
+}
+
+const shells = [
+  {
+    shell: 'bash',
+    start: 'bash --norc --noprofile -i',
+    prepare: () => {},
+    ready: "PS1='ready> '; bind 'set enable-bracketed-paste off'; source <(lkm completion bash)\n",
+  },
+  {
+    shell: 'zsh',
+    start: 'zsh -i',
+    prepare: (home: string) =>
+      writeFileSync(
+        join(home, '.zshrc'),
+        "PS1='ready> '\nunsetopt zle_bracketed_paste PROMPT_SP\nautoload -Uz compinit && compinit -u -D\n",
+      ),
+    ready: 'source <(lkm completion zsh)\n',
+  },
+  {
+    shell: 'fish',
+    start: 'fish -i',
+    prepare: (home: string, lkm: (...argv: string[]) => string) => {
+      const folder = join(home, '.config', 'fish');
+      mkdirSync(join(folder, 'completions'), { recursive: true });
+      writeFileSync(
+        join(folder, 'config.fish'),
+        "set -g fish_greeting ''\nset -g fish_autosuggestion_enabled 0\nfunction fish_prompt\n  echo -n 'ready> '\nend\n",
+      );
+      writeFileSync(join(folder, 'completions', 'lkm.fish'), lkm('completion', 'fish'));
+      // Without it, fish describes every manual page of this machine at its first start.
+      mkdirSync(join(home, '.local', 'share', 'fish', 'generated_completions'), { recursive: true });
+    },
+    ready: '\n',
+  },
+];
+
+describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, prepare, ready }) => {
+  it.skipIf(!hasProgram(shell))('completes commands, options, values and products', async () => {
+    const { home, env, lkm, product } = furnish();
+    prepare(home, lkm);
+    await using terminal = new Terminal(start, { cwd: home, env });
+    terminal.type(ready);
+    await terminal.until(/ready> $/);
+    terminal.type(`lkm ke${TAB}`);
+    await terminal.until(/keys $/);
+    terminal.type(`cr${TAB}`);
+    await terminal.until(/eate $/);
+    terminal.type(`--prod${TAB}`);
+    await terminal.until(/uct $/);
+    terminal.type(TAB);
+    await terminal.until(new RegExp(`${product} $`));
+    terminal.type(`--type fl${TAB}`);
+    await terminal.until(/oating $/);
+    terminal.type('\n');
+    await terminal.until(/[0-9A-Z]{5}(-[0-9A-Z]{5}){4}/);
+    expect(lkm('products', 'list', '-q')).toBe(`${product}\n`);
+  });
+});
+
+describe('lkm __complete', () => {
+  it('says nothing where nothing can be found out, and ends with 0', () => {
+    const { env, lkm } = furnish();
+    expect(lkm('__complete', 'keys', 'create', '--base-url', 'http://127.0.0.1:1', '-P', '')).toBe('');
+    expect(env.LKM_DB).toBeDefined();
+  });
+});

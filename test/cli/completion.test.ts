@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { scripts } from '../../src/cli/completion/scripts.ts';
+import { groups, leaves } from '../../src/cli/tree.ts';
+import { lkm, type Surroundings } from './fake-io.ts';
+import { customer, listed, remote, scriptedService } from './scripted-service.ts';
+
+/** The words that are offered behind these. */
+async function offered(words: readonly string[], surroundings: Surroundings = {}): Promise<string[]> {
+  const { code, stdout, stderr } = await lkm(['__complete', ...words], surroundings);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split('\t')[0] ?? '');
+}
+
+describe('lkm __complete', () => {
+  it('offers every group, command and shortcut', async () => {
+    const single = leaves.flatMap(({ path, shortcut }) => [...(path.includes(' ') ? [] : [path]), ...(shortcut ?? [])]);
+    const words = await offered(['']);
+    expect(words).toEqual(
+      expect.arrayContaining([...groups.map(({ name }) => name), ...single.filter((w) => w.length > 1)]),
+    );
+  });
+
+  it.each(groups)('offers every command of $name', async ({ name, alias }) => {
+    const verbs = leaves
+      .filter(({ path }) => path.startsWith(`${name} `))
+      .map(({ path }) => path.slice(name.length + 1));
+    expect(await offered([name, ''])).toEqual(verbs);
+    if (alias) expect(await offered([alias, ''])).toEqual(verbs);
+  });
+
+  it.each([
+    [['keys', 'cr'], ['create']],
+    [['keys', 'create', '--max-a'], ['--max-activations']],
+    [
+      ['keys', 'create', '--type', ''],
+      ['node-locked', 'floating'],
+    ],
+    [['keys', 'create', '--type=fl'], ['--type=floating']],
+    [['keys', 'create', '--type', '=', 'fl'], ['--type=floating']],
+    [['-p', 'shop', 'keys', 'cr'], ['create']],
+    [['--format', 'json', 'auth', 'sw'], ['switch']],
+    [
+      ['--format', 'js'],
+      ['json', 'jsonl'],
+    ],
+    [['customers', 'rm', '--con'], ['--confirm']],
+    [['help', 'exit'], ['exit-codes']],
+    [
+      ['config', 'set', 'max-'],
+      ['max-retries', 'max-wait'],
+    ],
+    [['completion', 'z'], ['zsh']],
+    [['keys', 'verify', ''], [':files']],
+    [['products', 'list', '-o', ''], [':files']],
+    [['nonsense', ''], []],
+    [['keys', 'create', '--unknown', ''], []],
+    [['version', ''], []],
+  ])('goes on from %j with %j', async (words, expected) => {
+    expect(await offered(words)).toEqual(expected);
+  });
+
+  it('offers objects of the service with what they are called', async () => {
+    const { fetch, seen } = scriptedService(listed([customer('cus_1', 'Ada \u001b[31mLtd', 'it@ada.example')]));
+    const { stdout } = await lkm(['__complete', 'customers', 'delete', 'cus'], { fetch, env: remote });
+    expect(stdout).toBe('cus_1\tAda \\u{1b}[31mLtd <it@ada.example>\n');
+    expect(seen.map(({ path }) => path)).toEqual(['/customer?limit=100']);
+  });
+
+  it('shows no error and asks nothing when the service cannot be asked', async () => {
+    expect(await offered(['customers', 'delete', ''])).toEqual([]);
+    expect(await offered(['customers', 'delete', ''], { env: { ...remote, LKM_TOKEN: '' }, terminal: true })).toEqual(
+      [],
+    );
+  });
+});
+
+describe('lkm completion', () => {
+  it.each(Object.entries(scripts))('prints the script for %s', async (shell, script) => {
+    expect(await lkm(['completion', shell])).toEqual({ code: 0, stdout: script(), stderr: '' });
+  });
+
+  it('names the shells it knows', async () => {
+    const { code, stderr } = await lkm(['completion', 'tcsh']);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('bash, zsh, fish, powershell') });
+  });
+});

@@ -1,0 +1,48 @@
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+
+/** A program on a real terminal of 100 columns, which the program `script` makes. */
+export class Terminal implements AsyncDisposable {
+  readonly #child: ChildProcessWithoutNullStreams;
+  #shown = '';
+
+  constructor(command: string, { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }) {
+    const line = `stty cols 100 rows 40; exec ${command}`;
+    this.#child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env: { TERM: 'xterm', ...env } });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#shown += text;
+      });
+    }
+  }
+
+  /** What was shown since the last call of `type`, without what moves and colours. */
+  get shown(): string {
+    return stripVTControlCharacters(this.#shown).replaceAll(/\r(?!\n)/g, '');
+  }
+
+  /** Types a text. */
+  type(text: string): void {
+    this.#shown = '';
+    this.#child.stdin.write(text);
+  }
+
+  /** Waits until this is shown; fails with what is shown instead after a minute. */
+  async until(expected: RegExp): Promise<string> {
+    for (let looks = 0; looks < 1_200; looks++) {
+      if (expected.test(this.shown)) return this.shown;
+      await sleep(50);
+    }
+    throw new Error(`${expected} was never shown, but:\n${JSON.stringify(this.shown)}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** Whether a program is on the path. */
+export const hasProgram = (name: string): boolean => spawnSync('which', [name]).status === 0;
