@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
-import { licenseAddress } from './licenses.ts';
+import { Device, licenseAddress } from './licenses.ts';
 import { bare, plain } from './reply.ts';
-import { HostId } from './scalars.ts';
+import { Count, HostId, text } from './scalars.ts';
 
 const { productId, licenseKey, hostId } = examples.device;
+
+const DeviceTag = text(1, 64);
+
+/** How often tokens of kind `client` may rebind devices of one licence in a calendar year, UTC. Source: decision 0044. */
+export const MAX_SELF_REBINDS_PER_YEAR = 3;
 
 /** The operations on the devices of keys. */
 export const keyDevices = {
@@ -28,6 +33,82 @@ export const keyDevices = {
     example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
     errors: ['notActivated', 'deviceNotFound'],
     source: 'API description, POST /deactivate-key',
+  }),
+
+  /** Makes a host a device of a licence; takes a slot unless the host holds one. */
+  activate: endpoint({
+    summary: 'Activate a licence key on a device',
+    description:
+      'Makes a host a device of a licence key, which takes an activation slot. A host that holds a slot keeps it: the ' +
+      'response is alike, and nothing changes.',
+    method: 'POST',
+    path: '/key/activate',
+    scope: 'license:activate',
+    openToClients: true,
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId,
+        deviceTag: DeviceTag.optional().describe('What people call the device; of a new device only'),
+      })
+      .meta({ id: 'ActivateKeyRequest' }),
+    reply: bare('ActivateKeyResponse', {
+      message: z.string(),
+      device: Device,
+      activations: Count.describe('How many devices hold a slot, this one included'),
+      maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
+    }),
+    example: {
+      body: { productId, licenseKey, hostId },
+      reply: { message: 'Device activated', device: examples.license.devices[0], activations: 1, maxActivations: 5 },
+    },
+    errors: [
+      'licenseNotFound',
+      'licenseExpired',
+      'licenseDisabled',
+      'customerInactive',
+      'deviceNotAllowed',
+      'activationLimit',
+    ],
+    source: 'decision 0043',
+  }),
+
+  /** Moves the slot of a device to another host. */
+  rebind: endpoint({
+    summary: 'Move the slot of a device to another host',
+    description:
+      'Gives the slot of a device to another host: the count of activations stays, and nobody else can take the slot ' +
+      'meanwhile. A token of kind `client` may do it where the licence says `customerCanSelfReset`, and only ' +
+      `${MAX_SELF_REBINDS_PER_YEAR} times in a calendar year (UTC), in which every rebinding of the licence counts.`,
+    method: 'POST',
+    path: '/key/rebind',
+    scope: 'license:activate',
+    openToClients: true,
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId.describe('The device that gives up its slot'),
+        newHostId: HostId.describe('The host that gets it'),
+        deviceTag: DeviceTag.optional().describe('What people call the new device; absent: as the old one'),
+      })
+      .meta({ id: 'RebindKeyRequest' }),
+    reply: bare('RebindKeyResponse', { message: z.string(), device: Device }),
+    example: {
+      body: { productId, licenseKey, hostId: 'host-0', newHostId: hostId },
+      reply: { message: 'Device rebound', device: examples.license.devices[0] },
+    },
+    errors: [
+      'licenseNotFound',
+      'deviceNotFound',
+      'licenseExpired',
+      'licenseDisabled',
+      'customerInactive',
+      'deviceNotAllowed',
+      'selfResetOff',
+      'rebindLimit',
+      'hostActivated',
+    ],
+    source: 'decision 0044',
   }),
 
   /** Signs an offline licence file for one device; takes a slot unless the device holds one. */

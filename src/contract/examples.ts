@@ -10,6 +10,8 @@ const licenseKey = '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5';
 
 const customerSummary = { id: customerId, name: 'Ada Ltd', email: 'it@ada.example', active: true };
 
+const sessionId = 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz';
+
 const token = {
   id: 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3',
   name: 'shop',
@@ -72,13 +74,31 @@ export const examples = {
   }),
   session: {
     message: 'Session checked out',
-    sessionId: 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz',
+    sessionId,
     sessionSecret: '9vZ4f1uQ8mYwX2b7R0cT5kL3nP6sD8aJ1eG4hV7iW9o',
     nextNonce: 'b7R0cT5kL3nP6sD8aJ1eG4',
     expiresAt: '2026-11-21T10:15:00.000Z',
     heartbeatInterval: 300,
     currentSessions: 1,
     maxSessions: 10,
+  },
+  listedSession: {
+    id: sessionId,
+    hostId: 'host-1',
+    deviceTag: 'No tag',
+    userIdentifier: null,
+    createdAt: at,
+    expiresAt: '2026-11-21T10:15:00.000Z',
+  },
+  heartbeat: {
+    sessionId,
+    timestamp: 'b7R0cT5kL3nP6sD8aJ1eG4',
+    signature: '471bd6d3f60289af60d4c0a7ab16536678d48c980d17b72edf26fe62f880173e',
+  },
+  prolonged: {
+    message: 'Session prolonged',
+    expiresAt: '2026-11-21T10:20:00.000Z',
+    nextNonce: 'Yw3kQm9tZ1xC8vB5nR2pL7',
   },
   jwk: {
     kty: 'OKP',

@@ -1,9 +1,10 @@
 import { customers } from './customers.ts';
 import { keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
+import { keyWhy } from './key-why.ts';
 import { keys } from './keys.ts';
 import { products } from './products.ts';
-import { keySessions } from './sessions.ts';
+import { keySessions, sessions } from './sessions.ts';
 import { signingKeys } from './signing-keys.ts';
 import { tokens } from './tokens.ts';
 
@@ -11,13 +12,21 @@ import { tokens } from './tokens.ts';
 export const apiVersion = '2026-11-21';
 
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
-export const contract = { keys: { ...keys, ...keyDevices, ...keySessions }, customers, products, tokens, signingKeys };
+export const contract = {
+  keys: { ...keys, ...keyDevices, ...keySessions, ...keyWhy },
+  sessions,
+  customers,
+  products,
+  tokens,
+  signingKeys,
+};
 
 export type Contract = typeof contract;
 
 /** What each resource is, for readers of the documentation. */
 export const resources: Readonly<Record<keyof Contract, string>> = {
   keys: 'Licence keys, their devices and their sessions.',
+  sessions: 'The sessions of floating licence keys.',
   customers: 'The customers that licence keys belong to.',
   products: 'The software titles that keys are issued for.',
   tokens: 'The credentials of this API.',

@@ -109,7 +109,7 @@ export const keys = {
     description:
       'Shows limits, state and devices of a licence key, and its customer. Keys and addresses are masked unless the ' +
       'token is an admin or holds `license:reveal`. A token of kind `client` learns nothing about other devices: it ' +
-      'gets no devices, no allowed hosts, no free metadata and no e-mail address.',
+      'gets no devices, no sessions, no allowed hosts, no free metadata and no e-mail address.',
     method: 'GET',
     path: '/key',
     scope: 'license:read',

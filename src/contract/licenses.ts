@@ -3,6 +3,7 @@ import { CustomerSummary } from './customers.ts';
 import { atMost, countMembers, record } from './fields.ts';
 import { showAs } from './json-schema.ts';
 import { Count, InstantText, LicenseKey, ProductId, ShownIp, ShownKey, text } from './scalars.ts';
+import { Session } from './session-fields.ts';
 
 /** The fields that name one licence. */
 export const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
@@ -164,5 +165,9 @@ export const LicenseDetails = z
   .looseObject({
     license: License,
     customer: CustomerSummary.nullable().describe('null when the key has no customer'),
+    sessions: z
+      .array(Session)
+      .optional()
+      .describe('Those of a floating licence whose lease runs. Absent for tokens of kind client'),
   })
   .meta({ id: 'LicenseDetails' });

@@ -126,6 +126,29 @@ export function actedList<T>(id: string, action: string, item: z.ZodType<T>): Re
   };
 }
 
+/** `{data: […], meta?, code: 0}`: a list outside the customer family. */
+export function dataList<T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
+  const schema = z.looseObject({ data: z.array(item), meta: PageMeta.optional(), code }).meta({ id });
+  const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
+    data: items,
+    ...(meta && { meta }),
+    code: 0,
+  });
+  return {
+    status: 200,
+    schema,
+    wrap: ({ items, meta }) => {
+      if (!Array.isArray(items)) throw new TypeError(`${id} is read piece by piece: stream it`);
+      return envelope(items, meta);
+    },
+    stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
+    unwrap: (wire) => {
+      const { data: items, meta } = schema.parse(wire);
+      return { items, ...(meta && { meta }) };
+    },
+  };
+}
+
 /** Text is handed on in pieces of about this many characters: one per item would cost more than the item. */
 const PIECE_LENGTH = 16_384;
 

@@ -21,14 +21,14 @@ export interface Facts {
 }
 
 /** One rule with its outcome. */
-export interface Rule {
+export type Rule = {
   readonly rule: RuleName;
   readonly passed: boolean;
   /** A sentence for people. It names no device but the one that asks. */
   readonly detail: string;
   /** The error that it leads to; only of a rule that failed. */
   readonly reason?: Reason;
-}
+};
 
 /** What the rules say: each in order, and the reason of the first that failed, or null. */
 export interface Decision {

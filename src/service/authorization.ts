@@ -1,7 +1,7 @@
 import type { InputOf } from '../contract/endpoint.ts';
 import type { Reason } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import { type Caller, canAccessProduct, mayFree, mayMint, scopesOf } from '../domain/access.ts';
+import { type Caller, canAccessProduct, mayFree, mayMint, scopesOf, seesOtherDevices } from '../domain/access.ts';
 
 /**
  * Whether a caller may make this request: null, or why not. Depends on the caller's token and the request alone, never
@@ -27,8 +27,27 @@ export const authorizations: Authorizations<Contract> = {
     // A `client` token has to name a device, and frees no other.
     deactivate: (caller, input) =>
       onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
+    activate: onProduct('licenseNotFound'),
+    rebind: onProduct('licenseNotFound'),
     sign: onProduct('licenseNotFound'),
     checkout: onProduct('licenseNotFound'),
+    heartbeat: onProduct('licenseNotFound'),
+    checkin: onProduct('licenseNotFound'),
+    // Only what it could learn by asking for its own device.
+    why: (caller, input) =>
+      onProduct('licenseNotFound')(caller, input) ??
+      (input.hostId !== undefined || seesOtherDevices(caller) ? null : 'invalidParams'),
+  },
+  sessions: {
+    // Lists only what is of its products.
+    list: anyone,
+    // A token that is held to products has to say which of them the session is of.
+    delete: (caller, { productId }) =>
+      productId === undefined
+        ? caller.productIds === null
+          ? null
+          : 'invalidParams'
+        : onProduct('sessionNotFound')(caller, { productId }),
   },
   customers: { list: anyone, create: anyone, delete: anyone },
   products: {

@@ -1,13 +1,17 @@
+import { MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.ts';
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
+import { type Caller, mayRebind, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
-import type { License } from '../domain/license.ts';
+import type { Device } from '../domain/license.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { loadFacts, refuseUnlessAllowed } from './rules.ts';
+import { findLicense, showDevice } from './keys.ts';
+import { deviceEvent } from './record.ts';
+import { type LoadedFacts, loadFacts, refuseUnlessAllowed } from './rules.ts';
 
 type Keys = Contract['keys'];
 
@@ -32,6 +36,27 @@ export async function deactivateKey(
   return { message: 'Device deactivated' };
 }
 
+/** Makes a host a device of a licence; one that is keeps its slot. */
+export async function activateKey(
+  context: Context,
+  input: InputOf<Keys['activate']>,
+): Promise<PayloadOf<Keys['activate']>> {
+  const facts = await loadFacts(context, 'activate', { ...input, at: context.now });
+  if (facts === null) throw apiError('licenseNotFound');
+  refuseUnlessAllowed('activate', facts);
+
+  const device = await holdSlot(context, facts, input);
+  context.record({ resource: { type: 'device', id: device.id }, data: { licenseId: facts.license.id } });
+  // Others may have taken slots since the facts were loaded.
+  const { activations, maxActivations } = (await findLicense(context, input)) ?? facts.license;
+  return {
+    message: 'Device activated',
+    device: showDevice(device, seesSecrets(context.caller)),
+    activations,
+    maxActivations,
+  };
+}
+
 /** Signs a licence file for one device, which takes a slot unless it holds one. */
 export async function signKey(context: Context, input: InputOf<Keys['sign']>): Promise<PayloadOf<Keys['sign']>> {
   const { now } = context;
@@ -43,7 +68,7 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   if (expiresAt === null) throw apiError('invalidParams');
   refuseUnlessAllowed('sign', facts);
 
-  if (!facts.holdsSlot) await takeSlot(context, license, input.hostId);
+  await holdSlot(context, facts, { hostId: input.hostId });
   const file = signLicenseFile(await context.signer(), {
     id: newId('fil', now, context.random(10)),
     issuer: license.accountId,
@@ -56,20 +81,63 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   return { file };
 }
 
-/** Makes the host a device of the licence. Throws ApiError `activationLimit` when no slot is free for it. */
-async function takeSlot(context: Context, license: License, hostId: HostId): Promise<void> {
-  const { repositories, now } = context;
-  if (!(await repositories.keys.takeSlot(license, now))) {
-    // Another request may have activated this very host since we looked, and taken the last slot for it.
-    if (await repositories.devices.exists(license, hostId)) return;
-    throw apiError('activationLimit');
-  }
-  const added = await repositories.devices.insert(license, {
-    id: newId('dev', now, context.random(10)),
-    hostId,
-    tag: null,
-    ipAddress: context.ipAddress,
+/** Gives the slot of a device to another host. */
+export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>): Promise<PayloadOf<Keys['rebind']>> {
+  const { repositories, caller, now, ipAddress } = context;
+  const { hostId, newHostId } = input;
+  const facts = await loadFacts(context, 'rebind', { ...input, hostId: newHostId, at: now });
+  if (facts === null) throw apiError('licenseNotFound');
+  const { license } = facts;
+  if (!mayRebind(caller, license)) throw apiError('selfResetOff');
+  refuseUnlessAllowed('rebind', facts);
+
+  // Held from here on: whoever takes a slot for the new host has to wait.
+  await repositories.keys.lock(license);
+  if ((await repositories.devices.find(license, hostId)) === null) throw apiError('deviceNotFound');
+  if ((await repositories.devices.find(license, newHostId)) !== null) throw apiError('hostActivated');
+  const year = Number(now.slice(0, 4));
+  const rebindings = await repositories.rebindings.count(license, year, maxRebindings(caller));
+  if (rebindings === null) throw apiError('rebindLimit');
+  const device = await repositories.devices.rebind(license, hostId, {
+    newHostId,
+    tag: input.deviceTag ?? null,
+    ipAddress,
     now,
   });
-  if (!added) await repositories.keys.freeSlots(license, 1, now);
+  // Another request may have freed it since we looked.
+  if (device === null) throw apiError('deviceNotFound');
+  context.record(
+    deviceEvent('device.rebound', license, device, { previousHostId: hostId, rebindingsOfYear: rebindings }),
+  );
+  return { message: 'Device rebound', device: showDevice(device, seesSecrets(caller)) };
 }
+
+/**
+ * The device of the host, which is made one of the licence if it is none yet. Throws ApiError `activationLimit` when no
+ * slot is free for it.
+ */
+async function holdSlot(context: Context, { license, device }: LoadedFacts, wanted: WantedDevice): Promise<Device> {
+  if (device !== null) return device;
+  const { hostId, deviceTag = null } = wanted;
+  const { repositories, now, ipAddress } = context;
+  if (await repositories.keys.takeSlot(license, now)) {
+    const added = { id: newId('dev', now, context.random(10)), hostId, deviceTag, ipAddress, activationTime: now };
+    if (await repositories.devices.insert(license, { ...added, tag: deviceTag, now })) {
+      context.record(deviceEvent('device.activated', license, added));
+      return added;
+    }
+    await repositories.keys.freeSlots(license, 1, now);
+  }
+  // Another request may have activated this very host since we looked, perhaps with the last slot.
+  const other = await repositories.devices.find(license, hostId);
+  if (other === null) throw apiError('activationLimit');
+  return other;
+}
+
+interface WantedDevice {
+  readonly hostId: HostId;
+  readonly deviceTag?: string | undefined;
+}
+
+/** A token of kind `client` is in the hands of the customer. */
+const maxRebindings = (caller: Caller): number | null => (caller.kind === 'client' ? MAX_SELF_REBINDS_PER_YEAR : null);

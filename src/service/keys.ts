@@ -10,6 +10,7 @@ import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '.
 import { mintKey, revealKey, showKey } from '../domain/license-key.ts';
 import type { Context } from './context.ts';
 import { addCustomer } from './customers.ts';
+import { listLiveSessions } from './live-sessions.ts';
 import { licenseEvent } from './record.ts';
 
 type Keys = Contract['keys'];
@@ -42,6 +43,8 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
   return {
     license: showLicense(license, devices, caller),
     customer: customer && (seesOtherDevices(caller) ? customer : { ...customer, email: null }),
+    ...(license.licenseType === 'floating' &&
+      seesOtherDevices(caller) && { sessions: await listLiveSessions(context, license) }),
   };
 }
 
@@ -119,7 +122,8 @@ function showLicense(license: License, devices: readonly Device[], caller: Calle
   };
 }
 
-const showDevice = (device: Device, seesAll: boolean) => ({
+/** A device as the caller may see it; `seesAll` shows its whole address. */
+export const showDevice = (device: Device, seesAll: boolean) => ({
   id: device.id,
   hostId: device.hostId,
   deviceTag: device.deviceTag ?? NO_TAG,

@@ -2,9 +2,10 @@ import type { EventType, JsonObject, ResourceType } from '../contract/events.ts'
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
-import type { License } from '../domain/license.ts';
+import type { Device, License } from '../domain/license.ts';
 import { showKey } from '../domain/license-key.ts';
 import type { Repositories } from '../store/store.ts';
+import type { Session } from '../store/tables/sessions.ts';
 
 /** One thing that a use case did. The first one of a use case names what its audit row is about. */
 export interface UseCaseEvent {
@@ -70,4 +71,28 @@ export const licenseEvent = (type: EventType, license: License, more: JsonObject
   type,
   resource: { type: 'license', id: license.id },
   data: { productId: license.productId, customerId: license.customerId, key: showKey(license.key, false), ...more },
+});
+
+/** An event of a device. Its data name the licence and the host, and `more`. */
+export const deviceEvent = (
+  type: EventType,
+  license: License,
+  { id, hostId }: Pick<Device, 'id' | 'hostId'>,
+  more: JsonObject = {},
+): UseCaseEvent => ({
+  type,
+  resource: { type: 'device', id },
+  data: { licenseId: license.id, productId: license.productId, hostId, ...more },
+});
+
+/** An event of a session. Its data name the licence, the host and the end of the lease, and `more`. */
+export const sessionEvent = (
+  type: EventType,
+  license: License,
+  { id, hostId, expiresAt }: Pick<Session, 'id' | 'hostId' | 'expiresAt'>,
+  more: JsonObject = {},
+): UseCaseEvent => ({
+  type,
+  resource: { type: 'session', id },
+  data: { licenseId: license.id, productId: license.productId, hostId, expiresAt, ...more },
 });

@@ -1,5 +1,6 @@
 import { apiError } from '../contract/errors.ts';
 import type { HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
+import type { Device } from '../domain/license.ts';
 import { type Action, decide, type Facts } from '../domain/rules.ts';
 import type { LicenseCustomer } from '../store/tables/keys.ts';
 import type { Context } from './context.ts';
@@ -13,9 +14,11 @@ export interface Question {
   readonly at: Instant;
 }
 
-/** What the rules look at, with the customer as the licence names it. */
+/** What the rules look at, with the customer and the device themselves. */
 export interface LoadedFacts extends Facts {
   readonly customer: LicenseCustomer | null;
+  /** The device that the host is, where a rule looks at it. */
+  readonly device: Device | null;
 }
 
 /** Loads what the rules of an action look at, or null when product and key together name no licence. */
@@ -27,12 +30,14 @@ export async function loadFacts(
   const found = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
   if (found === null) return null;
   const { license, customer } = found;
-  const needsSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
+  const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
+  const device = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;
   return {
     license,
     customer,
     hostId,
-    holdsSlot: needsSlot && hostId !== null && (await repositories.devices.exists(license, hostId)),
+    device,
+    holdsSlot: device !== null,
     liveSessions: action === 'checkout' ? await repositories.sessions.countLive(license, at) : 0,
     now: at,
   };

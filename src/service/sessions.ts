@@ -1,37 +1,53 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import type { Session as ShownSession } from '../contract/session-fields.ts';
 import { newId } from '../domain/ids.ts';
+import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { addSeconds } from '../domain/time.ts';
+import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
 import { findLicense } from './keys.ts';
-import { loadFacts, refuseUnlessAllowed } from './rules.ts';
+import { readList } from './lists.ts';
+import { showSession } from './live-sessions.ts';
+import { sessionEvent } from './record.ts';
+import { type LoadedFacts, loadFacts, refuseUnlessAllowed } from './rules.ts';
 
-type Checkout = Contract['keys']['checkout'];
+type Keys = Contract['keys'];
+type Sessions = Contract['sessions'];
 
 /** Leases one concurrent use of a floating licence. */
-export async function checkoutKey(context: Context, input: InputOf<Checkout>): Promise<PayloadOf<Checkout>> {
+export async function checkoutKey(
+  context: Context,
+  input: InputOf<Keys['checkout']>,
+): Promise<PayloadOf<Keys['checkout']>> {
   const { repositories, now } = context;
   const found = await findLicense(context, input);
   if (found === null) throw apiError('licenseNotFound');
   // Held from here on, so that no two requests count the same seat as free.
   await repositories.keys.lock(found);
-  await repositories.sessions.removeLapsed(found, now);
+  const lapsed = await repositories.sessions.removeLapsed(now, { license: found });
   const facts = await loadFacts(context, 'checkout', { ...input, hostId: input.hostId ?? null, at: now });
   if (facts === null) throw apiError('licenseNotFound');
   refuseUnlessAllowed('checkout', facts);
 
   const { license } = facts;
-  const session = {
+  const session: Session = {
+    accountId: license.accountId,
+    licenseId: license.id,
     id: newId('ses', now, context.random(10)),
     hostId: input.hostId ?? null,
     tag: input.deviceTag ?? null,
     userIdentifier: input.userIdentifier ?? null,
     secret: Buffer.from(context.random(32)).toString('base64url'),
-    nonce: Buffer.from(context.random(16)).toString('base64url'),
+    nonce: newNonce(context),
+    previousNonce: null,
     expiresAt: addSeconds(now, license.sessionLeaseDuration),
+    createdAt: now,
   };
-  await repositories.sessions.insert(license, session, now);
+  await repositories.sessions.insert(session);
+  context.record(sessionEvent('session.checked_out', license, session));
+  for (const each of lapsed) context.record(sessionEvent('session.expired', license, each));
   return {
     message: 'Session checked out',
     sessionId: session.id,
@@ -42,4 +58,110 @@ export async function checkoutKey(context: Context, input: InputOf<Checkout>): P
     currentSessions: facts.liveSessions + 1,
     maxSessions: license.maxConcurrentSessions,
   };
+}
+
+/** Starts the lease of a session anew. */
+export async function heartbeatKey(
+  context: Context,
+  input: InputOf<Keys['heartbeat']>,
+): Promise<PayloadOf<Keys['heartbeat']>> {
+  const { license, session, nonces } = await authenticateSession(context, input);
+  const facts = await loadFacts(context, 'heartbeat', { ...input, hostId: session.hostId, at: context.now });
+  if (facts === null) throw apiError('licenseNotFound');
+  refuseUnlessAllowed('heartbeat', facts);
+
+  const expiresAt = addSeconds(context.now, license.sessionLeaseDuration);
+  await context.repositories.sessions.prolong(session, { ...nonces, expiresAt });
+  context.record({ resource: { type: 'session', id: session.id }, data: { licenseId: license.id, expiresAt } });
+  return { message: 'Session prolonged', expiresAt, nextNonce: nonces.nonce };
+}
+
+/** Gives the seat of a session back. */
+export async function checkinKey(
+  context: Context,
+  input: InputOf<Keys['checkin']>,
+): Promise<PayloadOf<Keys['checkin']>> {
+  const { license, session } = await authenticateSession(context, input);
+  await context.repositories.sessions.remove(session);
+  context.record(sessionEvent('session.checked_in', license, session));
+  return { message: 'Session checked in' };
+}
+
+/** Lists the sessions whose lease runs, of the products that the caller may access. */
+export async function listSessions(
+  context: Context,
+  { page, limit, ...filters }: InputOf<Sessions['list']>,
+): Promise<ResultOf<Sessions['list']>> {
+  const { repositories, caller, now } = context;
+  const { sessions } = repositories;
+  const { accountId } = caller;
+  if (caller.productIds !== null) {
+    const allowed = await listAllowed(context, filters, caller.productIds);
+    return readList(
+      { page, limit },
+      {
+        part: async (range) => allowed.slice(range.offset, range.offset + range.limit),
+        count: async () => allowed.length,
+        all: () => allowed,
+      },
+    );
+  }
+  return readList(
+    { page, limit },
+    {
+      part: async (range) => (await sessions.list(accountId, now, range, filters)).map(showSession),
+      count: () => sessions.count(accountId, now, filters),
+      all: () => showEach(sessions.listAll(accountId, now, filters)),
+    },
+  );
+}
+
+/** Ends a session, whoever holds it. */
+export async function deleteSession(
+  { repositories, caller, now, record }: Context,
+  { sessionId, productId }: InputOf<Sessions['delete']>,
+): Promise<void> {
+  const session = await repositories.sessions.hold(caller.accountId, sessionId, now);
+  const license = session && (await repositories.keys.findById(caller.accountId, session.licenseId));
+  if (session === null || license === null) throw apiError('sessionNotFound');
+  if (productId !== undefined && productId !== license.productId) throw apiError('sessionNotFound');
+  await repositories.sessions.remove(session);
+  record(sessionEvent('session.checked_in', license, session, { released: true }));
+}
+
+/** Finds the session that a request is signed by, and holds it. Throws ApiError when there is none, or when it is not. */
+async function authenticateSession(
+  context: Context,
+  input: InputOf<Keys['heartbeat']>,
+): Promise<Pick<LoadedFacts, 'license'> & { session: Session; nonces: NextNonces }> {
+  const { repositories, now } = context;
+  const license = await findLicense(context, input);
+  if (license === null) throw apiError('licenseNotFound');
+  const session = await repositories.sessions.hold(license.accountId, input.sessionId, now);
+  if (session?.licenseId !== license.id) throw apiError('sessionNotFound');
+  const { timestamp: nonce, signature } = input;
+  const nonces = acceptRequest(session, { nonce, signature }, newNonce(context));
+  if (nonces === null) throw apiError('signatureRefused');
+  return { license, session, nonces };
+}
+
+const newNonce = ({ random }: Context): string => Buffer.from(random(16)).toString('base64url');
+
+async function* showEach(sessions: AsyncIterable<Session>): AsyncGenerator<ShownSession> {
+  for await (const session of sessions) yield showSession(session);
+}
+
+/** The sessions of a token that is held to some products, which are few, product by product. */
+async function listAllowed(
+  { repositories: { sessions }, caller: { accountId }, now }: Context,
+  filters: { readonly productId?: string | undefined; readonly licenseKey?: string | undefined },
+  allowed: ReadonlySet<string>,
+): Promise<ShownSession[]> {
+  const products = [...allowed].filter((id) => filters.productId === undefined || filters.productId === id).sort();
+  const found: ShownSession[] = [];
+  for (const productId of products) {
+    for await (const session of sessions.listAll(accountId, now, { ...filters, productId }))
+      found.push(showSession(session));
+  }
+  return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -28,6 +28,7 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'licenses', key: ['account_id', 'id'] },
   { name: 'devices', key: ['account_id', 'license_id', 'host_id'] },
   { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
+  { name: 'rebindings', key: ['account_id', 'license_id', 'calendar_year'] },
   { name: 'idempotency', key: ['account_id', 'key_hash'] },
   { name: 'audit', key: ['account_id', 'id'] },
   { name: 'outbox', key: ['account_id', 'id'] },

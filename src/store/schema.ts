@@ -6,6 +6,7 @@ import type { deviceColumns } from './tables/devices.ts';
 import type { licenseColumns } from './tables/keys.ts';
 import type { outboxColumns } from './tables/outbox.ts';
 import type { productColumns } from './tables/products.ts';
+import type { rebindingColumns } from './tables/rebindings.ts';
 import type { sessionColumns } from './tables/sessions.ts';
 import type { signingKeyColumns } from './tables/signing-keys.ts';
 import type { tokenColumns } from './tables/tokens.ts';
@@ -23,6 +24,7 @@ export interface Tables {
   licenses: RowOf<typeof licenseColumns>;
   devices: RowOf<typeof deviceColumns>;
   sessions: RowOf<typeof sessionColumns>;
+  rebindings: RowOf<typeof rebindingColumns>;
   idempotency: IdempotencyRow;
   audit: RowOf<typeof auditColumns>;
   outbox: RowOf<typeof outboxColumns>;

@@ -10,6 +10,7 @@ import { idempotencyRepository } from './tables/idempotency.ts';
 import { keyRepository } from './tables/keys.ts';
 import { outboxRepository } from './tables/outbox.ts';
 import { productRepository } from './tables/products.ts';
+import { rebindingRepository } from './tables/rebindings.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
@@ -78,6 +79,7 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     keys: () => keyRepository(connection),
     devices: () => deviceRepository(connection),
     sessions: () => sessionRepository(connection),
+    rebindings: () => rebindingRepository(connection),
     idempotency: () => idempotencyRepository(connection),
     audit: () => auditRepository(connection),
     outbox: () => outboxRepository(connection),

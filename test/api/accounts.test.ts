@@ -89,10 +89,12 @@ describe.each(engines)('two accounts in one database on $name', (engine) => {
   });
 });
 
+const noSession = { sessionId: '-', sessionSecret: '-', nextNonce: '-' };
+
 /** Whether the id is part of the endpoint's request at all. */
 function carries({ name }: NamedEndpoint, kind: IdKind): boolean {
   const request = validRequests[name as EndpointName];
-  const marked = { productId: '-', customerId: '-', licenseKey: '-', tokenId: '-', [kind]: 'MARK' };
+  const marked = { productId: '-', customerId: '-', licenseKey: '-', tokenId: '-', ...noSession, [kind]: 'MARK' };
   return JSON.stringify(request(marked)).includes('MARK');
 }
 

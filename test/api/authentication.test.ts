@@ -98,8 +98,25 @@ describe.each(engines)('authentication on $name', (engine) => {
   });
 
   it.each<[TokenKind, readonly EndpointName[]]>([
-    ['read-only', ['keys.get', 'customers.list', 'products.list', 'products.get', 'tokens.self']],
-    ['client', ['keys.get', 'keys.deactivate', 'keys.sign', 'keys.checkout', 'tokens.self']],
+    [
+      'read-only',
+      ['keys.get', 'keys.why', 'sessions.list', 'customers.list', 'products.list', 'products.get', 'tokens.self'],
+    ],
+    [
+      'client',
+      [
+        'keys.get',
+        'keys.deactivate',
+        'keys.activate',
+        'keys.rebind',
+        'keys.sign',
+        'keys.checkout',
+        'keys.heartbeat',
+        'keys.checkin',
+        'keys.why',
+        'tokens.self',
+      ],
+    ],
     ['admin', authenticated.map(({ name }) => name as EndpointName)],
   ])('a token of kind %s may do this and no more', async (kind, allowed) => {
     const open: string[] = [];

@@ -14,9 +14,14 @@ const notForClients = { reader: withoutScope, client: withoutScope };
 /** Who may not make the valid request of an operation, and how it is refused, as `status/code`. */
 const refusals = {
   'keys.create': { ...notForClients, elsewhere: '404/1', spent: '403/10' },
+  'keys.activate': { reader: withoutScope, elsewhere: '404/1' },
+  'keys.rebind': { reader: withoutScope, elsewhere: '404/1' },
   'keys.deactivate': { reader: withoutScope, elsewhere: '404/1' },
   'keys.sign': { reader: withoutScope, elsewhere: '404/1' },
   'keys.checkout': { reader: withoutScope, elsewhere: '404/1' },
+  'keys.heartbeat': { reader: withoutScope, elsewhere: '404/1' },
+  'keys.checkin': { reader: withoutScope, elsewhere: '404/1' },
+  'sessions.delete': { ...notForClients, elsewhere: '404/3' },
   'customers.create': notForClients,
   'customers.delete': notForClients,
   'products.create': { ...notForClients, elsewhere: withoutScope },

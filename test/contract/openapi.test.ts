@@ -83,6 +83,17 @@ describe('the OpenAPI document', () => {
     expect(named.filter(([, , place]) => place === 'query')).toEqual([
       ['keys.get', 'productId', 'query', true],
       ['keys.get', 'licenseKey', 'query', true],
+      ['keys.why', 'productId', 'query', true],
+      ['keys.why', 'licenseKey', 'query', true],
+      ['keys.why', 'hostId', 'query', false],
+      ['keys.why', 'action', 'query', false],
+      ['keys.why', 'at', 'query', false],
+      ['sessions.list', 'page', 'query', false],
+      ['sessions.list', 'limit', 'query', false],
+      ['sessions.list', 'productId', 'query', false],
+      ['sessions.list', 'licenseKey', 'query', false],
+      ['sessions.delete', 'sessionId', 'query', true],
+      ['sessions.delete', 'productId', 'query', false],
       ['customers.list', 'page', 'query', false],
       ['customers.list', 'limit', 'query', false],
       ['customers.list', 'email', 'query', false],
@@ -213,7 +224,7 @@ describe('the envelope', () => {
     ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
   );
 
-  it('is that of the customer family on all but the key endpoints and the public keys', () => {
+  it('is that of the customer family on all but the key endpoints, the list of sessions and the public keys', () => {
     const names = enveloped.map(({ name }) => name);
     const others = listEndpoints()
       .map(({ name }) => name)
@@ -222,8 +233,14 @@ describe('the envelope', () => {
       'keys.create',
       'keys.get',
       'keys.deactivate',
+      'keys.activate',
+      'keys.rebind',
       'keys.sign',
       'keys.checkout',
+      'keys.heartbeat',
+      'keys.checkin',
+      'keys.why',
+      'sessions.list',
       'signingKeys.jwks',
     ]);
   });

@@ -105,8 +105,19 @@ describe.each(engines)('rows on $name', (engine) => {
         store.transaction(async (rows) => {
           await rows.keys.lock(license);
           if ((await rows.sessions.countLive(license, now)) >= 4) return false;
-          const session = { id: `ses_${i}`, hostId: null, tag: null, userIdentifier: null, secret: 's', nonce: 'n' };
-          await rows.sessions.insert(license, { ...session, expiresAt: later }, now);
+          await rows.sessions.insert({
+            accountId: license.accountId,
+            licenseId: license.id,
+            id: `ses_${i}`,
+            hostId: null,
+            tag: null,
+            userIdentifier: null,
+            secret: 's',
+            nonce: 'n',
+            previousNonce: null,
+            expiresAt: later,
+            createdAt: now,
+          });
           return true;
         }),
       ),

@@ -1,5 +1,6 @@
 import type { Contract } from '../../src/contract/index.ts';
 import type { ScenarioRequest } from './scenario.ts';
+import { signedBy } from './sessions.ts';
 import type { As, Parsed, World } from './world.ts';
 
 /** The name of an endpoint: `keys.create`. */
@@ -14,6 +15,10 @@ export interface Belongings {
   /** Floating, and activated on host-1. */
   readonly licenseKey: string;
   readonly tokenId: string;
+  /** A session of the key. */
+  readonly sessionId: string;
+  readonly sessionSecret: string;
+  readonly nextNonce: string;
 }
 
 /** Ids of the right form that nobody has. */
@@ -22,15 +27,31 @@ export const absentIds: Belongings = {
   customerId: 'cus_00000000000000000000000000',
   licenseKey: '00000-00000-00000-00000-00000',
   tokenId: 'tok_00000000000000000000000000',
+  sessionId: 'ses_00000000000000000000000000',
+  sessionSecret: 'secret',
+  nextNonce: 'nonce',
 };
 
 /** A request of each endpoint that succeeds; whoever adds an endpoint adds its request here. */
 export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => ScenarioRequest>> = {
   'keys.create': ({ productId, customerId }) => ({ body: { productId, customerId } }),
   'keys.get': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
+  'keys.why': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, hostId: 'host-1' } }),
+  'keys.activate': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2' } }),
+  'keys.rebind': ({ productId, licenseKey }) => ({
+    body: { productId, licenseKey, hostId: 'host-1', newHostId: 'host-2' },
+  }),
   'keys.deactivate': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-1' } }),
   'keys.sign': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2', ttl: 3_600 } }),
   'keys.checkout': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-1' } }),
+  'keys.heartbeat': ({ productId, licenseKey, ...session }) => ({
+    body: { productId, licenseKey, ...signedBy(session) },
+  }),
+  'keys.checkin': ({ productId, licenseKey, ...session }) => ({
+    body: { productId, licenseKey, ...signedBy(session) },
+  }),
+  'sessions.list': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
+  'sessions.delete': ({ sessionId, productId }) => ({ query: { sessionId, productId } }),
   'customers.list': () => ({}),
   'customers.create': () => ({ body: { name: 'Acme', email: 'ops@acme.example' } }),
   'customers.delete': ({ customerId }) => ({ query: { customerId } }),
@@ -57,8 +78,11 @@ export async function furnish(world: World, as: As = 'admin'): Promise<Belonging
 
   const productId = (await create('/product', { name: 'Editor' })).data.id;
   const customerId = (await create('/customer', { name: 'Zoë', email: 'zoe@example.com' })).data.id;
-  const licenseKey = (await create('/create-key', { productId, customerId, licenseType: 'floating' })).key;
+  const licenseKey = (
+    await create('/create-key', { productId, customerId, licenseType: 'floating', customerCanSelfReset: true })
+  ).key;
   await create('/key/sign', { productId, licenseKey, hostId: 'host-1' });
   const tokenId = (await create('/token', { name: 'spare', kind: 'client' })).data.id;
-  return { productId, customerId, licenseKey, tokenId };
+  const { sessionId, sessionSecret, nextNonce } = await create('/key/checkout', { productId, licenseKey });
+  return { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce };
 }

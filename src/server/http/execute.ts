@@ -54,7 +54,7 @@ export interface AuthorizedRequest {
 const NO_BODY = new Uint8Array();
 
 /** Refusals that another token of the account might not get for the same request. They are not stored. */
-const REFUSALS_OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit'];
+const REFUSALS_OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit', 'selfResetOff', 'rebindLimit'];
 
 /** What a read returns: a text, or the pieces of a list as they are read. */
 export interface ReadResult {

@@ -5,10 +5,11 @@ import type { Caller } from '../../domain/access.ts';
 import { authorizations } from '../../service/authorization.ts';
 import type { Context } from '../../service/context.ts';
 import { createCustomer, deleteCustomer, listCustomers } from '../../service/customers.ts';
-import { deactivateKey, signKey } from '../../service/devices.ts';
+import { activateKey, deactivateKey, rebindKey, signKey } from '../../service/devices.ts';
+import { explainKey } from '../../service/key-why.ts';
 import { countIssue, createKey, getKey } from '../../service/keys.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
-import { checkoutKey } from '../../service/sessions.ts';
+import { checkinKey, checkoutKey, deleteSession, heartbeatKey, listSessions } from '../../service/sessions.ts';
 import { listPublicKeys } from '../../service/signing-keys.ts';
 import { createToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
 
@@ -18,7 +19,19 @@ type UseCases<C> = { [R in keyof C]: { [N in keyof C[R]]: UseCase<C[R][N]> } };
 
 /** What each endpoint does; one without a use case does not compile. */
 const useCases: UseCases<Contract> = {
-  keys: { create: createKey, get: getKey, deactivate: deactivateKey, sign: signKey, checkout: checkoutKey },
+  keys: {
+    create: createKey,
+    get: getKey,
+    why: explainKey,
+    activate: activateKey,
+    deactivate: deactivateKey,
+    rebind: rebindKey,
+    sign: signKey,
+    checkout: checkoutKey,
+    heartbeat: heartbeatKey,
+    checkin: checkinKey,
+  },
+  sessions: { list: listSessions, delete: deleteSession },
   customers: { list: listCustomers, create: createCustomer, delete: deleteCustomer },
   products: { list: listProducts, create: createProduct, get: getProduct, update: updateProduct },
   tokens: { list: listTokens, create: createToken, revoke: revokeToken, self: showSelf },

@@ -30,6 +30,30 @@ const exists = statement<{ accountId: AccountId; licenseId: string; hostId: Host
     .where('host_id', '=', $.hostId),
 );
 
+const find = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
+  db
+    .selectFrom('devices')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('license_id', '=', $.licenseId)
+    .where('host_id', '=', $.hostId),
+);
+
+const rebind = statement<Rebinding & { accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
+  db
+    .updateTable('devices')
+    .set((d) => ({
+      host_id: $.newHostId,
+      tag: d.fn.coalesce(d.val($.tag), 'tag'),
+      ip_address: $.ipAddress,
+      created_at: $.now,
+    }))
+    .where('account_id', '=', $.accountId)
+    .where('license_id', '=', $.licenseId)
+    .where('host_id', '=', $.hostId)
+    .returningAll(),
+);
+
 const remove = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
   db
     .deleteFrom('devices')
@@ -51,6 +75,15 @@ export interface NewDevice {
   readonly now: Instant;
 }
 
+/** The host that gets the slot of another. */
+export interface Rebinding {
+  readonly newHostId: HostId;
+  /** Null leaves the tag as it is. */
+  readonly tag: string | null;
+  readonly ipAddress: IpAddress;
+  readonly now: Instant;
+}
+
 /** The devices of licences. */
 export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
@@ -61,6 +94,18 @@ export const deviceRepository = (db: Connection) => ({
 
   async exists(license: License, hostId: HostId): Promise<boolean> {
     return (await db.first(exists, { ...idsOf(license), hostId })) !== undefined;
+  },
+
+  /** The device of this host. */
+  async find(license: License, hostId: HostId): Promise<Device | null> {
+    const row = await db.first(find, { ...idsOf(license), hostId });
+    return row === undefined ? null : toDevice(row);
+  },
+
+  /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */
+  async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
+    const row = await db.first(rebind, { ...idsOf(license), hostId, ...rebinding });
+    return row === undefined ? null : toDevice(row);
   },
 
   /** All devices of a licence, oldest first. */

@@ -47,6 +47,10 @@ const find = statement<{ accountId: AccountId; productId: ProductId; key: Licens
     .where('product_id', '=', $.productId),
 );
 
+const findById = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+  db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
 const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
   db
     .selectFrom('licenses as l')
@@ -90,6 +94,12 @@ export const keyRepository = (db: Connection) => ({
   /** The licence that product and key name together. */
   async find(accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> {
     const row = await db.first(find, { accountId, productId, key });
+    return row === undefined ? null : toLicense(row);
+  },
+
+  /** The licence of this id. */
+  async findById(accountId: AccountId, id: string): Promise<License | null> {
+    const row = await db.first(findById, { accountId, id });
     return row === undefined ? null : toLicense(row);
   },
 

@@ -1,20 +1,10 @@
+import { sql } from 'kysely';
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, optional, type Table, text } from '../table.ts';
-
-/** A leased concurrent use of a floating licence. */
-export interface Session {
-  readonly id: string;
-  readonly hostId: HostId | null;
-  readonly tag: string | null;
-  readonly userIdentifier: string | null;
-  /** The key of the HMAC that signs heartbeats. */
-  readonly secret: string;
-  readonly nonce: string;
-  readonly expiresAt: Instant;
-}
+import { type Condition, listsOf, type Page } from '../lists.ts';
+import { insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const sessionColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -23,21 +13,75 @@ export const sessionColumns = {
   hostId: optional(text<HostId>()('host_id')),
   tag: optional(text()('tag')),
   userIdentifier: optional(text()('user_identifier')),
+  /** The key of the HMAC that signs heartbeats. */
   secret: text()('secret'),
+  /** What the next heartbeat signs. */
   nonce: text()('nonce'),
+  /** What the last heartbeat signed, unless it was accepted twice. */
+  previousNonce: optional(text()('previous_nonce')),
+  /** From this instant on the seat is free. */
   expiresAt: text<Instant>()('expires_at'),
   createdAt: text<Instant>()('created_at'),
 };
 
+/** A leased concurrent use of a floating licence. */
+export type Session = RecordOf<typeof sessionColumns>;
+
+/** Which sessions a list has. */
+export interface SessionFilters {
+  readonly productId?: string | undefined;
+  readonly licenseKey?: string | undefined;
+}
+
 const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sessionColumns };
 const insert = insertInto(sessions);
+const toSession: (row: Parameters<ReturnType<typeof readerOf<typeof sessionColumns>>>[0]) => Session =
+  readerOf(sessions);
 
-const removeLapsed = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
+const ofLicense =
+  (column: 'product_id' | 'license_key'): Condition =>
+  (value) =>
+    sql`license_id in (
+      select l.id from licenses l where l.account_id = sessions.account_id and ${sql.ref(`l.${column}`)} = ${value}
+    )`;
+
+const lists = listsOf(sessions, {
+  scope: ['accountId'],
+  order: 'id',
+  conditions: {
+    liveAt: (value) => sql`expires_at > ${value}`,
+    productId: ofLicense('product_id'),
+    licenseKey: ofLicense('license_key'),
+  },
+});
+
+const removeLapsedOfLicense = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
   db
     .deleteFrom('sessions')
     .where('account_id', '=', $.accountId)
     .where('license_id', '=', $.licenseId)
-    .where('expires_at', '<=', $.now),
+    .where('expires_at', '<=', $.now)
+    .returningAll(),
+);
+
+const removeLapsed = statement<{ now: Instant; most: number }>()((db, $) =>
+  db
+    .deleteFrom('sessions')
+    .where(({ refTuple, selectFrom, eb }) =>
+      eb(
+        refTuple('account_id', 'license_id', 'id'),
+        'in',
+        selectFrom('sessions')
+          .select(['account_id', 'license_id', 'id'])
+          .where('expires_at', '<=', $.now)
+          .orderBy('expires_at')
+          .orderBy('id')
+          .limit($.most)
+          .$asTuple('account_id', 'license_id', 'id'),
+      ),
+    )
+    .where('expires_at', '<=', $.now)
+    .returningAll(),
 );
 
 const countLive = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
@@ -49,19 +93,95 @@ const countLive = statement<{ accountId: AccountId; licenseId: string; now: Inst
     .where('expires_at', '>', $.now),
 );
 
+const listLive = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
+  db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('license_id', '=', $.licenseId)
+    .where('expires_at', '>', $.now)
+    .orderBy('id'),
+);
+
+const hold = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
+  db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id)
+    .where('expires_at', '>', $.now)
+    .forUpdate(),
+);
+
+const prolong = statement<Prolongation & { accountId: AccountId; id: string }>()((db, $) =>
+  db
+    .updateTable('sessions')
+    .set({ nonce: $.nonce, previous_nonce: $.previousNonce, expires_at: $.expiresAt })
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id),
+);
+
+const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+  db.deleteFrom('sessions').where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+/** What a heartbeat changes. */
+export type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
+
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
 export const sessionRepository = (db: Connection) => ({
-  /** Removes the sessions whose lease has run out. */
-  async removeLapsed({ accountId, id }: License, now: Instant): Promise<void> {
-    await db.run(removeLapsed, { accountId, licenseId: id, now });
+  async insert(session: Session): Promise<void> {
+    await db.run(insert, session);
   },
 
-  /** How many sessions have a lease that runs. */
+  /**
+   * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or so many
+   * of all accounts. Whoever calls it records `session.expired` for each.
+   */
+  async removeLapsed(now: Instant, of: { license: License } | { most: number }): Promise<Session[]> {
+    const rows =
+      'license' in of
+        ? await db.all(removeLapsedOfLicense, { accountId: of.license.accountId, licenseId: of.license.id, now })
+        : await db.all(removeLapsed, { now, most: of.most });
+    return rows.map(toSession).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
+  },
+
+  /** How many sessions of the licence have a lease that runs. */
   async countLive({ accountId, id }: License, now: Instant): Promise<number> {
     return Number((await db.first(countLive, { accountId, licenseId: id, now }))?.count ?? 0);
   },
 
-  async insert(license: License, session: Session, now: Instant): Promise<void> {
-    await db.run(insert, { accountId: license.accountId, licenseId: license.id, ...session, createdAt: now });
+  /** The sessions of the licence whose lease runs, oldest first. */
+  async listLive({ accountId, id }: License, now: Instant): Promise<Session[]> {
+    return (await db.all(listLive, { accountId, licenseId: id, now })).map(toSession);
+  },
+
+  /** Keeps all others from changing the session until this transaction ends; null when there is none whose lease runs. */
+  async hold(accountId: AccountId, id: string, now: Instant): Promise<Session | null> {
+    const row = await db.first(hold, { accountId, id, now });
+    return row === undefined ? null : toSession(row);
+  },
+
+  async prolong({ accountId, id }: Session, changes: Prolongation): Promise<void> {
+    await db.run(prolong, { accountId, id, ...changes });
+  },
+
+  async remove({ accountId, id }: Session): Promise<void> {
+    await db.run(remove, { accountId, id });
+  },
+
+  /** A part of the sessions of the account whose lease runs, oldest first. */
+  async list(accountId: AccountId, now: Instant, page: Page, filters: SessionFilters): Promise<Session[]> {
+    return (await lists.page(db, { accountId }, page, { liveAt: now, ...filters })).map(toSession);
+  },
+
+  /** How many sessions of the account have a lease that runs. */
+  count(accountId: AccountId, now: Instant, filters: SessionFilters): Promise<number> {
+    return lists.count(db, { accountId }, { liveAt: now, ...filters });
+  },
+
+  /** All sessions of the account whose lease runs, oldest first. */
+  async *listAll(accountId: AccountId, now: Instant, filters: SessionFilters): AsyncGenerator<Session> {
+    for await (const rows of lists.walk(db, { accountId }, { liveAt: now, ...filters })) yield* rows.map(toSession);
   },
 });

@@ -1,0 +1,43 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a session signs its requests with, and what it may sign next. */
+export interface SessionProof {
+  readonly id: string;
+  /** The text whose bytes are the key of the HMAC. */
+  readonly secret: string;
+  /** The value to be signed next. */
+  readonly nonce: string;
+  /** The value that was signed last; null once it has been accepted for the second time. */
+  readonly previousNonce: string | null;
+}
+
+/** The nonces that a request has to sign, and what they become with its acceptance. */
+export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
+
+/**
+ * What the nonces of a session become when a request that signs `nonce` is accepted; null when it is refused.
+ *
+ * The current nonce gives way to `fresh` and becomes the previous one. The previous one is accepted once more, for a
+ * client that lost the response: it is told the current nonce, which stays. So one request that somebody else has seen
+ * prolongs a session by one lease at most. Source: decision 0045.
+ */
+export function acceptRequest(
+  session: SessionProof,
+  request: { readonly nonce: string; readonly signature: string },
+  fresh: string,
+): NextNonces | null {
+  if (!isSigned(session, request)) return null;
+  if (request.nonce === session.nonce) return { nonce: fresh, previousNonce: session.nonce };
+  if (request.nonce === session.previousNonce) return { nonce: session.nonce, previousNonce: null };
+  return null;
+}
+
+/** Compares in the same time whatever is wrong. */
+function isSigned(
+  { id, secret }: SessionProof,
+  { nonce, signature }: { readonly nonce: string; readonly signature: string },
+): boolean {
+  const expected = createHmac('sha256', secret).update(`${id}:${nonce}`).digest();
+  const given = Buffer.from(signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
