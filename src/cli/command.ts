@@ -62,6 +62,16 @@ interface CommandSpec<A, O> {
 /** A command as data. */
 export type Command = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
 
+/** A command before its file is loaded: its words, and what the help of its parents shows. */
+export interface Leaf {
+  readonly path: string;
+  readonly summary: string;
+  readonly alias?: string;
+  /** One word that stands for all of them: `login`. */
+  readonly shortcut?: string;
+  readonly load: () => Promise<Command>;
+}
+
 /** A command with what was written for it. */
 export interface ParsedCommand {
   readonly kind: 'command';

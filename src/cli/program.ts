@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command as Commander, CommanderError, type Help } from 'commander';
-import { type Command, describeOption, type ParsedCommand, type Written } from './command.ts';
+import { type Command, describeOption, type Leaf, type ParsedCommand, type Written } from './command.ts';
 import { configDir } from './config/files.ts';
 import { readSettings, type Settings } from './config/settings.ts';
 import { openSession } from './context.ts';
@@ -15,7 +15,7 @@ import { type CommandResult, chooseFields } from './output/result.ts';
 import type { Note } from './output/terminal.ts';
 import { print, writeResult } from './output/write.ts';
 import { rerunLine } from './request/rerun.ts';
-import { groups, type Leaf, leaves } from './tree.ts';
+import { groups, leaves } from './tree.ts';
 import { readValues } from './values/read-values.ts';
 
 /**

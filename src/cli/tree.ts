@@ -1,14 +1,5 @@
-import type { Command } from './command.ts';
-
-/** A command before its file is loaded: its words, and what the help of its parents shows. */
-export interface Leaf {
-  readonly path: string;
-  readonly summary: string;
-  readonly alias?: string;
-  /** One word that stands for all of them: `login`. */
-  readonly shortcut?: string;
-  readonly load: () => Promise<Command>;
-}
+import type { Leaf } from './command.ts';
+import { keyLeaves } from './key-leaves.ts';
 
 /** A group of commands on one resource, named by their first word. */
 export interface Group {
@@ -22,6 +13,8 @@ export interface Group {
 /** All groups, in the order of the help page. */
 export const groups: readonly Group[] = [
   { name: 'keys', alias: 'key', summary: 'issue, inspect, sign and free licence keys' },
+  { name: 'devices', alias: 'device', summary: 'see which devices hold the slots of a key' },
+  { name: 'sessions', alias: 'session', summary: 'see and end the sessions of floating keys' },
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
   { name: 'products', alias: 'product', summary: 'manage products' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
@@ -43,36 +36,7 @@ export const leaves: readonly Leaf[] = [
     summary: 'run the service on a database',
     load: async () => (await import('./commands/serve.ts')).serve,
   },
-  {
-    path: 'keys create',
-    summary: 'issue a licence key',
-    load: async () => (await import('./commands/keys/create.ts')).keysCreate,
-  },
-  {
-    path: 'keys get',
-    summary: 'show a key with its devices and its customer',
-    load: async () => (await import('./commands/keys/get.ts')).keysGet,
-  },
-  {
-    path: 'keys deactivate',
-    summary: 'free one device of a key, or all',
-    load: async () => (await import('./commands/keys/deactivate.ts')).keysDeactivate,
-  },
-  {
-    path: 'keys sign',
-    summary: 'make an offline licence file for a device',
-    load: async () => (await import('./commands/keys/sign.ts')).keysSign,
-  },
-  {
-    path: 'keys verify',
-    summary: 'check a licence file',
-    load: async () => (await import('./commands/keys/verify.ts')).keysVerify,
-  },
-  {
-    path: 'keys checkout',
-    summary: 'lease a session of a floating key',
-    load: async () => (await import('./commands/keys/checkout.ts')).keysCheckout,
-  },
+  ...keyLeaves,
   {
     path: 'customers list',
     alias: 'ls',

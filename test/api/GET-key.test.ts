@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
+import { checkOut } from '../support/sessions.ts';
 import type { Address } from '../support/world.ts';
 
 interface Subject {
@@ -87,6 +88,54 @@ scenarios<Subject>(
       as: { scopes: ['license:read', 'license:reveal'] },
       request: ({ address }) => ({ query: { ...address } }),
       expect: inFull,
+    },
+    {
+      name: 'shows the sessions of a floating licence whose lease runs, without their secrets',
+      given: async (world, { address: { productId } }) => {
+        const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
+        await checkOut(world, address, { hostId: 'host-7' });
+        world.setNow('2026-11-21T10:10:00.000Z');
+        await checkOut(world, address, { hostId: 'host-8', userIdentifier: 'zoe' });
+        return { address };
+      },
+      at: '2026-11-21T10:15:00.000Z',
+      as: 'read-only',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: {
+          code: 0,
+          data: {
+            license: expect.objectContaining({ licenseType: 'floating' }),
+            customer: null,
+            sessions: [
+              {
+                id: expect.stringMatching(/^ses_/),
+                hostId: 'host-8',
+                deviceTag: 'No tag',
+                userIdentifier: 'zoe',
+                createdAt: '2026-11-21T10:10:00.000Z',
+                expiresAt: '2026-11-21T10:25:00.000Z',
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      name: 'shows a token of kind client no session',
+      given: async (world, { address: { productId } }) => {
+        const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
+        await checkOut(world, address, { hostId: 'host-7' });
+        return { address };
+      },
+      as: 'client',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: { code: 0, data: { license: expect.objectContaining({ licenseType: 'floating' }), customer: null } },
+      },
+      absent: () => ['host-7', 'ses_'],
     },
     {
       name: 'masks key and address for a caller that may only read',

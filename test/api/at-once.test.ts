@@ -5,6 +5,7 @@ import { anonymous } from '../../src/domain/access.ts';
 import type { Context } from '../../src/service/context.ts';
 import { revokeToken } from '../../src/service/tokens.ts';
 import { engines } from '../support/engines.ts';
+import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
 import { type As, createWorld, DAWN } from '../support/world.ts';
 
 const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
@@ -52,6 +53,101 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     );
     expect(tally(answers)).toEqual({ '200/0': 1, '404/1': 19 });
     expect(await world.license(address)).toMatchObject({ activations: 1 });
+  });
+
+  it('activate ten of fifty clients where there are ten slots', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '10' }) };
+    const answers = await times(50, (i) =>
+      world.call('client', 'POST', '/key/activate', { ...address, hostId: `host-${i}` }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 10, '403/3': 40 });
+    const { activations, devices } = await world.license(address);
+    expect([activations, devices.length]).toEqual([10, 10]);
+  });
+
+  it('of one host activate it once, whether they sign or activate', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
+    const answers = await times(30, (i) =>
+      world.call('client', 'POST', i % 2 === 0 ? '/key/activate' : '/key/sign', { ...address, hostId: 'host-1' }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
+    const ids = answers.flatMap(({ body }) => body.device?.id ?? []);
+    expect([ids.length, new Set(ids).size]).toEqual([15, 1]);
+    expect(await world.license(address)).toMatchObject({ activations: 1 });
+  });
+
+  it('move a slot to one of the hosts that want it, and no other', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '2' }) };
+    await world.activate(address, 'host-0', 'host-1');
+    const answers = await times(20, (i) =>
+      world.call('admin', 'POST', '/key/rebind', { ...address, hostId: `host-${i % 2}`, newHostId: 'host-9' }),
+    );
+    const { '200/0': moved, ...others } = tally(answers);
+    expect(moved).toBe(1);
+    expect(Object.keys(others).sort()).toEqual(['404/1', '409/8']);
+    const { activations, devices } = await world.license(address);
+    expect([activations, devices.filter(({ hostId }) => hostId === 'host-9').length]).toEqual([2, 1]);
+  });
+
+  it('rebind three times in a year where customers do it', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, customerCanSelfReset: true }) };
+    await world.activate(address, ...Array.from({ length: 12 }, (_, i) => `host-${i}`));
+    const answers = await times(12, (i) =>
+      world.call('client', 'POST', '/key/rebind', { ...address, hostId: `host-${i}`, newHostId: `new-${i}` }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 3, '403/13': 9 });
+  });
+
+  it('lease ten of fifty clients a seat where there are ten', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 10 });
+    const address = { productId, licenseKey };
+    const answers = await times(50, () => world.call('client', 'POST', '/key/checkout', address));
+    expect(tally(answers)).toEqual({ '200/0': 10, '403/9': 40 });
+    const left = answers.flatMap(({ status, body }) => (status === 200 ? [body.currentSessions] : []));
+    expect(left.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it('prolong, give back and lease the seats of a key, and never lease more than there are', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 10 });
+    const address = { productId, licenseKey };
+    const sessions = await times(10, () => checkOut(world, address));
+    // Half of the leases end now; the other half was prolonged.
+    world.setNow('2026-11-21T10:14:00.000Z');
+    const beat = (session: SessionKeys) =>
+      world.call('client', 'POST', '/key/heartbeat', { ...address, ...signedBy(session) });
+    expect(tally(await Promise.all(sessions.slice(0, 5).map(beat)))).toEqual({ '200/0': 5 });
+    world.setNow('2026-11-21T10:15:00.000Z');
+    const answers = await Promise.all([
+      ...sessions.slice(5).map(beat),
+      ...Array.from({ length: 50 }, () => world.call('client', 'POST', '/key/checkout', address)),
+    ]);
+    expect(tally(answers)).toEqual({ '200/0': 5, '403/9': 45, '404/3': 5 });
+    expect((await world.contents()).sessions).toHaveLength(10);
+  });
+
+  it('of one heartbeat are two that are answered, with the same nonce', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
+    const session = await checkOut(world, address);
+    const answers = await times(10, () =>
+      world.call('client', 'POST', '/key/heartbeat', { ...address, ...signedBy(session) }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 2, '403/11': 8 });
+    const nonces = answers.flatMap(({ body }) => body.nextNonce ?? []);
+    expect([nonces.length, new Set(nonces).size]).toEqual([2, 1]);
   });
 
   it('lease each seat once', async () => {

@@ -60,6 +60,18 @@ const changes: readonly [
     () => `already leased\n${told}`,
   ],
   [
+    'keys activate',
+    ({ key }) => ['keys', 'activate', key, '--host-id', 'pc-7'],
+    () => 'activated pc-7 · 2 (unlimited) slots taken\n',
+    () => `already activated pc-7 · 2 (unlimited) slots taken\n${told}`,
+  ],
+  [
+    'keys rebind',
+    ({ key }) => ['keys', 'rebind', key, '--host-id', 'build-01', '--new-host-id', 'pc-7'],
+    () => 'moved the slot of build-01 to pc-7\n',
+    () => `already moved the slot of build-01 to pc-7\n${told}`,
+  ],
+  [
     'keys deactivate',
     ({ key }) => ['keys', 'deactivate', key, '--host-id', 'build-01'],
     () => 'freed build-01\n',

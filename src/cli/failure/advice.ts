@@ -79,7 +79,19 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   deviceNotAllowed: ['The key names the hosts that may use it: keys get shows them with --json.'],
   wrongLicenseType: [['Issue one:', 'lkm keys create -P ID --type floating --max-sessions N']],
-  sessionLimit: ['A session ends when its lease does; try again then.'],
+  sessionLimit: [
+    'A session ends when its lease does; try again then.',
+    ['See who has a seat:', 'lkm sessions list --key KEY'],
+    ['Free one:', 'lkm sessions release SESSION'],
+  ],
+  sessionNotFound: [
+    'A session whose lease has ended is gone; lease another.',
+    ['See those that are left:', 'lkm sessions list'],
+  ],
+  signatureRefused: ['The secret or the nonce is not the one that the session was given last; lease another session.'],
+  selfResetOff: ['The key does not let its customer move devices: ask the vendor.'],
+  rebindLimit: ['The customer may move so many devices in a year; the vendor may move more.'],
+  hostActivated: [['See its devices:', 'lkm devices list KEY -P ID']],
   issueLimit: [['Make another:', 'lkm tokens create --kind scoped --scope license:write']],
   productUnavailable: [
     ['See them:', 'lkm products list'],

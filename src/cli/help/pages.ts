@@ -1,7 +1,7 @@
 import type { Command as Commander, Help } from 'commander';
-import type { Command } from '../command.ts';
+import type { Command, Leaf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
-import { type Group, groups, type Leaf, leaves } from '../tree.ts';
+import { type Group, groups, leaves } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
 
 /** The page of `lkm` alone. */

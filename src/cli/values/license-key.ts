@@ -16,7 +16,12 @@ export const keyCheck = negation('--no-key-check', 'send the key exactly as give
   env: 'LKM_KEY_CHECK',
 });
 
-async function parseLicenseKey(text: string, io: Io, { keyCheck }: Readonly<Record<string, unknown>>): Promise<string> {
+/** Reads a licence key: the key itself, `-` for stdin or `@FILE`. Throws `UsageError` for one with a typo. */
+export async function parseLicenseKey(
+  text: string,
+  io: Io,
+  { keyCheck }: Readonly<Record<string, unknown>>,
+): Promise<string> {
   const given = await readReference(text, io);
   if (keyCheck === false) return given;
   const key = normaliseKey(given);

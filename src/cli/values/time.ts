@@ -60,6 +60,9 @@ export function parseEnd(text: string, io: Pick<Io, 'now'>): Instant {
   return toInstant(end);
 }
 
+/** An instant, past or to come. */
+export const parseInstant = (text: string): Instant => toInstant(parseClock(text));
+
 /** An instant, in milliseconds since 1970. */
 export function parseClock(text: string): number {
   const at = instant.test(text) ? Date.parse(text) : Number.NaN;

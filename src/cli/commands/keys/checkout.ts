@@ -16,6 +16,8 @@ const sessionFields: readonly Field[] = [
     show: (used, _, { maxSessions }) => usage(used, maxSessions),
   },
   { name: 'maxSessions', shown: 'data' },
+  { name: 'productId', shown: 'chosen' },
+  { name: 'licenseKey', shown: 'chosen' },
   { name: 'message', shown: 'chosen' },
   { name: 'idempotencyKey', shown: 'chosen' },
 ];
@@ -34,14 +36,17 @@ export const keysCheckout = command({
     ...change,
   },
   fields: sessionFields,
-  examples: [['lkm keys checkout "$KEY" -P "$ID" --host-id desk-7 --user ada', 'take a seat']],
+  examples: [
+    ['lkm keys checkout "$KEY" -P "$ID" --host-id desk-7 --user ada', 'take a seat'],
+    ['lkm keys checkout "$KEY" -P "$ID" --json -o session.json', 'for keys heartbeat and keys checkin'],
+  ],
 
   async run({ key, product, hostId, tag, user }, context) {
     const changed = await context.change((client, call) =>
       client.keys.checkout({ productId: product, licenseKey: key, hostId, deviceTag: tag, userIdentifier: user }, call),
     );
     const { answer, idempotencyKey } = changed;
-    const session = { ...answer, idempotencyKey };
+    const session = { productId: product, licenseKey: key, ...answer, idempotencyKey };
     return {
       kind: 'record',
       row: session,

@@ -1,14 +1,17 @@
 import type { Customer } from '../../../contract/customers.ts';
 import { type Device, freeMetadataOf, type License } from '../../../contract/licenses.ts';
+import type { Session } from '../../../contract/session-fields.ts';
 import { command, product } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { sessionFields } from '../sessions.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
 export type Lookup = {
   readonly license: License;
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
+  readonly sessions?: readonly Session[] | undefined;
 };
 
 /** A field whose value is computed from the lookup. */
@@ -87,7 +90,10 @@ export const keysGet = command({
     return {
       kind: 'record',
       row: lookup,
-      parts: [{ fields: deviceFields, rows: lookup.license.devices }],
+      parts: [
+        { fields: deviceFields, rows: lookup.license.devices },
+        { fields: sessionFields, rows: lookup.sessions ?? [] },
+      ],
       data: lookup,
       quiet: [lookup.license.key],
       secret: true,

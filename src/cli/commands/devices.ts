@@ -1,0 +1,26 @@
+import { command, product } from '../command.ts';
+import { listOf } from '../output/result.ts';
+import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
+import { deviceFields } from './keys/get.ts';
+
+export const devicesList = command({
+  path: 'devices list',
+  about: 'Lists the devices of a key, oldest first.',
+  operation: 'keys.get',
+  arguments: { key: licenseKeyArgument },
+  options: { product, keyCheck },
+  fields: [...deviceFields, { name: 'id', shown: 'data' }],
+  examples: [
+    ['lkm devices list "$KEY" -P "$ID"', 'who holds its slots'],
+    ['lkm devices list "$KEY" -P "$ID" --fields hostId --format tsv', 'their host ids, for a script'],
+  ],
+
+  async run({ key, product }, context) {
+    const client = await context.client();
+    const { devices } = (await client.keys.get({ productId: product, licenseKey: key })).license;
+    return {
+      ...listOf(devices, 'no devices; lkm keys activate makes one'),
+      quiet: devices.map(({ hostId }) => hostId),
+    };
+  },
+});

@@ -1,0 +1,34 @@
+import { change, command, option, product, required } from '../../command.ts';
+import { doneNote } from '../../output/terminal.ts';
+import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+
+export const keysRebind = command({
+  path: 'keys rebind',
+  about: 'Moves the slot of one device to another host, so that nobody takes it meanwhile.',
+  operation: 'keys.rebind',
+  arguments: { key: licenseKeyArgument },
+  options: {
+    product,
+    hostId: required('--host-id <ID>', 'the device that gives up its slot', { field: 'hostId' }),
+    newHostId: required('--new-host-id <ID>', 'the host that gets it', { field: 'newHostId' }),
+    tag: option('--tag <TEXT>', 'a name for the new device; as the old one unless given', { field: 'deviceTag' }),
+    keyCheck,
+    ...change,
+  },
+  fields: ['message', 'device', 'idempotencyKey'].map((name) => ({ name })),
+  examples: [['lkm keys rebind "$KEY" -P "$ID" --host-id old-pc --new-host-id new-pc', 'to a new machine']],
+
+  async run({ key, product, hostId, newHostId, tag }, context) {
+    const changed = await context.change((client, call) =>
+      client.keys.rebind({ productId: product, licenseKey: key, hostId, newHostId, deviceTag: tag }, call),
+    );
+    const { answer, idempotencyKey } = changed;
+    return {
+      kind: 'done',
+      data: { ...answer, idempotencyKey },
+      quiet: [newHostId],
+      notes: [doneNote(changed, `moved the slot of ${hostId} to ${newHostId}`)],
+      idempotencyKey,
+    };
+  },
+});

@@ -1,0 +1,81 @@
+import { type Explanation, explainedActions } from '../../../contract/key-why.ts';
+import { command, option, product } from '../../command.ts';
+import { exitCodes } from '../../failure/errors.ts';
+import { fixesFor } from '../../failure/fixes.ts';
+import type { Field, View } from '../../output/result.ts';
+import { type Note, sanitise } from '../../output/terminal.ts';
+import { moment, quote, yesNo } from '../../output/words.ts';
+import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { parseInstant } from '../../values/time.ts';
+
+type Rule = Explanation['rules'][number];
+
+const ruleFields: readonly Field[] = [
+  { name: 'rule' },
+  { name: 'passed', show: yesNo },
+  { name: 'reason' },
+  { name: 'detail' },
+];
+
+export const keysWhy = command({
+  path: 'keys why',
+  about:
+    'Says whether a device could use a key, rule by rule, and what would help. Changes nothing and takes no slot. Ends ' +
+    'with exit code 0 when it could, 1 when it could not.',
+  operation: 'keys.why',
+  arguments: { key: licenseKeyArgument },
+  options: {
+    product,
+    hostId: option('--host-id <ID>', 'the device; without it, one that has no slot', { field: 'hostId' }),
+    action: option('--action <ACTION>', 'what it would do; activate unless given', {
+      field: 'action',
+      choices: explainedActions,
+    }),
+    at: option('--at <INSTANT>', 'when it would do so; now unless given', { field: 'at', parse: parseInstant }),
+    keyCheck,
+  },
+  fields: ruleFields,
+  examples: [
+    ['lkm keys why "$KEY" -P "$ID" --host-id build-01', 'may this device activate?'],
+    ['lkm keys why "$KEY" -P "$ID" --action checkout --at 2027-12-31T18:00:00Z', 'is there a seat then?'],
+  ],
+
+  async run({ key, product, hostId, action, at }, context) {
+    const { io, settings } = context;
+    const client = await context.client();
+    const explanation = await client.keys.why({ productId: product, licenseKey: key, hostId, action, at });
+    const { rules, allowed } = explanation;
+    const subject = {
+      key: io.stderr.isTTY ? quote(key) : '"$KEY"',
+      product: quote(product),
+      host: quote(hostId ?? 'HOST'),
+    };
+    const common = {
+      data: explanation,
+      quiet: [rules.find(({ passed }) => !passed)?.reason ?? 'allowed'],
+      notes: notesOn(explanation, subject),
+      exitCode: allowed ? exitCodes.ok : exitCodes.internal,
+    };
+    if (settings.format === 'table') return { kind: 'page', page: (view) => listRules(rules, view), ...common };
+    return { kind: 'rows', rows: rules, empty: 'no rules', ...common };
+  },
+});
+
+/** A line for each rule, with a mark that needs no colour. */
+function listRules(rules: readonly Rule[], { paint }: View): string {
+  const width = Math.max(...rules.map(({ rule }) => rule.length));
+  return rules
+    .map(({ rule, passed, detail }) => {
+      const mark = passed ? paint.green('✓') : paint.red('✗');
+      return `${mark} ${sanitise(rule).padEnd(width)}  ${sanitise(detail)}\n`;
+    })
+    .join('');
+}
+
+function notesOn({ allowed, action, at, rules }: Explanation, subject: Parameters<typeof fixesFor>[1]): Note[] {
+  const verdict: Note = { tone: 'done', text: `${action} would work at ${moment(at)}` };
+  if (allowed) return [verdict];
+  const fixes = rules.flatMap(({ reason }) => (reason === undefined ? [] : fixesFor(reason, subject)));
+  const labelled = fixes.map((fix) => (typeof fix === 'string' ? fix : `  ${fix.join('  ')}`));
+  return [`${action} would be refused at ${moment(at)}`, ...labelled].map((text) => ({ tone: 'hint', text }));
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { SessionKeys } from '../../client/session-signature.ts';
+import { argument } from '../command.ts';
+import { codeOf, LocalError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { openDestination } from '../output/destination.ts';
+import { readSource } from './files.ts';
+
+/** The argument of commands that speak for a session. Its secret stays in the file, out of the shell's history. */
+export const sessionFileArgument = argument('<FILE>', 'what keys checkout --json -o FILE wrote, - for stdin');
+
+/** A session as `keys checkout --json` prints it. */
+const SessionFile = z.looseObject({
+  productId: z.string(),
+  licenseKey: z.string(),
+  sessionId: z.string(),
+  sessionSecret: z.string(),
+  nextNonce: z.string(),
+});
+
+/** What a file says of a session. */
+export interface FiledSession extends SessionKeys {
+  readonly productId: string;
+  readonly licenseKey: string;
+  /** Writes the session back with these changes; nowhere when it came from stdin. */
+  update(changes: { readonly nextNonce: string; readonly expiresAt: string }): Promise<void>;
+}
+
+/** Reads the file of a session. Throws `LocalError` when it is none. */
+export async function readSession(path: string, io: Io): Promise<FiledSession> {
+  const session = parseSession(await readSource(path, io), path);
+  return {
+    ...session,
+    update: async (changes) => {
+      if (path === '-') return;
+      const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
+      try {
+        await (await openDestination(path, true, io)).write(text, { secret: true });
+      } catch (cause) {
+        const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
+        throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [hint], { cause });
+      }
+    },
+  };
+}
+
+function parseSession(text: string, path: string): z.output<typeof SessionFile> {
+  try {
+    return SessionFile.parse(JSON.parse(text));
+  } catch (cause) {
+    const hint: [string, string] = ['Make one:', 'lkm keys checkout KEY -P ID --json -o session.json'];
+    throw new LocalError(`${path === '-' ? 'stdin' : path} holds no session`, [hint], { cause });
+  }
+}
