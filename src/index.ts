@@ -4,6 +4,14 @@ export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolErro
 export { type ListAllOptions, type ListOperation, type ListPage, listAll } from './client/list-all.ts';
 export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
 export type { Timing } from './client/timing.ts';
+export {
+  type LeasedSession,
+  type SessionClient,
+  type SessionInput,
+  SessionLostError,
+  type SessionOptions,
+  withSession,
+} from './client/with-session.ts';
 export { ApiError } from './contract/errors.ts';
 export type { LicenseClaims } from './domain/license-file/claims.ts';
 export type { Verdict, Verification } from './domain/license-file/verify.ts';

@@ -1,0 +1,185 @@
+import { ApiError } from '../contract/errors.ts';
+import type { Client } from './client.ts';
+import { isInProgress } from './errors.ts';
+import { type SessionKeys, signRequest } from './session-signature.ts';
+import { systemTiming, type Timing } from './timing.ts';
+
+/** What a session needs of a client: {@link Client}, or the three operations alone. */
+export interface SessionClient {
+  readonly keys: Pick<Client['keys'], 'checkout' | 'heartbeat' | 'checkin'>;
+}
+
+/** Of which floating key a session is leased, and for whom. */
+export type SessionInput = Parameters<Client['keys']['checkout']>[0];
+
+/** A session while work is done in it. */
+export interface LeasedSession {
+  readonly sessionId: string;
+  /** Aborts when the lease is lost, with {@link SessionLostError}, or when the caller's signal does. */
+  readonly signal: AbortSignal;
+  /** How many seats were taken when it was leased, this one included. */
+  readonly currentSessions: number;
+  /** How many seats there are; null means unlimited. */
+  readonly maxSessions: number | null;
+}
+
+/** Options of {@link withSession}. */
+export interface SessionOptions {
+  /** Ends the checkout, and then the work through its own signal. The seat is given back all the same. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the seat could not be given back; it is free again when the lease ends. */
+  readonly onReturnFailed?: ((error: unknown) => void) | undefined;
+  /** Clock, timers and new idempotency keys; tests set them. */
+  readonly timing?: Timing | undefined;
+}
+
+/** The lease of a session was lost while work was done in it: refused, or not prolonged before it ended. */
+export class SessionLostError extends Error {
+  override readonly name = 'SessionLostError';
+}
+
+/** How long to wait after a heartbeat that did not reach the service. */
+const RETRY_MS = 5_000;
+
+/**
+ * Leases a session, keeps its lease alive by heartbeats while `work` runs, and gives the seat back when `work` is done,
+ * whether it succeeds or not. Resolves or rejects as `work` does; nothing that happens afterwards changes that.
+ *
+ * Rejects as `client.keys.checkout` does, with `ApiError` `sessionLimit` when no seat is free; `work` is then not called.
+ */
+export async function withSession<T>(
+  client: SessionClient,
+  input: SessionInput,
+  work: (session: LeasedSession) => T | Promise<T>,
+  { signal, onReturnFailed = () => {}, timing = systemTiming }: SessionOptions = {},
+): Promise<T> {
+  const lease = await checkOut(client, input, { timing, signal });
+  const done = new AbortController();
+  const lost = new AbortController();
+  const kept = keepAlive(client, lease, { timing, done: done.signal, lose: (cause) => lost.abort(lostBy(cause)) });
+  try {
+    const { sessionId, currentSessions, maxSessions } = lease.leased;
+    const signals = signal === undefined ? [lost.signal] : [lost.signal, signal];
+    return await work({ sessionId, currentSessions, maxSessions, signal: AbortSignal.any(signals) });
+  } finally {
+    done.abort();
+    await kept;
+    if (!lease.hasEnded) await giveBack(client, lease).catch(onReturnFailed);
+  }
+}
+
+const lostBy = (cause: unknown) => new SessionLostError('the lease of the session was lost', { cause });
+
+/** A lease as it stands after the last heartbeat. */
+interface Lease {
+  readonly address: { readonly productId: string; readonly licenseKey: string };
+  readonly leased: Awaited<ReturnType<SessionClient['keys']['checkout']>>;
+  readonly intervalMs: number;
+  keys: SessionKeys;
+  /** When it ends by the clock of this machine. */
+  endsAt: number;
+  hasEnded: boolean;
+}
+
+async function checkOut(
+  client: SessionClient,
+  input: SessionInput,
+  { timing, signal }: { readonly timing: Timing; readonly signal: AbortSignal | undefined },
+): Promise<Lease> {
+  const sentAt = timing.now();
+  const leased = await client.keys.checkout(input, { signal });
+  const intervalMs = Math.max(1, leased.heartbeatInterval) * 1_000;
+  return {
+    address: { productId: input.productId, licenseKey: input.licenseKey },
+    leased,
+    intervalMs,
+    keys: leased,
+    endsAt: endOf(leased, sentAt, intervalMs),
+    hasEnded: false,
+  };
+}
+
+/** No lease is shorter than the interval, so a clock that is ahead of the service's does not end one at once. */
+const endOf = ({ expiresAt }: { readonly expiresAt: string }, sentAt: number, intervalMs: number): number =>
+  Math.max(Date.parse(expiresAt), sentAt + intervalMs);
+
+interface Keeping {
+  readonly timing: Timing;
+  readonly done: AbortSignal;
+  lose(cause: unknown): void;
+}
+
+/** Sends heartbeats until the work is done or the lease is lost. Never rejects. */
+async function keepAlive(client: SessionClient, lease: Lease, { timing, done, lose }: Keeping): Promise<void> {
+  try {
+    for (;;) {
+      // Where the interval is as long as the lease, it would be too late.
+      const remainingMs = Math.max(0, lease.endsAt - timing.now());
+      await timing.sleep(Math.min(lease.intervalMs, remainingMs / 2), done);
+      await prolong(client, lease, timing, done);
+    }
+  } catch (error) {
+    if (done.aborted) return;
+    lease.hasEnded = !(error instanceof ApiError) || error.reason === 'sessionNotFound';
+    lose(error);
+  }
+}
+
+/**
+ * Prolongs the lease, in as many attempts as fit into it. They are one request under one idempotency key, so that it does
+ * not matter whose response was lost. Rejects when the service refuses, and when the lease has ended.
+ */
+async function prolong(client: SessionClient, lease: Lease, timing: Timing, done: AbortSignal): Promise<void> {
+  const request = { ...lease.address, ...signRequest(lease.keys) };
+  const idempotencyKey = timing.newKey();
+  const sentAt = timing.now();
+  for (;;) {
+    try {
+      const { nextNonce, expiresAt } = await withinLease(lease, timing, done, (signal) =>
+        client.keys.heartbeat(request, { idempotencyKey, signal }),
+      );
+      lease.keys = { ...lease.keys, nextNonce };
+      lease.endsAt = endOf({ expiresAt }, sentAt, lease.intervalMs);
+      return;
+    } catch (error) {
+      const remainingMs = lease.endsAt - timing.now();
+      if (done.aborted || isRefusal(error) || remainingMs <= 0) throw error;
+      await timing.sleep(Math.min(RETRY_MS, remainingMs), done);
+    }
+  }
+}
+
+/** An attempt is ended with the lease; after a suspension of the machine it still gets a moment. */
+async function withinLease<T>(
+  lease: Lease,
+  timing: Timing,
+  done: AbortSignal,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const answered = new AbortController();
+  const late = new AbortController();
+  const timeMs = Math.max(RETRY_MS, lease.endsAt - timing.now());
+  const timer = timing.sleep(timeMs, AbortSignal.any([answered.signal, done])).then(
+    () => late.abort(lostBy(undefined)),
+    () => {},
+  );
+  try {
+    return await attempt(AbortSignal.any([late.signal, done]));
+  } finally {
+    answered.abort();
+    await timer;
+  }
+}
+
+/** Whether the service has answered, and another attempt would be answered alike. */
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status < 500 && error.status !== 429 && !isInProgress(error);
+}
+
+async function giveBack(client: SessionClient, { address, keys }: Lease): Promise<void> {
+  try {
+    await client.keys.checkin({ ...address, ...signRequest(keys) });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'sessionNotFound') throw error;
+  }
+}
