@@ -1,7 +1,7 @@
-import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import type { ArgumentSpec, Command, Leaf, OptionSpec } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { groups, type Leaf, leaves } from '../tree.ts';
+import { groups, leaves } from '../tree.ts';
 import { describeObjects, type ServiceWords } from './objects.ts';
 
 /** A word that may come next; with what it is, where there is something to say. */
