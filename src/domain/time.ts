@@ -1,3 +1,4 @@
+import type { Duration } from '../contract/fields.ts';
 import type { Instant } from '../contract/scalars.ts';
 
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
@@ -35,11 +36,26 @@ export function addSeconds(instant: Instant, seconds: number): Instant {
  * Source: API description, "Limits", default key expiry.
  */
 export function addCalendarMonth(instant: Instant): Instant {
+  return toInstant(addMonths(instant, 1));
+}
+
+/**
+ * The instant a length of time later, UTC, at the latest the end of year 9999. Years and months go first, and a day that
+ * the month lacks becomes its last; then come weeks and days of 24 hours, and the rest.
+ */
+export function addDuration(instant: Instant, duration: Duration): Instant {
+  const { years, months, weeks, days, hours, minutes, seconds } = duration;
+  const time = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds;
+  return toInstant(addMonths(instant, years * 12 + months) + time * 1000);
+}
+
+/** In milliseconds since 1970. */
+function addMonths(instant: Instant, months: number): number {
   const date = new Date(instant);
-  const nextMonth = (date.getUTCMonth() + 1) % 12;
-  date.setUTCMonth(date.getUTCMonth() + 1);
-  if (date.getUTCMonth() !== nextMonth) date.setUTCDate(0);
-  return toInstant(date.getTime());
+  const dayOfMonth = date.getUTCDate();
+  date.setUTCMonth(date.getUTCMonth() + months);
+  if (date.getUTCDate() !== dayOfMonth) date.setUTCDate(0);
+  return date.getTime();
 }
 
 /** Whole seconds since 1970, rounded down: never later than the instant itself. */

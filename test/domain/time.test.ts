@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { addCalendarMonth, addSeconds, earlier, epochSeconds, instantsOf, toInstant } from '../../src/domain/time.ts';
+import {
+  addCalendarMonth,
+  addDuration,
+  addSeconds,
+  earlier,
+  epochSeconds,
+  instantsOf,
+  toInstant,
+} from '../../src/domain/time.ts';
 
 const at = (text: string) => text as Instant;
 const instant = fc
@@ -63,6 +71,33 @@ describe('addCalendarMonth', () => {
         expect(end.getUTCMonth()).toBe((start.getUTCMonth() + 1) % 12);
         expect(end.toISOString().slice(11)).toBe(from.slice(11));
         expect(end.getUTCDate() === start.getUTCDate() || dayAfter.getUTCDate() === 1).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('addDuration', () => {
+  const none = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 };
+
+  it.each([
+    ['2026-11-21T10:11:12.345Z', { years: 1 }, '2027-11-21T10:11:12.345Z'],
+    ['2028-02-29T10:00:00.000Z', { years: 1 }, '2029-02-28T10:00:00.000Z'],
+    ['2028-02-29T10:00:00.000Z', { years: 4 }, '2032-02-29T10:00:00.000Z'],
+    ['2027-10-31T10:00:00.000Z', { months: 4 }, '2028-02-29T10:00:00.000Z'],
+    ['2026-01-31T10:00:00.000Z', { months: 1, days: 1 }, '2026-03-01T10:00:00.000Z'],
+    ['2026-03-28T12:00:00.000Z', { weeks: 1, days: 2 }, '2026-04-06T12:00:00.000Z'],
+    ['2026-12-31T23:00:00.000Z', { hours: 1, minutes: 2, seconds: 3 }, '2027-01-01T00:02:03.000Z'],
+    ['2026-12-31T23:00:00.000Z', {}, '2026-12-31T23:00:00.000Z'],
+    ['9999-12-31T00:00:00.000Z', { days: 1 }, '9999-12-31T23:59:59.999Z'],
+    ['9999-01-01T00:00:00.000Z', { years: 9999, months: 9999 }, '9999-12-31T23:59:59.999Z'],
+  ])('goes from %s by %o to %s', (from, duration, to) => {
+    expect(addDuration(at(from), { ...none, ...duration })).toBe(to);
+  });
+
+  it('of one month is the calendar month', () => {
+    fc.assert(
+      fc.property(instant, (from) => {
+        expect(addDuration(from, { ...none, months: 1 })).toBe(addCalendarMonth(from));
       }),
     );
   });
