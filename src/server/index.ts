@@ -2,3 +2,4 @@
 export { StartupError } from '../store/startup-error.ts';
 export { type Instance, openInstance } from './runtime.ts';
 export { createLogSink, type RunningServer, type ServeOptions, startServer } from './serve.ts';
+export { createTestClock, type TestClock } from './test-clock.ts';

@@ -12,6 +12,7 @@ import { createApp } from './http/app.ts';
 import { fetchOf, inProcessAddress } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
+import type { TestClock } from './test-clock.ts';
 
 /** The service inside this process. */
 export interface Instance {
@@ -23,6 +24,9 @@ export interface Instance {
   readonly created: boolean;
   close(): Promise<void>;
 }
+
+/** Milliseconds since 1970: a function that gives them, or a clock that a test moves. */
+export type Clock = (() => number) | TestClock;
 
 /** How long a command waits for another command that uses the same file, in milliseconds. */
 const LOCK_TIMEOUT_MS = 10_000;
@@ -61,18 +65,21 @@ export async function openInstance(options: {
 }
 
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
-export async function openBase(db: string, open: OpenOptions, clock: () => number = Date.now): Promise<Base> {
+export async function openBase(db: string, open: OpenOptions, clock: Clock = Date.now): Promise<Base> {
   const store = await openStore(db, open);
   try {
-    const now = instantsOf(clock);
+    const testClock = typeof clock === 'object' ? clock : undefined;
+    const wall = typeof clock === 'object' ? clock.now : clock;
+    const now = instantsOf(wall);
     const random = createRandom();
     const account = await openAccount(store, { now: now(), random, newKeyPair });
     return {
       ...account,
       store,
-      clocks: { wall: clock, steady: () => performance.now() },
+      clocks: { wall, steady: testClock?.now ?? (() => performance.now()) },
       parts: {
         store,
+        testClock,
         now,
         random,
         newRequestId: randomUUID,
@@ -94,6 +101,7 @@ export interface Base {
   readonly clocks: Clocks;
   readonly parts: {
     readonly store: Store;
+    readonly testClock: TestClock | undefined;
     readonly signerOf: SignerOf;
     readonly exactlyOnce: ExactlyOnce;
     now(): Instant;

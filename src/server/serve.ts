@@ -8,9 +8,10 @@ import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/
 import { cleanupJob } from './jobs/cleanup.ts';
 import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
-import { openBase } from './runtime.ts';
+import { type Clock, openBase } from './runtime.ts';
 
 export { createLogSink } from './log.ts';
+export { createTestClock } from './test-clock.ts';
 
 /** How a server is to run. */
 export interface ServeOptions {
@@ -25,7 +26,8 @@ export interface ServeOptions {
   readonly logFormat: LogFormat;
   /** Lines that it does not take are counted and otherwise ignored. */
   readonly logTo: LogSink;
-  readonly clock?: () => number;
+  /** With a test clock the server has `POST /_test/clock`. */
+  readonly clock?: Clock;
   /** Requests per minute and token; null is without limit. */
   readonly rateLimit?: number | null;
   /** Look-ups per minute of keys that do not exist, by one token at one address; null is without limit. */
@@ -78,7 +80,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       onFailure: (error) => log.error({ err: error }, 'response broken off'),
     });
     store.announce(listener.url);
-    const jobs = startJobs([cleanupJob(clocks)], { store, log });
+    const jobs = startJobs([cleanupJob(clocks)], { store, log, testClock: parts.testClock });
     return {
       url: listener.url,
       port: listener.port,

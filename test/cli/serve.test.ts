@@ -180,7 +180,8 @@ describe('lkm serve', () => {
 
   it('keeps the clock it is given', async () => {
     const cwd = tempFolder();
-    const { stop } = await started(['--clock', '2030-01-01T00:00:00Z'], { cwd });
+    const { printed, stop } = await started(['--clock', '2030-01-01T00:00:00Z'], { cwd });
+    expect(printed.stderr).toContain('this is a test clock: it stands at 2030-01-01T00:00:00.000Z');
     const { stdout } = await lkm(['products', 'create', '--name', 'x', '--fields', 'createdAt'], { cwd });
     expect(stdout).toBe('2030-01-01T00:00:00.000Z\n');
     await stop();

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { toInstant } from '../../domain/time.ts';
 import type { LogFormat } from '../../server/log.ts';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
@@ -40,7 +41,9 @@ export const serve = command({
     drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
       parse: parseCount,
     }),
-    clock: option('--clock <INSTANT>', 'pretend it is this instant, and go on from there', { parse: parseClock }),
+    clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
+      parse: parseClock,
+    }),
   },
   fields: [{ name: 'event' }, { name: 'url' }, { name: 'port' }, { name: 'pid' }, { name: 'db' }],
   examples: [
@@ -56,7 +59,7 @@ export const serve = command({
     await warnOfOpenKey(values.tlsKey, context);
     // Before a database is made: its token will be stored there.
     readConfig(io);
-    const { createLogSink, startServer } = await import('../../server/serve.ts');
+    const { createLogSink, createTestClock, startServer } = await import('../../server/serve.ts');
     const server = await startServer({
       db,
       host: values.host ?? '127.0.0.1',
@@ -65,7 +68,7 @@ export const serve = command({
       behindProxy: values.behindProxy ?? [],
       logFormat: settings.quiet ? 'none' : logFormatFor(values.logFormat, io),
       logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
-      clock: clockFrom(values.clock, io),
+      clock: values.clock === undefined ? io.now : createTestClock(values.clock),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
       ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
       ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
@@ -82,7 +85,7 @@ export const serve = command({
       kind: 'done',
       data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db },
       quiet: [server.url],
-      notes: readyNotes(served, access, io),
+      notes: [...readyNotes(served, access, io), ...(values.clock === undefined ? [] : [stoppedClock(values.clock)])],
       afterwards: () => stopped(io.stop),
     };
   },
@@ -99,12 +102,6 @@ async function warnOfOpenKey(tlsKey: string | undefined, { io, say }: CommandCon
 function logFormatFor(given: 'auto' | LogFormat | undefined, { stderr }: Io): LogFormat {
   if (given !== undefined && given !== 'auto') return given;
   return stderr.isTTY ? 'pretty' : 'json';
-}
-
-function clockFrom(start: number | undefined, io: Io): () => number {
-  if (start === undefined) return io.now;
-  const offset = start - io.now();
-  return () => io.now() + offset;
 }
 
 /** A server as it is shown: its database without a password. */
@@ -174,6 +171,13 @@ const plainHttp: Note = {
   tone: 'warning',
   text: 'this is plain HTTP beyond this machine: tokens can be overheard. Put TLS before it, or use --tls-cert.',
 };
+
+const stoppedClock = (epochMs: number): Note => ({
+  tone: 'warning',
+  text:
+    `this is a test clock: it stands at ${toInstant(epochMs)} until an admin token moves it with POST /_test/clock. ` +
+    'Without --clock the server keeps the time.',
+});
 
 function stopped(stop: AbortSignal): Promise<void> {
   return new Promise((done) => {

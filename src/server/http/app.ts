@@ -1,11 +1,13 @@
 import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
+import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange, HttpResponse } from './messages.ts';
 import { answer } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
+import { answerMove } from './test-clock.ts';
 
 /** The service as a Hono application: `app.fetch(request, exchange)`. It never rejects. */
 export type App = Hono<Env>;
@@ -26,6 +28,10 @@ export function createApp(parts: AppParts): App {
 
   for (const route of listRoutes()) {
     on(route.endpoint.method, route.endpoint.path, ({ request }) => answer(parts, route, request));
+  }
+  const { testClock } = parts;
+  if (testClock !== undefined) {
+    on(moveTestClock.method, moveTestClock.path, ({ request }) => answerMove(parts, testClock, request));
   }
   on('GET', '/health', () => json(200, { status: 'ok' }));
   on('GET', '/ready', () => readiness(parts));

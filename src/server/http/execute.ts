@@ -13,6 +13,7 @@ import {
   fingerprintOf,
   readIdempotencyKey,
 } from '../idempotency/exactly-once.ts';
+import type { TestClock } from '../test-clock.ts';
 import type { AddressOf } from './client-address.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
@@ -34,6 +35,8 @@ export interface AppParts {
   readonly exactlyOnce: ExactlyOnce;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly turns?: Turns;
+  /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
+  readonly testClock?: TestClock | undefined;
   /** A fixed token and its caller: the owner of a database that is opened in process. */
   readonly owner?: { readonly token: string; readonly caller: Caller };
   now(): Instant;

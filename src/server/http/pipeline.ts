@@ -82,7 +82,7 @@ interface Counted {
 }
 
 /** Authenticates the caller and applies the rate limit. Throws ApiError `invalidToken` or `rateLimited`. */
-async function authenticateWithinLimits(
+export async function authenticateWithinLimits(
   { store, limiter, owner }: AppParts,
   request: HttpRequest,
   { now, ipAddress, headers }: Counted & { now: Instant },

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Repositories, Store } from '../../store/store.ts';
+import type { TestClock } from '../test-clock.ts';
 
 /** Background work of a server. */
 export interface Job {
@@ -42,19 +43,31 @@ export interface Jobs {
   stop(): Promise<void>;
 }
 
+/** What jobs work with. */
+interface JobParts {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Each time it is moved, the jobs that are due then run, one after the other. */
+  readonly testClock?: TestClock | undefined;
+}
+
 /** Runs jobs, each at its interval and never twice at one time, until they are stopped. A failed run is logged. */
-export function startJobs(jobs: readonly Job[], parts: { store: Store; log: Logger }): Jobs {
+export function startJobs(jobs: readonly Job[], parts: JobParts): Jobs {
   const runners = new Map(jobs.map((job) => [job.name, startJob(job, parts)]));
+  const stopListening = parts.testClock?.onMoved(async () => {
+    for (const { runIfDue } of runners.values()) await runIfDue();
+  });
   return {
     wake: (name) => runners.get(name)?.wake(),
     health: () => [...runners.values()].map(({ health }) => health()),
     stop: async () => {
+      stopListening?.();
       await Promise.all([...runners.values()].map(({ stop }) => stop()));
     },
   };
 }
 
-function startJob(job: Job, { store, log }: { store: Store; log: Logger }) {
+function startJob(job: Job, { store, log }: JobParts) {
   const stopping = new AbortController();
   const context: JobContext = {
     log,
@@ -93,11 +106,16 @@ function startJob(job: Job, { store, log }: { store: Store; log: Logger }) {
     if (!stopping.signal.aborted) running ??= runWhileWanted();
   }
 
-  const timer = setInterval(() => {
+  /** Resolves once nothing is wanted any more. */
+  async function runIfDue(): Promise<void> {
     if (job.isDue?.() ?? true) wake();
-  }, job.everyMs).unref();
+    await running;
+  }
+
+  const timer = setInterval(() => void runIfDue(), job.everyMs).unref();
   return {
     wake,
+    runIfDue,
     health: (): JobHealth => ({ name: job.name, state: running === null ? 'waiting' : 'running', runs, failures }),
     async stop() {
       clearInterval(timer);
