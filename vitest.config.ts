@@ -6,7 +6,7 @@ const built = 'test/support/build.ts';
 /** Test files by what they need. One that is in no list needs nothing, and is of the project `unit`. */
 const needs = {
   /** A PostgreSQL server. */
-  engines: ['test/{api,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
+  engines: ['test/{api,model,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
     'test/{built,house}/**/*.test.ts',

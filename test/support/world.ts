@@ -106,6 +106,8 @@ export async function createWorld(
     readonly engine?: Engine;
     /** Requests per minute and token; without it, more than any test makes. */
     readonly perMinute?: number;
+    /** Look-ups of unknown keys per minute and token; null is without limit. */
+    readonly lookupsPerMinute?: number | null;
     /** Networks of proxies that are trusted. */
     readonly behindProxy?: readonly string[];
     /** Takes the log, as JSON lines. */
@@ -125,7 +127,7 @@ export async function createWorld(
     store,
     door: 'http',
     log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
-    limiter: createRateLimiter(options.perMinute ?? 1_000_000),
+    limiter: createRateLimiter(options.perMinute ?? 1_000_000, options.lookupsPerMinute),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf: createSigners(),
     exactlyOnce: createExactlyOnce(store, random),

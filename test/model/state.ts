@@ -1,0 +1,131 @@
+/** What one sequence of operations has made, as the rules of the service say; instants in milliseconds since 1970. */
+export interface Model {
+  /** Tells this sequence's names from those of others in the same account. */
+  readonly name: string;
+  now: number;
+  readonly products: Product[];
+  /** Deleted ones stay, so that requests name what is not there any more. */
+  readonly customers: Customer[];
+  /** Deleted ones stay. */
+  readonly keys: Key[];
+  /** By idempotency key: what was answered, until it is cleaned up. */
+  readonly answers: Map<string, StoredAnswer>;
+  /** Requests that were sent under an idempotency key, to be sent again. */
+  readonly sent: KeyedStep[];
+}
+
+export interface Product {
+  readonly id: string;
+  active: boolean;
+}
+
+export interface Customer {
+  /** Empty until it is read: the answer to a new key does not tell it. */
+  id: string;
+  name: string;
+  email: string | null;
+  active: boolean;
+  isDeleted: boolean;
+  updatedAt: number;
+}
+
+export interface Key {
+  readonly text: string;
+  readonly product: Product;
+  readonly createdAt: number;
+  /** The last change of the licence, or of how many devices it has. */
+  updatedAt: number;
+  customer: Customer | null;
+  maxActivations: number | null;
+  expiresAt: number | null;
+  metadata: Readonly<Record<string, unknown>>;
+  allowedHosts: readonly string[] | null;
+  licenseType: 'node-locked' | 'floating';
+  maxSessions: number | null;
+  heartbeatSeconds: number;
+  leaseSeconds: number;
+  customerCanSelfReset: boolean;
+  isBlocked: boolean;
+  isDeleted: boolean;
+  /** In the order in which they were activated. */
+  devices: Device[];
+  sessions: Session[];
+}
+
+export interface Device {
+  hostId: string;
+  tag: string | null;
+  activatedAt: number;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly hostId: string | null;
+  expiresAt: number;
+}
+
+export interface StoredAnswer {
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** A request, and what the rules say of it at the time when it is sent. */
+export interface Step {
+  readonly request: Request;
+  readonly predict: () => Expected;
+  /** What `GET /key/why` is asked before. */
+  readonly why?: { readonly key: Key; readonly action: string; readonly hostId: string | null };
+  /** Keys that are read and compared afterwards. */
+  touched(): readonly Key[];
+}
+
+export interface KeyedStep {
+  readonly step: Step;
+  readonly idempotencyKey: string;
+}
+
+export interface Request {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export type Expected = Refusal | Success;
+
+/** A refusal; its message where the API description gives one. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: number;
+}
+
+/** A success: what the answer holds at least, and what it changes. */
+export interface Success {
+  readonly status: 200 | 201;
+  readonly body: object;
+  apply(body: Answered): void;
+}
+
+/** Whatever JSON says. */
+export type Answered = ReturnType<typeof JSON.parse>;
+
+export const isRefusal = (expected: Expected): expected is Refusal => 'code' in expected;
+
+export const newModel = (name: string, now: number): Model => ({
+  name,
+  now,
+  products: [],
+  customers: [],
+  keys: [],
+  answers: new Map(),
+  sent: [],
+});
+
+/** The one of a list that a number of a generated operation means; undefined when the list is empty. */
+export const pick = <T>(list: readonly T[], number: number): T | undefined => list[number % list.length];
+
+/** The sessions whose lease has not run out. */
+export const liveSessions = (key: Key, now: number): Session[] =>
+  key.sessions.filter(({ expiresAt }) => expiresAt > now);

@@ -1,0 +1,34 @@
+/** Milliseconds since 1970 as the service writes an instant. */
+export const instantAt = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** A length of time in calendar units. */
+export interface Span {
+  readonly months?: number;
+  readonly days?: number;
+  readonly seconds?: number;
+}
+
+/** The same day of the month so many months later, or the last one of a month that lacks it; then days and seconds. */
+export function later(epochMs: number, { months = 0, days = 0, seconds = 0 }: Span): number {
+  const from = new Date(epochMs);
+  const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + months;
+  const [year, monthOfYear] = [Math.floor(month / 12), month % 12];
+  const day = Math.min(from.getUTCDate(), daysIn(year, monthOfYear));
+  const midnight = epochMs - (epochMs % DAY_MS);
+  return Date.UTC(year, monthOfYear, day) + (epochMs - midnight) + days * DAY_MS + seconds * 1_000;
+}
+
+/** A span as ISO 8601 writes it. */
+export function durationText({ months = 0, days = 0, seconds = 0 }: Span): string {
+  const date = (months === 0 ? '' : `${months}M`) + (days === 0 ? '' : `${days}D`);
+  return `P${date}${seconds === 0 && date !== '' ? '' : `T${seconds}S`}`;
+}
+
+const DAY_MS = 86_400_000;
+
+const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function daysIn(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 1 && isLeap ? 29 : (LENGTHS[month] ?? 31);
+}
