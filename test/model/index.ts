@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
   },
 });
 
-const [count, seed] = [Number(options.sequences), Number(options.seed)];
-if (!Number.isSafeInteger(count) || count < 1) end(`--sequences ${options.sequences} is not a number of sequences`);
+const [runs, seed] = [Number(options.sequences), Number(options.seed)];
+if (!Number.isSafeInteger(runs) || runs < 1) end(`--sequences ${options.sequences} is not a number of sequences`);
 if (!Number.isSafeInteger(seed)) end(`--seed ${options.seed} is not a whole number`);
 const unknown = options.engine.filter((name) => !['sqlite', 'postgres'].includes(name));
 if (unknown.length > 0) end(`--engine ${unknown} is neither sqlite nor postgres`);
@@ -27,11 +27,12 @@ let failed = false;
 for (const name of options.engine) {
   await using open = await openEngine(name).catch(endUnavailable);
   const start = performance.now();
-  const { sequences, difference } = await checkSequences(open.engine, { count, seed });
+  const { sequences, difference, outcomes } = await checkSequences(open.engine, { runs, seed });
   const seconds = ((performance.now() - start) / 1_000).toFixed(0);
   print(
     `${open.engine.name}: ${sequences} sequences, seed ${seed}, ${seconds} s${difference === null ? '' : ', FAILED'}`,
   );
+  for (const [name, times] of [...outcomes].sort()) print(`  ${String(times).padStart(8)}  ${name}`);
   if (difference !== null) print(`${difference}\n`);
   failed ||= difference !== null;
 }

@@ -1,11 +1,22 @@
 import { deepStrictEqual, partialDeepStrictEqual } from 'node:assert/strict';
+import { apiErrors } from '../../src/contract/errors.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
-import type { World } from '../support/world.ts';
-import type { Move, Operation } from './operations.ts';
+import type { Answer, World } from '../support/world.ts';
+import { isOffered, type Move, type Operation } from './operations.ts';
 import { planStep } from './rules/index.ts';
-import { customerViewOf, viewOf } from './rules/keys.ts';
+import { addressOf, customerViewOf, viewOf } from './rules/keys.ts';
 import { refusals } from './rules/use.ts';
-import { isRefusal, type Key, type KeyedStep, type Model, newModel, pick, type Step } from './state.ts';
+import {
+  type Expected,
+  isRefusal,
+  type Key,
+  type KeyedStep,
+  liveSessions,
+  type Model,
+  newModel,
+  pick,
+  type Step,
+} from './state.ts';
 import { instantAt, later } from './time.ts';
 
 const DAWN = Date.parse('2026-01-30T10:00:00.000Z');
@@ -16,14 +27,14 @@ export class Difference extends Error {
 }
 
 /** Plays a sequence in a world and beside it in a model. Throws {@link Difference}. */
-export async function play(world: World, name: string, moves: readonly Move[]): Promise<void> {
+export async function play(world: World, name: string, moves: readonly Move[], count: Count): Promise<void> {
   const model = newModel(name, DAWN);
   world.setNow(instantAt(DAWN));
   for (let index = 0; index < 2; index += 1) {
     model.products.push({ id: (await world.product(`${name}-${index}`)).id, active: true });
   }
   const log: string[] = [];
-  const player = createPlayer(world, model, (line) => log.push(line));
+  const player = createPlayer(world, model, { note: (line) => log.push(line), count });
   try {
     for (const move of moves) await player.move(move);
     for (const key of model.keys) await player.compare(key);
@@ -33,7 +44,15 @@ export async function play(world: World, name: string, moves: readonly Move[]): 
   }
 }
 
-function createPlayer(world: World, model: Model, note: (line: string) => void) {
+/** Told of each answer: what was asked, and its status with the code of a refusal. */
+export type Count = (request: string, outcome: string) => void;
+
+interface Listener {
+  note(line: string): void;
+  readonly count: Count;
+}
+
+function createPlayer(world: World, model: Model, { note, count }: Listener) {
   async function move({ operation, isKeyed }: Move): Promise<void> {
     if (operation.kind === 'advance') return setTime(later(model.now, operation.span));
     if (operation.kind === 'advanceTo')
@@ -64,18 +83,21 @@ function createPlayer(world: World, model: Model, note: (line: string) => void) 
     const { method, path, body } = step.request;
     const stored = idempotencyKey === null ? undefined : model.answers.get(idempotencyKey);
     const expected = step.predict();
+    const explained = stored === undefined ? await explain(step) : null;
     const headers = idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey };
     const answer = await world.call('admin', method, path, body, headers);
     note(
       `${method} ${path} ${JSON.stringify(body) ?? ''} ${idempotencyKey ?? ''} → ${answer.status} ${answer.text.slice(0, 200)}`,
     );
 
+    count(`${method} ${path.replace(/\?.*/, '')}`, outcomeOf(answer, stored !== undefined));
     if (stored !== undefined) {
       if (stored.fingerprint !== fingerprintOf(step))
         return partialDeepStrictEqual({ ...answer.body, status: answer.status }, refusals.keyReused);
       const replayed = { status: answer.status, text: answer.text, mark: answer.headers['idempotency-replayed'] };
       return deepStrictEqual(replayed, { status: stored.status, text: stored.text, mark: 'true' });
     }
+    if (explained !== null) compareExplanation(explained, answer, expected);
     if (isRefusal(expected)) {
       deepStrictEqual({ status: answer.status, code: answer.body.code }, expected);
     } else {
@@ -93,6 +115,14 @@ function createPlayer(world: World, model: Model, note: (line: string) => void) 
     for (const key of step.touched()) await compare(key);
   }
 
+  /** Asks whether a step would be allowed, before it is made. */
+  async function explain({ why }: Step): Promise<Answer | null> {
+    if (why === undefined || !isOffered('keys.why')) return null;
+    const { key, action, hostId } = why;
+    const query = new URLSearchParams({ ...addressOf(key), action, ...(hostId !== null && { hostId }) });
+    return world.call('admin', 'GET', `/key/why?${query}`);
+  }
+
   /** Reads a licence and compares the whole of it. */
   async function compare(key: Key): Promise<void> {
     const query = new URLSearchParams({ productId: key.product.id, licenseKey: key.text });
@@ -107,13 +137,50 @@ function createPlayer(world: World, model: Model, note: (line: string) => void) 
       { devices: byHost(devices), customer },
       { devices: byHost(expected), customer: customerViewOf(key) },
     );
-    const times = devices.map(({ activationTime }: Device) => activationTime);
-    deepStrictEqual(times, times.toSorted());
     partialDeepStrictEqual(license, view);
-    partialDeepStrictEqual(Object.keys(license.metadata).sort(), Object.keys(view.metadata).sort());
+    deepStrictEqual(license.metadata, view.metadata);
+    compareChange(key, Date.parse(license.updatedAt));
+    if (!isOffered('sessions.list')) return;
+    const sessions = await world.call('admin', 'GET', `/session/list?${query}`);
+    const live = liveSessions(key, model.now).map(({ id, hostId, expiresAt }) => ({
+      id,
+      hostId,
+      expiresAt: instantAt(expiresAt),
+    }));
+    deepStrictEqual(byId(sessions.body.data.map(sessionOf)), byId(live));
   }
 
   return { move, compare };
+}
+
+/** The explanation that was given before has to agree with what happened. */
+function compareExplanation(explained: Answer, answer: Answer, expected: Expected): void {
+  const outcome = { status: answer.status, code: answer.body.code };
+  if (explained.status === 404) {
+    deepStrictEqual(outcome, refusals.notFound);
+    return;
+  }
+  const { allowed, rules } = explained.body.data;
+  // That a file needs an end is a matter of the request, not of the licence.
+  if (isRefusal(expected) && expected.status === 400) return;
+  const failed: Rule | undefined = rules.find(({ passed }: Rule) => !passed);
+  deepStrictEqual(
+    { allowed, failed: failed !== undefined },
+    { allowed: answer.status === 200, failed: answer.status !== 200 },
+  );
+  if (failed === undefined) return;
+  const known = Object.entries(apiErrors).find(([reason]) => reason === failed.reason)?.[1];
+  deepStrictEqual(outcome, { status: known?.status, code: known?.code }, `the explanation is ${failed.reason}`);
+}
+
+function outcomeOf({ status, body }: Answer, isKnown: boolean): string {
+  const outcome = status < 300 ? String(status) : `${status}/${body.code}`;
+  return isKnown ? `again ${outcome}` : outcome;
+}
+
+interface Rule {
+  readonly passed: boolean;
+  readonly reason?: string;
 }
 
 interface Device {
@@ -127,13 +194,42 @@ const deviceOf = ({ hostId, deviceTag, activationTime }: Device): Device => ({ h
 /** By host: those of one millisecond are listed in any order. */
 const byHost = (devices: readonly Device[]): Device[] => devices.toSorted((a, b) => (a.hostId < b.hostId ? -1 : 1));
 
-/** What is to come: ends of licences and leases, and of the time for which answers are kept. */
+interface Session {
+  readonly id: string;
+  readonly hostId: string | null;
+  readonly expiresAt: string;
+}
+
+const sessionOf = ({ id, hostId, expiresAt }: Session): Session => ({ id, hostId, expiresAt });
+
+const byId = (sessions: readonly Session[]): Session[] => sessions.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+/** Compares the instant of the last change with what has happened since it was read last. */
+function compareChange(key: Key, updatedAt: number): void {
+  const { change } = key;
+  const isRight =
+    change === 'none'
+      ? updatedAt === key.updatedAt
+      : change === 'terms'
+        ? updatedAt > key.updatedAt
+        : updatedAt >= key.updatedAt;
+  if (!isRight) {
+    throw new Error(
+      `after ${change} changed, updatedAt is ${instantAt(updatedAt)}; it was ${instantAt(key.updatedAt)}`,
+    );
+  }
+  if (updatedAt !== key.updatedAt) key.earlier.push(key.updatedAt);
+  key.updatedAt = updatedAt;
+  key.change = 'none';
+}
+
+/** What is to come, the next first: ends of licences and leases, and of the time for which answers are kept. */
 function endsOf({ keys, answers, now }: Model): number[] {
   const ends = [
     ...keys.flatMap(({ expiresAt, sessions }) => [expiresAt ?? 0, ...sessions.map((session) => session.expiresAt)]),
     ...[...answers.values()].map(({ at }) => later(at, { days: 1 })),
   ];
-  return ends.filter((end) => end >= now);
+  return ends.filter((end) => end > now).sort((a, b) => a - b);
 }
 
 const fingerprintOf = ({ request: { method, path, body } }: KeyedStep['step']): string =>

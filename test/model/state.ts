@@ -1,3 +1,5 @@
+import type { Span } from './time.ts';
+
 /** What one sequence of operations has made, as the rules of the service say; instants in milliseconds since 1970. */
 export interface Model {
   /** Tells this sequence's names from those of others in the same account. */
@@ -26,18 +28,29 @@ export interface Customer {
   email: string | null;
   active: boolean;
   isDeleted: boolean;
-  updatedAt: number;
 }
 
 export interface Key {
   readonly text: string;
   readonly product: Product;
+  readonly reference: string | null;
   readonly createdAt: number;
-  /** The last change of the licence, or of how many devices it has. */
+  /** As it was read last: see `Change`. */
   updatedAt: number;
+  /** What has changed since then. */
+  change: Change;
+  /** What `updatedAt` was before. */
+  readonly earlier: number[];
   customer: Customer | null;
   maxActivations: number | null;
   expiresAt: number | null;
+  /** How long it lasts from its first use. */
+  expiresAfter: Span | null;
+  /** How long after its end it may still be used. */
+  grace: Span | null;
+  features: Readonly<Record<string, unknown>>;
+  isTrial: boolean;
+  /** Free entries. */
   metadata: Readonly<Record<string, unknown>>;
   allowedHosts: readonly string[] | null;
   licenseType: 'node-locked' | 'floating';
@@ -52,6 +65,12 @@ export interface Key {
   sessions: Session[];
 }
 
+/**
+ * What the last instant of change has to tell: the same one when nothing has changed; the same or a later one when
+ * devices have; a later one when the vendor has changed the licence, so that a stale copy is known as one.
+ */
+export type Change = 'none' | 'devices' | 'terms';
+
 export interface Device {
   hostId: string;
   tag: string | null;
@@ -60,8 +79,15 @@ export interface Device {
 
 export interface Session {
   readonly id: string;
+  readonly key: Key;
+  readonly secret: string;
   readonly hostId: string | null;
+  /** What the next request signs. */
+  nonce: string;
+  /** What the last one has signed; null once it was accepted a second time. */
+  lastNonce: string | null;
   expiresAt: number;
+  isEnded: boolean;
 }
 
 export interface StoredAnswer {
@@ -128,4 +154,4 @@ export const pick = <T>(list: readonly T[], number: number): T | undefined => li
 
 /** The sessions whose lease has not run out. */
 export const liveSessions = (key: Key, now: number): Session[] =>
-  key.sessions.filter(({ expiresAt }) => expiresAt > now);
+  key.sessions.filter(({ expiresAt, isEnded }) => !isEnded && expiresAt > now);

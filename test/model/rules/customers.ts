@@ -19,6 +19,32 @@ export function createCustomer(model: Model, op: Operation<'createCustomer'>): S
   };
 }
 
+/** Changes a customer. */
+export function updateCustomer(model: Model, op: Operation<'updateCustomer'>): Step | null {
+  const customer = pick(model.customers, op.customer);
+  if (customer === undefined) return null;
+  const email = op.email === null ? undefined : emailOf(model, op.email);
+  const body = { ...(op.active !== null && { active: op.active }), ...(email !== undefined && { email }) };
+  return {
+    request: {
+      method: 'PUT',
+      path: `/customer/by-id?${new URLSearchParams({ customerId: customer.id })}`,
+      body,
+    },
+    touched: () => model.keys.filter((key) => key.customer === customer),
+    predict: () => {
+      if (Object.keys(body).length === 0) return refusals.invalid;
+      if (customer.isDeleted) return refusals.customerNotFound;
+      if (email !== undefined && isTaken(model, email, customer)) return refusals.emailTaken;
+      return {
+        status: 200,
+        body: { status: true, code: 0, data: { id: customer.id, name: customer.name, ...body } },
+        apply: () => void Object.assign(customer, body),
+      };
+    },
+  };
+}
+
 /** Deletes a customer; its keys stay, without one. */
 export function deleteCustomer(model: Model, op: Operation<'deleteCustomer'>): Step | null {
   const customer = pick(model.customers, op.customer);
@@ -35,7 +61,7 @@ export function deleteCustomer(model: Model, op: Operation<'deleteCustomer'>): S
         apply: () => {
           customer.isDeleted = true;
           for (const key of model.keys.filter(({ customer: owner }) => owner === customer))
-            Object.assign(key, { customer: null, updatedAt: model.now });
+            Object.assign(key, { customer: null, change: 'devices' });
         },
       };
     },
@@ -44,7 +70,7 @@ export function deleteCustomer(model: Model, op: Operation<'deleteCustomer'>): S
 
 /** Adds an active customer. */
 export function addCustomer(model: Model, { id, name, email }: Pick<Customer, 'id' | 'name' | 'email'>): Customer {
-  const customer = { id, name, email, active: true, isDeleted: false, updatedAt: model.now };
+  const customer = { id, name, email, active: true, isDeleted: false };
   model.customers.push(customer);
   return customer;
 }

@@ -1,8 +1,8 @@
 import type { Operation } from '../operations.ts';
 import { type Answered, type Customer, type Key, type Model, pick, type Step } from '../state.ts';
-import { instantAt, later } from '../time.ts';
+import { durationText, instantAt, later } from '../time.ts';
 import { addCustomer, emailOf, isTaken } from './customers.ts';
-import { refusals } from './use.ts';
+import { graceEnd, isActivated, refusals } from './use.ts';
 
 /** The fields that name one licence. */
 export const addressOf = ({ product, text }: Key) => ({ productId: product.id, licenseKey: text });
@@ -15,6 +15,7 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
   const email = op.customer.kind === 'new' ? emailOf(model, op.customer.email) : null;
   const expiresAt = op.expires ? later(model.now, op.expires) : null;
   const newCustomer = { name: model.name, ...(email !== null && { email }) };
+  const reference = op.reference === null ? null : `${model.name}-order-${op.reference}`;
   const isFloating = op.maxSessions !== null;
   return {
     request: {
@@ -23,6 +24,9 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
       body: {
         productId: product.id,
         ...(op.maxActivations !== null && { usesPerKey: String(op.maxActivations) }),
+        ...(reference !== null && { reference }),
+        ...(op.expiresAfter && { expiresAfter: durationText(op.expiresAfter) }),
+        ...(op.grace && { gracePeriod: durationText(op.grace) }),
         ...(op.expires === undefined ? {} : { expiryDate: expiresAt && instantAt(expiresAt) }),
         ...(given && { customerId: given.id }),
         ...(op.customer.kind === 'new' && { newCustomer }),
@@ -35,7 +39,9 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
     },
     touched: () => model.keys.slice(-1),
     predict: () => {
+      if (op.expiresAfter !== null && op.expires !== undefined) return refusals.invalid;
       if (!product.active) return refusals.notFound;
+      if (reference !== null && isReferenceTaken(model, reference)) return refusals.referenceTaken;
       if (given?.isDeleted) return refusals.customerNotFound;
       if (op.customer.kind === 'new' && isTaken(model, email)) return refusals.emailTaken;
       return {
@@ -47,13 +53,19 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
           model.keys.push({
             text,
             product,
+            reference,
             createdAt: model.now,
             updatedAt: model.now,
+            change: 'none',
+            earlier: [],
             customer,
             maxActivations: op.maxActivations,
-            // A request that is sent again later still says the instant of its first time.
-            expiresAt: op.expires === undefined ? later(model.now, { months: 1 }) : expiresAt,
-            metadata: { features: {}, is_trial: false, ...op.metadata },
+            expiresAt: op.expires === undefined ? defaultEnd(model, op) : expiresAt,
+            expiresAfter: op.expiresAfter,
+            grace: op.grace,
+            features: op.metadata?.features ?? {},
+            isTrial: op.metadata?.is_trial ?? false,
+            metadata: op.metadata?.order === undefined ? {} : { order: op.metadata.order },
             allowedHosts: op.allowedHosts,
             licenseType: isFloating ? 'floating' : 'node-locked',
             maxSessions: op.maxSessions || null,
@@ -71,15 +83,26 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
   };
 }
 
+/** The end of a key that is created without one: its first use sets it, or it comes after a month. */
+const defaultEnd = ({ now }: Model, { expiresAfter }: Operation<'create'>): number | null =>
+  expiresAfter === null ? later(now, { months: 1 }) : null;
+
+const isReferenceTaken = ({ keys }: Model, reference: string): boolean =>
+  keys.some((key) => !key.isDeleted && key.reference === reference);
+
 /** The licence as an admin reads it. */
 export const viewOf = (key: Key) => ({
   key: key.text,
+  reference: key.reference,
   productId: key.product.id,
   maxActivations: key.maxActivations,
   activations: key.devices.length,
-  activated: key.devices.length > 0 && !key.isBlocked,
-  expirationDate: key.expiresAt === null ? null : instantAt(key.expiresAt),
-  metadata: key.metadata,
+  activated: isActivated(key),
+  expirationDate: instantOrNull(key.expiresAt),
+  expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
+  gracePeriod: key.grace && durationText(key.grace),
+  graceUntil: instantOrNull(graceEnd(key)),
+  metadata: { ...key.metadata, features: key.features, is_trial: key.isTrial },
   allowedHosts: key.allowedHosts,
   licenseType: key.licenseType,
   maxConcurrentSessions: key.maxSessions,
@@ -93,8 +116,9 @@ export const viewOf = (key: Key) => ({
     activationTime: instantAt(activatedAt),
   })),
   createdAt: instantAt(key.createdAt),
-  updatedAt: instantAt(key.updatedAt),
 });
+
+const instantOrNull = (at: number | null): string | null => (at === null ? null : instantAt(at));
 
 /** Its customer, as it stands beside it. */
 export const customerViewOf = ({ customer }: Key) =>
