@@ -1,4 +1,5 @@
 import type { Files } from './checkout.ts';
+import { modelPlants, modelRun } from './model-plants.ts';
 
 /** A defect, and the part of the gate that must find it. */
 export interface Plant {
@@ -34,6 +35,7 @@ export const controls: readonly Control[] = [
     command: script('test', unit, engines),
   },
   { title: 'the README', command: script('test', 'test/readme.test.ts') },
+  { title: 'random sequences beside the model', command: modelRun },
 ];
 
 export const plants: readonly Plant[] = [
@@ -106,4 +108,5 @@ export const plants: readonly Plant[] = [
     command: script('test', 'test/readme.test.ts'),
     says: /planted/,
   },
+  ...modelPlants,
 ];

@@ -1,0 +1,51 @@
+import type { Plant } from './plants.ts';
+
+/** Enough sequences to find each of the defects below. */
+export const modelRun: readonly string[] = [
+  'node',
+  'test/model/index.ts',
+  '--engine',
+  'sqlite',
+  '--sequences',
+  '300',
+  '--seed',
+  '1',
+];
+
+const says = /^SQLite: \d+ sequences, seed 1, .*FAILED$/m;
+
+/** Defects in the rules, each of which random sequences beside the model must find. */
+export const modelPlants: readonly Plant[] = [
+  {
+    title: 'a slot that is not freed',
+    files: { 'src/store/tables/keys.ts': swap("l('activations', '-', $.count)", "l('activations', '-', 0)") },
+    command: modelRun,
+    says,
+  },
+  {
+    title: 'a lease that lasts a millisecond longer',
+    files: {
+      'src/store/tables/sessions.ts': (old) =>
+        swap(
+          "'expires_at', '>', $.now",
+          "'expires_at', '>=', $.now",
+        )(swap("'expires_at', '<=', $.now", "'expires_at', '<', $.now")(old)),
+    },
+    command: modelRun,
+    says,
+  },
+  {
+    title: 'a licence that lasts a millisecond longer',
+    files: { 'src/domain/term.ts': swap('now < expirationDate', 'now <= expirationDate') },
+    command: modelRun,
+    says,
+  },
+];
+
+/** Puts a text in the place of another one, which has to be there. */
+function swap(before: string, after: string): (old: string) => string {
+  return (old) => {
+    if (!old.includes(before)) throw new Error(`nothing to plant in: ${before}`);
+    return old.replaceAll(before, after);
+  };
+}
