@@ -3,20 +3,16 @@ import { expect, it } from 'vitest';
 import { createRandom } from '../../faults/random.ts';
 import { createFolder, engines } from '../support/engines.ts';
 import { type Fight, fight, SEATS } from './floating.ts';
-import { isOffered } from './operations.ts';
 
 const SEED = 20_261_121;
 const TIMEOUT_MS = 120_000;
 
-/** Sessions that cannot report themselves do not fight. */
-const fights = it.runIf(isOffered('keys.heartbeat'));
-
-fights('gives ten seats to fifty clients, and each lapsed one again, on SQLite', { timeout: TIMEOUT_MS }, async () => {
+it('gives ten seats to fifty clients, and each lapsed one again, on SQLite', { timeout: TIMEOUT_MS }, async () => {
   await using folder = await createFolder();
   expectFair(await fight(join(folder.path, 'lkm.db'), { servers: 1, random: createRandom(SEED) }));
 });
 
-fights('does so with two replicas on PostgreSQL', { timeout: TIMEOUT_MS }, async () => {
+it('does so with two replicas on PostgreSQL', { timeout: TIMEOUT_MS }, async () => {
   const postgres = engines.find(({ name }) => name === 'PostgreSQL');
   if (postgres === undefined) throw new Error('there is no PostgreSQL');
   await using database = await postgres.createDatabase();

@@ -62,11 +62,20 @@ interface MetadataChange {
   readonly order?: string | null;
 }
 
+/** Whether the contract has an operation. */
+const isOffered = (name: string): boolean => listEndpoints().some((each) => each.name === name);
+
+/** Whether keys have references, terms from the first use and times of grace. */
+export const hasTerms = isOffered('keys.update');
+
+const ifTerms = <T>(arbitrary: fc.Arbitrary<T | null>): fc.Arbitrary<T | null> =>
+  hasTerms ? arbitrary : fc.constant(null);
+
 const kinds = {
   create: weighted(5, 'keys.create', {
     kind: fc.constant('create'),
     product: number,
-    reference: fc.constantFrom(null, null, 0, 1),
+    reference: ifTerms(fc.constantFrom(null, null, 0, 1)),
     customer: fc.oneof(
       fc.record({ kind: fc.constant('none') }),
       fc.record({ kind: fc.constant('given'), number }),
@@ -75,8 +84,8 @@ const kinds = {
     maxActivations: limit,
     /** Undefined: the default. */
     expires: fc.constantFrom<Span | null | undefined>(undefined, ...ends),
-    expiresAfter: fc.option(span, { freq: 1 }).chain((after) => fc.constantFrom(null, null, after)),
-    grace: fc.constantFrom(null, null, ...spans),
+    expiresAfter: ifTerms(fc.option(span, { freq: 1 }).chain((after) => fc.constantFrom(null, null, after))),
+    grace: ifTerms(fc.constantFrom(null, null, ...spans)),
     /** Null: node-locked; 0: without limit. */
     maxSessions: fc.option(fc.nat({ max: 3 }), { freq: 2 }),
     leaseSeconds,
@@ -184,9 +193,6 @@ export interface Move {
   readonly operation: Operation;
   readonly isKeyed: boolean;
 }
-
-/** Whether the contract has an operation. */
-export const isOffered = (name: string): boolean => listEndpoints().some((each) => each.name === name);
 
 const offered = Object.values(kinds).filter(({ operation }) => operation === null || isOffered(operation));
 

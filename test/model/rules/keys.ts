@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.ts';
+import { hasTerms, type Operation } from '../operations.ts';
 import { type Answered, type Customer, type Key, type Model, pick, type Step } from '../state.ts';
 import { durationText, instantAt, later } from '../time.ts';
 import { addCustomer, emailOf, isTaken } from './customers.ts';
@@ -93,15 +93,17 @@ const isReferenceTaken = ({ keys }: Model, reference: string): boolean =>
 /** The licence as an admin reads it. */
 export const viewOf = (key: Key) => ({
   key: key.text,
-  reference: key.reference,
   productId: key.product.id,
   maxActivations: key.maxActivations,
   activations: key.devices.length,
   activated: isActivated(key),
   expirationDate: instantOrNull(key.expiresAt),
-  expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
-  gracePeriod: key.grace && durationText(key.grace),
-  graceUntil: instantOrNull(graceEnd(key)),
+  ...(hasTerms && {
+    reference: key.reference,
+    expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
+    gracePeriod: key.grace && durationText(key.grace),
+    graceUntil: instantOrNull(graceEnd(key)),
+  }),
   metadata: { ...key.metadata, features: key.features, is_trial: key.isTrial },
   allowedHosts: key.allowedHosts,
   licenseType: key.licenseType,
