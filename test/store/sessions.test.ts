@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import type { License } from '../../src/domain/license.ts';
+import { addSeconds } from '../../src/domain/time.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Session } from '../../src/store/tables/sessions.ts';
+import { now } from '../domain/examples.ts';
+import { engines } from '../support/engines.ts';
+import { stock } from '../support/shelf.ts';
+
+const session = ({ accountId, id: licenseId }: License, id: string, expiresAt: Instant): Session => ({
+  accountId,
+  licenseId,
+  id,
+  hostId: null,
+  tag: null,
+  userIdentifier: null,
+  secret: 'secret',
+  nonce: 'nonce',
+  previousNonce: null,
+  expiresAt,
+  createdAt: now,
+});
+
+/** Leases sessions of the licence that end so many seconds from now. */
+async function lease(store: Store, license: License, ...ends: readonly number[]): Promise<Session[]> {
+  const sessions = ends.map((seconds, i) => session(license, `${license.id}_ses_${i}`, addSeconds(now, seconds)));
+  await store.transaction(async (rows) => {
+    for (const each of sessions) await rows.sessions.insert(each);
+  });
+  return sessions;
+}
+
+describe.each(engines)('sessions on $name', (engine) => {
+  it('that have ended are removed and returned, so many at a time, those that ended first before the others', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const [later, first, second, live] = await lease(store, license, 0, -20, -10, 1);
+    const remove = (most: number) => store.transaction((rows) => rows.sessions.removeLapsed(now, { most }));
+    expect(await remove(2)).toEqual([first, second]);
+    expect(await remove(2)).toEqual([later]);
+    expect(await remove(2)).toEqual([]);
+    expect(await store.repositories.sessions.listLive(license, now)).toEqual([live]);
+  });
+
+  it('that have ended are removed of one licence alone where it is named', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const other = { ...license, id: 'lic_other', key: `${license.key}-2` as License['key'] };
+    await store.transaction((rows) => rows.keys.insert(other));
+    const [ended] = await lease(store, license, -1, 5);
+    const [elsewhere] = await lease(store, other, -1);
+    expect(await store.transaction((rows) => rows.sessions.removeLapsed(now, { license }))).toEqual([ended]);
+    expect(await store.transaction((rows) => rows.sessions.removeLapsed(now, { most: 10 }))).toEqual([elsewhere]);
+  });
+
+  it('that have ended are removed once, however many remove them', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const sessions = await lease(store, license, ...Array.from({ length: 30 }, (_, i) => -i));
+    const removed = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        store.transaction((rows) => rows.sessions.removeLapsed(now, i % 2 === 0 ? { most: 10 } : { license })),
+      ),
+    );
+    expect(
+      removed
+        .flat()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(sessions.map(({ id }) => id).sort());
+  });
+
+  it('that are prolonged while they end are either prolonged or removed', async () => {
+    await using database = await engine.createDatabase();
+    const { store } = database;
+    const license = await stock(store);
+    const sessions = await lease(store, license, ...Array.from({ length: 20 }, () => 0));
+    const before = addSeconds(now, -1);
+    const [removed, ...prolonged] = await Promise.all([
+      store.transaction((rows) => rows.sessions.removeLapsed(now, { license })),
+      ...sessions.map(({ accountId, id }) =>
+        store.transaction(async (rows) => {
+          const held = await rows.sessions.hold(accountId, id, before);
+          if (held === null) return [];
+          await rows.sessions.prolong(held, { nonce: 'n', previousNonce: null, expiresAt: addSeconds(now, 60) });
+          return [held];
+        }),
+      ),
+    ]);
+    const ids = [...removed, ...prolonged.flat()].map(({ id }) => id).sort();
+    expect(ids).toEqual(sessions.map(({ id }) => id).sort());
+    const live = await store.repositories.sessions.listLive(license, now);
+    expect(live.map(({ id }) => id).sort()).toEqual(
+      prolonged
+        .flat()
+        .map(({ id }) => id)
+        .sort(),
+    );
+  });
+});
