@@ -15,7 +15,9 @@ const Rule = z
   .looseObject({
     rule: z.string().meta({ description: 'Its name', examples: ['slot'] }),
     passed: z.boolean(),
-    detail: z.string().meta({ description: 'What it found, a sentence', examples: ['All 5 slots are taken.'] }),
+    detail: z
+      .string()
+      .meta({ description: 'What it found, a sentence', examples: ['No slot is free: 5 of 5 are taken.'] }),
     reason: z
       .string()
       .optional()
@@ -64,7 +66,7 @@ export const keyWhy = {
           { rule: 'term', passed: true, detail: 'The licence expires at 2027-11-21T10:00:00.000Z.' },
           { rule: 'customer', passed: true, detail: 'Its customer is active.' },
           { rule: 'host', passed: true, detail: 'Any host may use the licence.' },
-          { rule: 'slot', passed: false, detail: 'All 5 slots are taken.', reason: 'activationLimit' },
+          { rule: 'slot', passed: false, detail: 'No slot is free: 5 of 5 are taken.', reason: 'activationLimit' },
         ],
       },
     },

@@ -136,5 +136,9 @@ function judgeSlot({ license: { activations, maxActivations }, hostId, holdsSlot
 
 function judgeLimit(what: string, taken: number, most: number | null): Verdict {
   if (most === null) return { passed: true, detail: `The licence has any number of ${what}s.` };
-  return when(taken < most, `${taken} of ${most} ${what}s are taken.`, `All ${most} ${what}s are taken.`);
+  return when(
+    taken < most,
+    `${taken} of ${most} ${what}s are taken.`,
+    `No ${what} is free: ${taken} of ${most} are taken.`,
+  );
 }

@@ -131,7 +131,7 @@ describe('explains', () => {
       { rule: 'term', passed: false, detail: `The licence expired at ${past}.`, reason: 'licenseExpired' },
       { rule: 'customer', passed: true, detail: 'Its customer is active.' },
       { rule: 'host', passed: true, detail: 'Any host may use the licence.' },
-      { rule: 'slot', passed: false, detail: 'All 1 slots are taken.', reason: 'activationLimit' },
+      { rule: 'slot', passed: false, detail: 'No slot is free: 1 of 1 are taken.', reason: 'activationLimit' },
     ]);
   });
 

@@ -74,7 +74,7 @@ function waitHint(error: ApiError, { now }: Situation): Hint {
 export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   notActivated: ['No device holds a slot of this key, so there is none to free.'],
   activationLimit: [
-    ['See who uses it:', 'lkm keys get KEY -P ID'],
+    ['See who uses it:', 'lkm devices list KEY -P ID'],
     ['Free a slot:', 'lkm keys deactivate KEY -P ID --host-id HOST'],
   ],
   deviceNotAllowed: ['The key names the hosts that may use it: keys get shows them with --json.'],

@@ -76,6 +76,7 @@ function notesOn({ allowed, action, at, rules }: Explanation, subject: Parameter
   const verdict: Note = { tone: 'done', text: `${action} would work at ${moment(at)}` };
   if (allowed) return [verdict];
   const fixes = rules.flatMap(({ reason }) => (reason === undefined ? [] : fixesFor(reason, subject)));
-  const labelled = fixes.map((fix) => (typeof fix === 'string' ? fix : `  ${fix.join('  ')}`));
+  const width = Math.max(0, ...fixes.map(([label]) => label.length));
+  const labelled = fixes.map(([label, line]) => `  ${label.padEnd(width)}  ${line}`);
   return [`${action} would be refused at ${moment(at)}`, ...labelled].map((text) => ({ tone: 'hint', text }));
 }
