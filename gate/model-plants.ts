@@ -7,7 +7,7 @@ export const modelRun: readonly string[] = [
   '--engine',
   'sqlite',
   '--sequences',
-  '300',
+  '100',
   '--seed',
   '1',
 ];
