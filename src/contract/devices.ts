@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
-import { Device, licenseAddress } from './licenses.ts';
+import { Device, licenseAddress, Warning } from './licenses.ts';
 import { bare, plain } from './reply.ts';
 import { Count, HostId, text } from './scalars.ts';
 
@@ -57,6 +57,7 @@ export const keyDevices = {
       device: Device,
       activations: Count.describe('How many devices hold a slot, this one included'),
       maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
+      warning: Warning.optional(),
     }),
     example: {
       body: { productId, licenseKey, hostId },
@@ -116,7 +117,8 @@ export const keyDevices = {
     summary: 'Sign an offline licence file for a device',
     description:
       'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
-      'the device already holds one. The file ends with the licence, or after `ttl` if that is sooner.',
+      'the device already holds one. The file ends with the licence, or after `ttl` if that is sooner. Once the licence has expired, ' +
+      'the file ends with its time of grace.',
     method: 'POST',
     path: '/key/sign',
     scope: 'license:sign',
@@ -136,7 +138,10 @@ export const keyDevices = {
           }),
       })
       .meta({ id: 'SignKeyRequest' }),
-    reply: plain('SignKeyResponse', { file: z.string().describe('The licence file: JSON text') }),
+    reply: plain('SignKeyResponse', {
+      file: z.string().describe('The licence file: JSON text'),
+      warning: Warning.optional(),
+    }),
     example: { body: { productId, licenseKey, hostId, ttl: 86_400 }, reply: { file: examples.licenseFile } },
     errors: [
       'licenseNotFound',

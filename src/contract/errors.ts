@@ -2,6 +2,11 @@
 export interface ApiErrorDetail {
   readonly customerId?: string;
   readonly email?: string;
+  readonly reference?: string;
+  /** When it was changed last. */
+  readonly updatedAt?: string;
+  /** What uses it: `2 devices`. */
+  readonly inUse?: string;
 }
 
 interface KnownError {
@@ -55,7 +60,19 @@ export const apiErrors = {
   },
   requestInProgress: { status: 409, code: 3, message: 'A request with this idempotency key is in progress' },
   storedResponseMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
+  stale: {
+    status: 409,
+    code: 5,
+    message: ({ updatedAt }: ApiErrorDetail) => `It was changed meanwhile, at ${updatedAt}`,
+  },
+  inUse: { status: 409, code: 6, message: ({ inUse }: ApiErrorDetail) => `License is in use: ${inUse}` },
+  noEnd: { status: 409, code: 7, message: 'License has no end' },
   hostActivated: { status: 409, code: 8, message: 'Host is activated already' },
+  referenceTaken: {
+    status: 409,
+    code: 10,
+    message: ({ reference }: ApiErrorDetail) => `A key with reference ${reference} already exists`,
+  },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },

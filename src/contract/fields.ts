@@ -90,6 +90,13 @@ export function durationField() {
   );
 }
 
+/** A duration that is longer than nothing. */
+export function positiveDurationField() {
+  return durationField().refine(isPositive, 'Too small: must be longer than nothing');
+}
+
+const isPositive = (duration: Duration): boolean => Object.values(duration).some((amount) => amount > 0);
+
 function readDuration(written: string): Duration {
   const [, years, months, weeks, days, , hours, minutes, seconds] = durationShape.exec(written) ?? [];
   const count = (part = '0') => Number.parseInt(part, 10);
@@ -104,7 +111,8 @@ function readDuration(written: string): Duration {
   };
 }
 
-function writeDuration(duration: Duration): string {
+/** A duration as ISO 8601 writes it. */
+export function writeDuration(duration: Duration): string {
   const write = (names: readonly (keyof Duration)[]) =>
     names.map((unit) => (duration[unit] === 0 ? '' : `${duration[unit]}${unit.charAt(0).toUpperCase()}`)).join('');
   const time = write(['hours', 'minutes', 'seconds']);

@@ -1,6 +1,7 @@
 import { customers } from './customers.ts';
 import { keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
+import { keyChanges } from './key-changes.ts';
 import { keyWhy } from './key-why.ts';
 import { keys } from './keys.ts';
 import { products } from './products.ts';
@@ -13,7 +14,7 @@ export const apiVersion = '2026-11-21';
 
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
 export const contract = {
-  keys: { ...keys, ...keyDevices, ...keySessions, ...keyWhy },
+  keys: { ...keys, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges },
   sessions,
   customers,
   products,

@@ -2,17 +2,27 @@ import { z } from 'zod';
 import { NewCustomer } from './customers.ts';
 import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
-import { list } from './fields.ts';
+import { list, positiveDurationField } from './fields.ts';
 import {
-  DEFAULT_HEARTBEAT_SECONDS,
-  DEFAULT_LEASE_SECONDS,
+  HeartbeatSeconds,
+  heartbeatsWithinLease,
+  LeaseSeconds,
   LicenseDetails,
-  licenseAddress,
   licenseTypes,
   NewMetadata,
 } from './licenses.ts';
 import { bare, data } from './reply.ts';
-import { CustomerId, HostId, Instant, Limit, NumericString, ProductId, ShownKey } from './scalars.ts';
+import {
+  CustomerId,
+  HostId,
+  Instant,
+  LicenseKey,
+  Limit,
+  NumericString,
+  ProductId,
+  Reference,
+  ShownKey,
+} from './scalars.ts';
 
 const { productId, licenseKey } = examples.device;
 
@@ -34,27 +44,24 @@ export const keys = {
           description: 'How many devices may use the key, as text; absent or null means unlimited',
           examples: ['5'],
         }),
-        expiryDate: Instant.nullish().describe('When it expires; absent: a month after creation; null: never'),
+        expiryDate: Instant.nullish().describe(
+          'When it expires; absent: a month after creation, or what `expiresAfter` says; null: never',
+        ),
+        expiresAfter: positiveDurationField()
+          .optional()
+          .describe('How long it lasts from its first use, ISO 8601; not together with `expiryDate`'),
+        gracePeriod: positiveDurationField()
+          .optional()
+          .describe('How long after its end it may still be used, ISO 8601; absent: not at all'),
+        reference: Reference.optional(),
         customerId: CustomerId.nullish().describe('The customer it is for; not together with `newCustomer`'),
         newCustomer: NewCustomer.nullish().describe('Creates its customer; not together with `customerId`'),
         licenseType: z.enum(licenseTypes).optional().describe('Default node-locked'),
         maxConcurrentSessions: Limit.nullish().describe(
           'How many sessions a floating licence has; absent or null means unlimited. Only with licenseType floating',
         ),
-        heartbeatInterval: z
-          .int()
-          .min(60)
-          .max(86_400)
-          .optional()
-          .describe(
-            `Seconds between two reports of a session, at most sessionLeaseDuration; default ${DEFAULT_HEARTBEAT_SECONDS}`,
-          ),
-        sessionLeaseDuration: z
-          .int()
-          .min(300)
-          .max(2_592_000)
-          .optional()
-          .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`),
+        heartbeatInterval: HeartbeatSeconds.optional(),
+        sessionLeaseDuration: LeaseSeconds.optional(),
         allowedHosts: list(HostId, 1, 1_000)
           .nullish()
           .describe('The only hosts that may use it; absent or null means any'),
@@ -64,6 +71,10 @@ export const keys = {
       .refine((body) => body.customerId == null || body.newCustomer == null, {
         message: 'customerId and newCustomer cannot be combined',
         path: ['customerId'],
+      })
+      .refine((body) => body.expiresAfter === undefined || body.expiryDate === undefined, {
+        message: 'expiresAfter and expiryDate cannot be combined',
+        path: ['expiresAfter'],
       })
       .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null, {
         message: 'maxConcurrentSessions goes with licenseType floating',
@@ -77,6 +88,7 @@ export const keys = {
         id: 'CreateKeyRequest',
         not: {
           anyOf: [
+            { required: ['expiresAfter', 'expiryDate'] },
             {
               properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
               required: ['customerId', 'newCustomer'],
@@ -95,12 +107,14 @@ export const keys = {
         usesPerKey: '5',
         expiryDate: '2027-11-21T10:00:00Z',
         newCustomer: { name: 'Ada Ltd', email: 'it@ada.example' },
+        reference: 'order-1042',
+        gracePeriod: 'P14D',
         metadata: { features: { sso: true }, orderNumber: 'A-1042' },
       },
       reply: { key: licenseKey },
     },
-    errors: ['productUnavailable', 'customerNotFound', 'emailTaken', 'issueLimit'],
-    source: 'API description, POST /create-key; fields it does not show: decisions 0004 and 0030',
+    errors: ['productUnavailable', 'customerNotFound', 'emailTaken', 'referenceTaken', 'issueLimit'],
+    source: 'API description, POST /create-key; fields it does not show: decisions 0004, 0030 and 0048',
   }),
 
   /** Shows one licence with its devices and its customer. */
@@ -109,27 +123,28 @@ export const keys = {
     description:
       'Shows limits, state and devices of a licence key, and its customer. Keys and addresses are masked unless the ' +
       'token is an admin or holds `license:reveal`. A token of kind `client` learns nothing about other devices: it ' +
-      'gets no devices, no sessions, no allowed hosts, no free metadata and no e-mail address.',
+      'gets no devices, no sessions, no allowed hosts, no free metadata and no e-mail address, and finds no key by ' +
+      'its reference.',
     method: 'GET',
     path: '/key',
     scope: 'license:read',
     openToClients: true,
-    query: z.object(licenseAddress),
+    query: z
+      .object({
+        productId: ProductId,
+        licenseKey: LicenseKey.optional().describe('The key; required unless `reference` is given'),
+        reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
+      })
+      .refine((query) => (query.licenseKey === undefined) !== (query.reference === undefined), {
+        message: 'one of licenseKey and reference is required',
+        path: ['licenseKey'],
+      }),
     reply: data('GetKeyResponse', LicenseDetails),
     example: {
       query: { productId, licenseKey },
       reply: { license: examples.license, customer: examples.customerSummary },
     },
     errors: ['licenseNotFound'],
-    source: 'API description, GET /key; tokens of kind client: decision 0008',
+    source: 'API description, GET /key; tokens of kind client: decision 0008; reference: decision 0048',
   }),
 };
-
-/** A session that reports itself more rarely than its lease lasts would lose its seat between two reports. */
-function heartbeatsWithinLease(timing: {
-  readonly heartbeatInterval?: number | undefined;
-  readonly sessionLeaseDuration?: number | undefined;
-}): boolean {
-  const { heartbeatInterval = DEFAULT_HEARTBEAT_SECONDS, sessionLeaseDuration = DEFAULT_LEASE_SECONDS } = timing;
-  return heartbeatInterval <= sessionLeaseDuration;
-}

@@ -8,6 +8,9 @@ import { Session } from './session-fields.ts';
 /** The fields that name one licence. */
 export const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
 
+/** Carried by replies to uses of an expired licence. Source: decision 0048. */
+export const Warning = z.string().describe('Present when the licence has expired and is used in its time of grace');
+
 /** A device: the link between a key and one host. Source: API description, "Device". */
 export const Device = z
   .looseObject({
@@ -31,7 +34,32 @@ export const DEFAULT_HEARTBEAT_SECONDS = 300;
 /** How long a session lasts without a report when the licence does not say, in seconds. */
 export const DEFAULT_LEASE_SECONDS = 900;
 
-const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
+/** How often a session reports itself. */
+export const HeartbeatSeconds = z
+  .int()
+  .min(60)
+  .max(86_400)
+  .describe(
+    `Seconds between two reports of a session, at most sessionLeaseDuration; default ${DEFAULT_HEARTBEAT_SECONDS}`,
+  );
+
+/** How long a session lasts without a report. */
+export const LeaseSeconds = z
+  .int()
+  .min(300)
+  .max(2_592_000)
+  .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`);
+
+/** A session that reports itself more rarely than its lease lasts would lose its seat between two reports. */
+export function heartbeatsWithinLease(timing: {
+  readonly heartbeatInterval?: number | undefined;
+  readonly sessionLeaseDuration?: number | undefined;
+}): boolean {
+  const { heartbeatInterval = DEFAULT_HEARTBEAT_SECONDS, sessionLeaseDuration = DEFAULT_LEASE_SECONDS } = timing;
+  return heartbeatInterval <= sessionLeaseDuration;
+}
+
+export const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
 
 /** So that a licence file stays well under the 64 KiB that its verifier reads. */
 const MAX_FEATURES = 40;
@@ -49,14 +77,17 @@ export const METADATA_LIMITS = { entries: 50, nameLength: 64, valueLength: 500, 
 /** What stands in `metadata` beside the free entries. */
 const metadataFields = ['features', 'is_trial'];
 
-const isFree = (name: string): boolean => !metadataFields.includes(name);
+/** Whether an entry of metadata is the vendor's own. */
+export const isFree = (name: string): boolean => !metadataFields.includes(name);
 
-const FreeMetadata = z.record(
+/** Free entries of metadata. */
+export const FreeMetadata = z.record(
   text(1, METADATA_LIMITS.nameLength),
   z.union([z.boolean(), z.number(), text(0, METADATA_LIMITS.valueLength)]),
 );
 
-const freeMetadataShown = {
+/** What JSON Schema says of free entries, for objects that have them beside their own members. */
+export const freeMetadataShown = {
   additionalProperties: {
     anyOf: [{ type: 'boolean' }, { type: 'number' }, { type: 'string', maxLength: METADATA_LIMITS.valueLength }],
   },
@@ -137,6 +168,19 @@ const ShortLicense = z.looseObject({
 
 /** The fields that only the full form carries. */
 const licenseExtras = {
+  reference: z
+    .string()
+    .nullable()
+    .describe("The vendor's own name of it, unique in the account; null: none. Absent for tokens of kind client"),
+  expiresAfter: z
+    .string()
+    .nullable()
+    .describe('How long it lasts from its first use, ISO 8601; the first use sets expirationDate. null: not so'),
+  gracePeriod: z
+    .string()
+    .nullable()
+    .describe('How long after its end it may still be used, ISO 8601; null means not at all'),
+  graceUntil: InstantText.nullable().describe('Until when it may be used in all; null without an end or gracePeriod'),
   metadata: Metadata,
   allowedHosts: z
     .array(z.string())

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
 import { pageFields } from './fields.ts';
 import { acted, actedList } from './reply.ts';
-import { InstantText, Name, ProductId } from './scalars.ts';
+import { IfUpdatedAt, InstantText, Name, ProductId } from './scalars.ts';
 
 /** A software title that is distributed. Only active products issue keys. */
 export const Product = z
@@ -78,7 +78,11 @@ export const products = {
     scope: 'product:write',
     query: byId,
     body: z
-      .object({ name: ProductName.optional(), active: z.boolean().optional().describe('Whether it may issue keys') })
+      .object({
+        name: ProductName.optional(),
+        active: z.boolean().optional().describe('Whether it may issue keys'),
+        ifUpdatedAt: IfUpdatedAt,
+      })
       .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
       .meta({
         id: 'UpdateProductRequest',
@@ -91,7 +95,7 @@ export const products = {
       body: { active: false },
       reply: { ...examples.product, active: false },
     },
-    errors: ['productNotFound'],
-    source: 'decision 0005',
+    errors: ['productNotFound', 'stale'],
+    source: 'decisions 0005 and 0051',
   }),
 };

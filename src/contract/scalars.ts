@@ -50,6 +50,15 @@ export const CustomerId = text(1, 256)
   .brand<'CustomerId'>();
 export type CustomerId = z.output<typeof CustomerId>;
 
+/** What the vendor calls a licence, 1 to 128 characters, not blank. Unique in the account, compared exactly. */
+export const Reference = text(1, 128, NOT_BLANK)
+  .meta({
+    description: "The vendor's own name of a key, such as an order number: unique in the account",
+    examples: ['order-1042'],
+  })
+  .brand<'Reference'>();
+export type Reference = z.output<typeof Reference>;
+
 /** Identifier of a token. */
 export const TokenId = text(1, 256)
   .meta({ description: 'Identifier of a token', examples: ['tok_01jd7q5d2m4xw8a6r1b0y7n9c3'] })
@@ -99,6 +108,11 @@ export const Instant = z.codec(
     },
     encode: (instant) => instant,
   },
+);
+
+/** The condition on a change that nobody has made another one meanwhile. Source: decision 0051. */
+export const IfUpdatedAt = Instant.optional().describe(
+  'Changes it only if this is its `updatedAt`: if nobody else has changed it since the caller looked',
 );
 
 /** The largest limit that a caller may set on how many of something there may be. */

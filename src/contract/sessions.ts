@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
 import { pageFields } from './fields.ts';
-import { licenseAddress } from './licenses.ts';
+import { licenseAddress, Warning } from './licenses.ts';
 import { bare, dataList, done } from './reply.ts';
 import { Count, HostId, InstantText, LicenseKey, ProductId, text } from './scalars.ts';
 import { Session } from './session-fields.ts';
@@ -54,6 +54,7 @@ export const keySessions = {
       heartbeatInterval: Count.describe('Seconds between two reports of the session'),
       currentSessions: Count.describe('How many seats are taken, this one included'),
       maxSessions: Count.nullable().describe('How many seats there are; null means unlimited'),
+      warning: Warning.optional(),
     }),
     example: { body: { productId, licenseKey, hostId }, reply: examples.session },
     errors: [

@@ -1,3 +1,4 @@
+import type { Duration } from '../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
 import { addCalendarMonth } from './time.ts';
@@ -17,13 +18,19 @@ export interface License {
   readonly accountId: AccountId;
   readonly productId: ProductId;
   readonly key: LicenseKey;
+  /** What the vendor calls it, such as an order number: unique in the account. */
+  readonly reference: string | null;
   readonly customerId: string | null;
   /** Null means unlimited. */
   readonly maxActivations: number | null;
   /** How many devices hold a slot. */
   readonly activations: number;
-  /** Null means never. */
+  /** Null means never, or with `expiresAfter` that the first use sets it. */
   readonly expirationDate: Instant | null;
+  /** How long it lasts from its first use. */
+  readonly expiresAfter: Duration | null;
+  /** How long after its end it may still be used. */
+  readonly gracePeriod: Duration | null;
   readonly features: Features;
   readonly metadata: Metadata;
   readonly isTrial: boolean;

@@ -1,7 +1,7 @@
 import type { Reason } from '../contract/errors.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
 import { isActivated, type License } from './license.ts';
-import { termOf } from './term.ts';
+import { graceUntil, isWaiting, termOf } from './term.ts';
 
 /** What somebody wants to do with a licence. */
 export type Action = keyof typeof rulesByAction;
@@ -119,8 +119,13 @@ const rulesByAction = {
 
 function judgeTerm({ license, now }: Facts): Verdict {
   const { expirationDate: end } = license;
+  if (isWaiting(license)) return { passed: true, detail: 'The first use sets the end of the licence.' };
   if (end === null) return { passed: true, detail: 'The licence never expires.' };
-  return when(termOf(license, now) === 'running', `The licence expires at ${end}.`, `The licence expired at ${end}.`);
+  const term = termOf(license, now);
+  if (term === 'inGrace') {
+    return { passed: true, detail: `The licence expired at ${end}; it may be used until ${graceUntil(license)}.` };
+  }
+  return when(term === 'running', `The licence expires at ${end}.`, `The licence expired at ${end}.`);
 }
 
 function judgeHost({ license: { allowedHosts }, hostId }: Facts): Verdict {

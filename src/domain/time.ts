@@ -58,10 +58,21 @@ function addMonths(instant: Instant, months: number): number {
   return date.getTime();
 }
 
+/**
+ * When a change happens to something that was changed last at `last`: now, but always later than that, so that no two
+ * versions have the same instant.
+ */
+export function changeInstant(now: Instant, last: Instant): Instant {
+  return now > last ? now : toInstant(Date.parse(last) + 1);
+}
+
 /** Whole seconds since 1970, rounded down: never later than the instant itself. */
 export function epochSeconds(instant: Instant): number {
   return Math.floor(Date.parse(instant) / 1000);
 }
+
+/** The later of two instants. */
+export const later = (a: Instant, b: Instant): Instant => (a > b ? a : b);
 
 /** The earlier of two instants, where null means never. */
 export function earlier(a: Instant, b: Instant | null): Instant;

@@ -23,7 +23,10 @@ const onProduct =
 export const authorizations: Authorizations<Contract> = {
   keys: {
     create: onProduct('productUnavailable'),
-    get: onProduct('licenseNotFound'),
+    // A reference is the vendor's: whoever has the application must not try others.
+    get: (caller, input) =>
+      onProduct('licenseNotFound')(caller, input) ??
+      (input.reference === undefined || seesOtherDevices(caller) ? null : 'scopeMissing'),
     // A `client` token has to name a device, and frees no other.
     deactivate: (caller, input) =>
       onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
@@ -31,6 +34,12 @@ export const authorizations: Authorizations<Contract> = {
     rebind: onProduct('licenseNotFound'),
     sign: onProduct('licenseNotFound'),
     checkout: onProduct('licenseNotFound'),
+    update: onProduct('licenseNotFound'),
+    renew: onProduct('licenseNotFound'),
+    transfer: onProduct('licenseNotFound'),
+    block: onProduct('licenseNotFound'),
+    unblock: onProduct('licenseNotFound'),
+    delete: onProduct('licenseNotFound'),
     heartbeat: onProduct('licenseNotFound'),
     checkin: onProduct('licenseNotFound'),
     // Only what it could learn by asking for its own device.

@@ -7,6 +7,7 @@ import { type Caller, mayRebind, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Device } from '../domain/license.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
+import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { findLicense, showDevice } from './keys.ts';
@@ -26,6 +27,8 @@ export async function deactivateKey(
   refuseUnlessAllowed('deactivate', facts);
 
   const { license } = facts;
+  // The licence before its devices, as all others do, so that none of them wait for each other.
+  if (!(await repositories.keys.lock(license))) throw apiError('deviceNotFound');
   if (input.hostId === undefined) {
     await repositories.keys.freeSlots(license, await repositories.devices.removeAll(license), now);
     return { message: 'All devices deactivated' };
@@ -49,11 +52,13 @@ export async function activateKey(
   context.record({ resource: { type: 'device', id: device.id }, data: { licenseId: facts.license.id } });
   // Others may have taken slots since the facts were loaded.
   const { activations, maxActivations } = (await findLicense(context, input)) ?? facts.license;
+  const warning = graceWarning(facts.license, context.now);
   return {
     message: 'Device activated',
     device: showDevice(device, seesSecrets(context.caller)),
     activations,
     maxActivations,
+    ...(warning !== null && { warning }),
   };
 }
 
@@ -64,21 +69,25 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   if (facts === null) throw apiError('licenseNotFound');
   const { license, customer } = facts;
   const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
-  const expiresAt = earlier(license.expirationDate, ends);
-  if (expiresAt === null) throw apiError('invalidParams');
+  if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams');
   refuseUnlessAllowed('sign', facts);
 
   await holdSlot(context, facts, { hostId: input.hostId });
+  // The first use has set the end: this one, or another at the same time.
+  const used = (isWaiting(license) ? await findLicense(context, input) : null) ?? license;
+  const expiresAt = earlier(grantEnd(used, now), ends);
+  if (expiresAt === null) throw apiError('invalidParams');
   const file = signLicenseFile(await context.signer(), {
     id: newId('fil', now, context.random(10)),
     issuer: license.accountId,
-    license,
+    license: used,
     customer: customer && { id: customer.id, name: customer.name },
     hostId: input.hostId,
     now,
     expiresAt,
   });
-  return { file };
+  const warning = graceWarning(used, now);
+  return { file, ...(warning !== null && { warning }) };
 }
 
 /** Gives the slot of a device to another host. */
@@ -120,7 +129,7 @@ async function holdSlot(context: Context, { license, device }: LoadedFacts, want
   if (device !== null) return device;
   const { hostId, deviceTag = null } = wanted;
   const { repositories, now, ipAddress } = context;
-  if (await repositories.keys.takeSlot(license, now)) {
+  if (await repositories.keys.takeSlot(license, now, endIfUsed(license, now))) {
     const added = { id: newId('dev', now, context.random(10)), hostId, deviceTag, ipAddress, activationTime: now };
     if (await repositories.devices.insert(license, { ...added, tag: deviceTag, now })) {
       context.record(deviceEvent('device.activated', license, added));
@@ -130,7 +139,8 @@ async function holdSlot(context: Context, { license, device }: LoadedFacts, want
   }
   // Another request may have activated this very host since we looked, perhaps with the last slot.
   const other = await repositories.devices.find(license, hostId);
-  if (other === null) throw apiError('activationLimit');
+  // Or have removed the licence.
+  if (other === null) throw apiError((await repositories.keys.lock(license)) ? 'activationLimit' : 'licenseNotFound');
   return other;
 }
 

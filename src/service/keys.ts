@@ -1,13 +1,15 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
+import { writeDuration } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS, freeMetadataOf } from '../contract/licenses.ts';
-import type { LicenseKey, ProductId } from '../contract/scalars.ts';
+import type { Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import { type Caller, seesOtherDevices, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { showIp } from '../domain/ip-address.ts';
 import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '../domain/license.ts';
 import { mintKey, revealKey, showKey } from '../domain/license-key.ts';
+import { graceUntil } from '../domain/term.ts';
 import type { Context } from './context.ts';
 import { addCustomer } from './customers.ts';
 import { listLiveSessions } from './live-sessions.ts';
@@ -20,12 +22,28 @@ export async function createKey(context: Context, input: InputOf<Keys['create']>
   const { repositories, caller } = context;
   const product = await repositories.products.find(caller.accountId, input.productId);
   if (!product?.active) throw apiError('productUnavailable');
+  // First of all, so that whoever asks again for the same reference is told so, whatever else the request would do.
+  await refuseTaken(context, input.reference);
   await countIssue(context);
-  const license = newLicense(context, input, await customerOf(context, input));
-  await repositories.keys.insert(license);
+  const customerId = await customerOf(context, input).catch(async (error: unknown) => {
+    // The customer may have come with the same reference, at the same time.
+    await refuseTaken(context, input.reference);
+    throw error;
+  });
+  const license = newLicense(context, input, customerId);
+  if (!(await repositories.keys.insert(license))) throw referenceTaken(license.reference);
   context.record(licenseEvent('license.created', license));
   return { key: revealKey(license.key) };
 }
+
+async function refuseTaken({ repositories, caller }: Context, reference: string | undefined): Promise<void> {
+  if (reference === undefined) return;
+  const found = await repositories.keys.findByReference(caller.accountId, reference);
+  if (found !== null) throw referenceTaken(reference);
+}
+
+const referenceTaken = (reference: string | null) =>
+  apiError('referenceTaken', reference === null ? {} : { reference });
 
 /** Counts a key that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
 export async function countIssue({ repositories, caller }: Context): Promise<void> {
@@ -36,7 +54,11 @@ export async function countIssue({ repositories, caller }: Context): Promise<voi
 /** Shows one licence with its devices and its customer. */
 export async function getKey(context: Context, input: InputOf<Keys['get']>): Promise<PayloadOf<Keys['get']>> {
   const { repositories, caller } = context;
-  const found = await repositories.keys.findWithCustomer(caller.accountId, input.productId, input.licenseKey);
+  const { accountId } = caller;
+  const { productId, licenseKey, reference = '' } = input;
+  const found = await (licenseKey === undefined
+    ? repositories.keys.findReferenceWithCustomer(accountId, productId, reference)
+    : repositories.keys.findWithCustomer(accountId, productId, licenseKey));
   if (found === null) throw apiError('licenseNotFound');
   const { license, customer } = found;
   const devices = await repositories.devices.list(license);
@@ -56,7 +78,11 @@ export async function findLicense(
   return repositories.keys.find(caller.accountId, address.productId, address.licenseKey);
 }
 
-async function customerOf(context: Context, input: InputOf<Keys['create']>): Promise<string | null> {
+/** The customer that an input names, which stays until this transaction ends, or creates; null for none. */
+export async function customerOf(
+  context: Context,
+  input: Pick<InputOf<Keys['create']>, 'customerId' | 'newCustomer'>,
+): Promise<string | null> {
   if (input.newCustomer != null) return (await addCustomer(context, input.newCustomer)).id;
   if (input.customerId == null) return null;
   const { customerId } = input;
@@ -73,10 +99,13 @@ function newLicense(context: Context, input: InputOf<Keys['create']>, customerId
     accountId: caller.accountId,
     productId: input.productId,
     key: mintKey(random(15)),
+    reference: input.reference ?? null,
     customerId,
     maxActivations: input.usesPerKey ?? null,
     activations: 0,
-    expirationDate: input.expiryDate === undefined ? defaultExpiry(now) : input.expiryDate,
+    expirationDate: endOf(input, now),
+    expiresAfter: input.expiresAfter ?? null,
+    gracePeriod: input.gracePeriod ?? null,
     features: input.metadata?.features ?? {},
     metadata: freeMetadataOf(input.metadata),
     isTrial: input.metadata?.is_trial ?? false,
@@ -93,7 +122,20 @@ function newLicense(context: Context, input: InputOf<Keys['create']>, customerId
   };
 }
 
-function showLicense(license: License, devices: readonly Device[], caller: Caller): PayloadOf<Keys['get']>['license'] {
+function endOf(
+  { expiryDate, expiresAfter }: Pick<InputOf<Keys['create']>, 'expiryDate' | 'expiresAfter'>,
+  now: Instant,
+): Instant | null {
+  if (expiresAfter !== undefined) return null;
+  return expiryDate === undefined ? defaultExpiry(now) : expiryDate;
+}
+
+/** The licence as the caller may see it, with its devices. */
+export function showLicense(
+  license: License,
+  devices: readonly Device[],
+  caller: Caller,
+): PayloadOf<Keys['get']>['license'] {
   const seesAll = seesSecrets(caller);
   const seesOthers = seesOtherDevices(caller);
   // Counted from the list, so that both agree even while another request takes a slot.
@@ -106,8 +148,14 @@ function showLicense(license: License, devices: readonly Device[], caller: Calle
     activations,
     activated: isActivated({ activations, vendorDisabled: license.vendorDisabled }),
     expirationDate: license.expirationDate,
+    expiresAfter: license.expiresAfter && writeDuration(license.expiresAfter),
+    gracePeriod: license.gracePeriod && writeDuration(license.gracePeriod),
+    graceUntil: graceUntil(license),
     metadata: { ...(seesOthers && license.metadata), features: license.features, is_trial: license.isTrial },
-    ...(seesOthers && { allowedHosts: license.allowedHosts && [...license.allowedHosts] }),
+    ...(seesOthers && {
+      reference: license.reference,
+      allowedHosts: license.allowedHosts && [...license.allowedHosts],
+    }),
     licenseType: license.licenseType,
     maxConcurrentSessions: license.maxConcurrentSessions,
     heartbeatInterval: license.heartbeatInterval,

@@ -4,6 +4,8 @@ import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
+import { changeInstant } from '../domain/time.ts';
+import { refuseStale } from './conditions.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
 
@@ -61,12 +63,14 @@ export async function getProduct(
 
 /** Renames a product, or makes it active or inactive. */
 export async function updateProduct(
-  { repositories, caller, now }: Context,
-  { productId, name, active }: InputOf<Products['update']>,
+  { repositories: { products }, caller: { accountId }, now }: Context,
+  { productId, name, active, ifUpdatedAt }: InputOf<Products['update']>,
 ): Promise<PayloadOf<Products['update']>> {
-  const product = await repositories.products.patch(caller.accountId, productId, { name, active, updatedAt: now });
-  if (product === null) throw apiError('productNotFound');
-  return product;
+  const before = await products.findLocked(accountId, productId);
+  if (before === null) throw apiError('productNotFound');
+  refuseStale(before, ifUpdatedAt);
+  const updatedAt = changeInstant(now, before.updatedAt);
+  return (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
 }
 
 async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {

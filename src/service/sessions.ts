@@ -4,6 +4,7 @@ import type { Contract } from '../contract/index.ts';
 import type { Session as ShownSession } from '../contract/session-fields.ts';
 import { newId } from '../domain/ids.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
+import { endIfUsed, graceWarning, isWaiting } from '../domain/term.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
@@ -32,6 +33,9 @@ export async function checkoutKey(
   refuseUnlessAllowed('checkout', facts);
 
   const { license } = facts;
+  const end = endIfUsed(license, now);
+  if (isWaiting(license) && end !== null) await repositories.keys.begin(license, now, end);
+  const warning = graceWarning(license, now);
   const session: Session = {
     accountId: license.accountId,
     licenseId: license.id,
@@ -57,6 +61,7 @@ export async function checkoutKey(
     heartbeatInterval: license.heartbeatInterval,
     currentSessions: facts.liveSessions + 1,
     maxSessions: license.maxConcurrentSessions,
+    ...(warning !== null && { warning }),
   };
 }
 

@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Instant } from '../contract/scalars.ts';
 import { dynamicStatement, type Encoders, type SqlValue, type Statement } from './engine/statement.ts';
 import type { Tables } from './schema.ts';
 
@@ -71,15 +73,23 @@ export interface Table<C extends Columns> {
   readonly columns: C;
 }
 
-/** Adds a record. With `unlessTaken`, a record whose values of these columns are taken is left out and counts as 0 rows. */
+/**
+ * Adds a record. With `unlessTaken`, a record whose values of these columns are taken is left out and counts as 0 rows;
+ * `given` names the column that has to have a value, where the unique index is of such rows alone.
+ */
 export function insertInto<C extends Columns>(
   { name, columns }: Table<C>,
   unlessTaken: readonly string[] = [],
+  given?: string,
 ): Statement<RecordOf<C>, unknown> {
   return dynamicStatement((db, $) => {
     const values = Object.entries(columns).map(([field, column]) => [column.name, $(field)]);
     const query = db.insertInto(name).values(Object.fromEntries(values));
-    return unlessTaken.length === 0 ? query : query.onConflict((on) => on.columns([...unlessTaken]).doNothing());
+    if (unlessTaken.length === 0) return query;
+    return query.onConflict((on) => {
+      const taken = on.columns([...unlessTaken]);
+      return (given === undefined ? taken : taken.where(given, 'is not', null)).doNothing();
+    });
   }, encodersOf(columns));
 }
 
@@ -126,6 +136,13 @@ export function readerOf<C extends Columns, F extends keyof C & string = keyof C
   });
   return new Function('decode', `return (row) => ({ ${members.join(', ')} })`)(decode);
 }
+
+/**
+ * An instant that replaces the one in a column unless that is later: where several servers have clocks of their own, the
+ * time of the last change never goes back.
+ */
+export const notBefore = (column: string, instant: Instant): RawBuilder<Instant> =>
+  sql`case when ${sql.ref(column)} < ${instant} then ${instant} else ${sql.ref(column)} end`;
 
 /** The name of a field's column. */
 export function columnOf(columns: Columns, field: string): string {

@@ -27,6 +27,10 @@ const shown = (
       activations: 1,
       activated: true,
       expirationDate: '2026-12-21T10:00:00.000Z',
+      reference: null,
+      expiresAfter: null,
+      gracePeriod: null,
+      graceUntil: null,
       metadata: { features: {}, is_trial: false },
       allowedHosts: null,
       licenseType: 'node-locked',
@@ -161,6 +165,7 @@ scenarios<Subject>(
             customerId,
             usesPerKey: '2',
             allowedHosts: ['host-1', 'host-2'],
+            reference: 'order-1042',
             metadata: { features: { export: true }, is_trial: true, invoice: 'A-1042' },
           }),
         };
@@ -176,7 +181,7 @@ scenarios<Subject>(
             key: `*****-*****-*****-*****-${subject.address.licenseKey.slice(-5)}`,
             ipAddress: '',
           });
-          const { allowedHosts: _, ...license } = data.license;
+          const { allowedHosts: _hosts, reference: _reference, ...license } = data.license;
           return {
             data: {
               license: {
@@ -191,7 +196,68 @@ scenarios<Subject>(
           };
         },
       },
-      absent: (subject) => ['host-1', 'host-2', '203.0', 'A-1042', 'zoe@example.com', ...secrets(subject)],
+      absent: (subject) => [
+        'host-1',
+        'host-2',
+        '203.0',
+        'A-1042',
+        'order-1042',
+        'zoe@example.com',
+        ...secrets(subject),
+      ],
+    },
+    {
+      name: 'finds a key by its reference, exactly',
+      given: async (world, { address: { productId } }) => {
+        await world.key({ productId, reference: 'order-10420' });
+        return { address: { productId, licenseKey: await world.key({ productId, reference: 'order-1042' }) } };
+      },
+      as: 'admin',
+      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
+      expect: {
+        status: 200,
+        body: ({ address: { licenseKey } }: Subject) => ({
+          data: { license: expect.objectContaining({ key: licenseKey, reference: 'order-1042' }), customer: null },
+          code: 0,
+        }),
+      },
+    },
+    {
+      name: 'masks a key that is found by its reference',
+      given: async (world, { address: { productId } }) => ({
+        address: { productId, licenseKey: await world.key({ productId, reference: 'order-1042' }) },
+      }),
+      as: 'read-only',
+      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
+      expect: {
+        status: 200,
+        body: {
+          data: { license: expect.objectContaining({ key: expect.stringMatching(/^\*/) }), customer: null },
+          code: 0,
+        },
+      },
+      absent: secrets,
+    },
+    {
+      name: 'finds no key of another product by its reference',
+      given: async (world, { otherProductId }) => {
+        await world.key({ productId: otherProductId, reference: 'order-1042' });
+      },
+      as: 'admin',
+      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
+      expect: notFound,
+    },
+    {
+      name: 'refuses a reference to a token of kind client, whether a key has it or not',
+      as: 'client',
+      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
+      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
+    },
+    {
+      name: 'refuses a key together with a reference',
+      as: 'admin',
+      request: ({ address }) => ({ query: { ...address, reference: 'order-1042' } }),
+      expect: missing,
     },
     {
       name: 'refuses a token of kind client a key of a product that it may not use',

@@ -56,6 +56,10 @@ scenarios<Subject>(
           activations: 0,
           activated: false,
           expirationDate: '2026-12-21T10:00:00.000Z',
+          reference: null,
+          expiresAfter: null,
+          gracePeriod: null,
+          graceUntil: null,
           metadata: { features: {}, is_trial: false },
           allowedHosts: null,
           licenseType: 'node-locked',
@@ -150,6 +154,46 @@ scenarios<Subject>(
       expect: issued,
       wrote: { licenses: 1 },
     })),
+    {
+      name: 'keeps a reference, and terms that begin with the first use',
+      as: 'admin',
+      request: ({ productId }) => ({
+        body: { productId, reference: 'order-1042', expiresAfter: 'P1Y', gracePeriod: 'P2W' },
+      }),
+      expect: issued,
+      wrote: { licenses: 1 },
+      afterwards: shows({
+        reference: 'order-1042',
+        expirationDate: null,
+        expiresAfter: 'P1Y',
+        gracePeriod: 'P2W',
+        graceUntil: null,
+      }),
+    },
+    ...Object.entries({
+      'expiresAfter together with expiryDate': { expiresAfter: 'P1Y', expiryDate: '2027-01-01T00:00:00Z' },
+      'expiresAfter together with never': { expiresAfter: 'P1Y', expiryDate: null },
+      'expiresAfter of no length': { expiresAfter: 'P0D' },
+      'a gracePeriod of no length': { gracePeriod: 'PT0S' },
+      'a gracePeriod that is no duration': { gracePeriod: '14d' },
+      'an empty reference': { reference: '' },
+      'a blank reference': { reference: '  ' },
+      'a reference of 129 characters': { reference: 'r'.repeat(129) },
+    }).map(([name, fields]) => ({
+      name: `refuses ${name}`,
+      as: 'admin' as const,
+      request: ({ productId }: Subject) => ({ body: { productId, ...fields } }),
+      expect: missing,
+    })),
+    {
+      name: 'refuses a reference that a key has, and names it',
+      given: async (world, { productId }) => {
+        await world.key({ productId, reference: 'order-1042' });
+      },
+      as: 'admin',
+      request: ({ otherProductId }) => ({ body: { productId: otherProductId, reference: 'order-1042' } }),
+      expect: { status: 409, code: 10, message: () => 'A key with reference order-1042 already exists' },
+    },
     {
       name: 'expires one calendar month after creation: 31 January becomes 28 February',
       at: '2027-01-31T23:59:59.999Z',

@@ -174,7 +174,7 @@ const wrongMethods: readonly [string, string, string][] = [
   ['GET', '/create-key', 'POST'],
   ['DELETE', '/create-key', 'POST'],
   ['GET', '/deactivate-key', 'POST'],
-  ['POST', '/key', 'GET'],
+  ['POST', '/key', 'GET, PATCH, DELETE'],
   ['GET', '/key/sign', 'POST'],
   ['PUT', '/key/checkout', 'POST'],
   ['PATCH', '/customer', 'GET, POST'],

@@ -282,6 +282,24 @@ scenarios<Subject>('products.update', twoProducts, [
     ...updated({ active: false }),
   },
   {
+    name: 'updates a product whose updatedAt is as the caller says',
+    as: 'admin',
+    request: ({ editor }) => ({
+      query: { productId: editor },
+      body: { active: false, ifUpdatedAt: '2026-11-21T10:00:00Z' },
+    }),
+    ...updated({ active: false }),
+  },
+  {
+    name: 'refuses a product that was changed meanwhile, and says when',
+    as: 'admin',
+    request: ({ editor }) => ({
+      query: { productId: editor },
+      body: { active: false, ifUpdatedAt: '2026-11-21T09:00:00Z' },
+    }),
+    expect: { status: 409, code: 5, message: () => 'It was changed meanwhile, at 2026-11-21T10:00:00.000Z' },
+  },
+  {
     name: 'takes the id from the query, never from the body',
     as: 'admin',
     request: ({ editor, viewer }) => ({ query: { productId: editor }, body: { name: 'Editor 2', productId: viewer } }),

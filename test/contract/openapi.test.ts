@@ -82,7 +82,12 @@ describe('the OpenAPI document', () => {
     );
     expect(named.filter(([, , place]) => place === 'query')).toEqual([
       ['keys.get', 'productId', 'query', true],
-      ['keys.get', 'licenseKey', 'query', true],
+      ['keys.get', 'licenseKey', 'query', false],
+      ['keys.get', 'reference', 'query', false],
+      ['keys.delete', 'productId', 'query', true],
+      ['keys.delete', 'licenseKey', 'query', true],
+      ['keys.delete', 'force', 'query', false],
+      ['keys.delete', 'ifUpdatedAt', 'query', false],
       ['keys.why', 'productId', 'query', true],
       ['keys.why', 'licenseKey', 'query', true],
       ['keys.why', 'hostId', 'query', false],
@@ -240,6 +245,11 @@ describe('the envelope', () => {
       'keys.heartbeat',
       'keys.checkin',
       'keys.why',
+      'keys.update',
+      'keys.renew',
+      'keys.transfer',
+      'keys.block',
+      'keys.unblock',
       'sessions.list',
       'signingKeys.jwks',
     ]);

@@ -20,6 +20,8 @@ const facts = (license: Partial<License> = {}, more: Partial<Omit<Facts, 'licens
   ...more,
 });
 
+const day = { years: 0, months: 0, weeks: 0, days: 1, hours: 0, minutes: 0, seconds: 0 };
+
 const active = { customer: { active: true } };
 const inactive = { customer: { active: false } };
 const nobody = { hostId: null };
@@ -30,6 +32,8 @@ describe.each<Action>(['activate', 'sign'])('to %s', (action) => {
     ['lets it be used without a host', facts({}, nobody), null],
     ['lets an active customer use it', facts({}, active), null],
     ['lets it be used up to its expiry', facts({ expirationDate: future }), null],
+    ['lets it be used in its time of grace', facts({ expirationDate: past, gracePeriod: day }), null],
+    ['lets it be used before its end is set', facts({ expiresAfter: day }), null],
     ['lets an allowed host use it', facts({ allowedHosts: ['host-2', 'host-1'] }), null],
     ['lets the last slot be taken', facts({ maxActivations: 2, activations: 1 }), null],
     ['lets a host that holds a slot keep it', facts({ maxActivations: 1, activations: 1 }, { holdsSlot: true }), null],
@@ -171,6 +175,26 @@ describe('explains', () => {
         'The licence has no customer.',
         'host-9 is not an allowed host.',
         'The licence has any number of slots.',
+      ],
+    ],
+    [
+      'rebind',
+      facts({ expirationDate: past, gracePeriod: day }),
+      [
+        'The vendor has not disabled the licence.',
+        `The licence expired at ${past}; it may be used until ${addSeconds(past, 86_400)}.`,
+        'The licence has no customer.',
+        'Any host may use the licence.',
+      ],
+    ],
+    [
+      'rebind',
+      facts({ expiresAfter: day }),
+      [
+        'The vendor has not disabled the licence.',
+        'The first use sets the end of the licence.',
+        'The licence has no customer.',
+        'Any host may use the licence.',
       ],
     ],
     ['deactivate', facts(), ['The licence has no device, or the vendor has disabled it.', 'host-1 holds no slot.']],

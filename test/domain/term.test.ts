@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { termOf } from '../../src/domain/term.ts';
+import { endIfUsed, termOf } from '../../src/domain/term.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { now } from './examples.ts';
 
@@ -11,5 +11,26 @@ it.each([
   [now, 'ended'],
   [addSeconds(now, -1), 'ended'],
 ])('the term of a licence that expires at %s is %s', (expirationDate, term) => {
-  expect(termOf({ expirationDate }, now)).toBe(term);
+  expect(termOf({ expirationDate, gracePeriod: null }, now)).toBe(term);
+});
+
+const day = { years: 0, months: 0, weeks: 0, days: 1, hours: 0, minutes: 0, seconds: 0 };
+
+it.each([
+  [null, 'running'],
+  [addSeconds(now, 1), 'running'],
+  [now, 'inGrace'],
+  [addSeconds(now, -86_399), 'inGrace'],
+  [addSeconds(now, -86_400), 'ended'],
+])('the term of a licence that expires at %s, with a day of grace, is %s', (expirationDate, term) => {
+  expect(termOf({ expirationDate, gracePeriod: day }, now)).toBe(term);
+});
+
+it.each([
+  [null, null, null],
+  [addSeconds(now, 1), null, addSeconds(now, 1)],
+  [null, day, addSeconds(now, 86_400)],
+  [addSeconds(now, -1), day, addSeconds(now, -1)],
+])('a licence with expiry %s and expiresAfter %o that is used now ends at %s', (expirationDate, expiresAfter, end) => {
+  expect(endIfUsed({ expirationDate, expiresAfter }, now)).toBe(end);
 });

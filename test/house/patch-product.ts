@@ -18,7 +18,7 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
   {
     file: 'src/contract/products.ts',
     edits: [
-      { before: 'InstantText, Name, ProductId }', add: 'Instant, ' },
+      { before: 'IfUpdatedAt, InstantText, Name, ProductId }', add: 'Instant, ' },
       {
         before: '  /** Renames a product, or makes it active or inactive; what is not given stays as it is. */',
         add: `  /** Changes a product, unless it was changed after \`ifUpdatedAt\`. */

@@ -189,7 +189,7 @@ describe.each(engines)('a slot on $name', (engine) => {
     const taken = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
         store.transaction(async (rows) => {
-          if (!(await rows.keys.takeSlot(license, now))) return false;
+          if (!(await rows.keys.takeSlot(license, now, null))) return false;
           return rows.devices.insert(license, device(`host-${i}`));
         }),
       ),
@@ -204,7 +204,7 @@ describe.each(engines)('a slot on $name', (engine) => {
     const { store } = database;
     const license = await stock(store, { maxActivations: null });
     const taken = await Promise.all(
-      Array.from({ length: 200 }, () => store.transaction((rows) => rows.keys.takeSlot(license, now))),
+      Array.from({ length: 200 }, () => store.transaction((rows) => rows.keys.takeSlot(license, now, null))),
     );
     expect(taken).toEqual(Array(200).fill(true));
   });
@@ -214,12 +214,12 @@ describe.each(engines)('a slot on $name', (engine) => {
     const { store } = database;
     const license = await stock(store, { maxActivations: 1 });
     const failed = store.transaction(async (rows) => {
-      expect(await rows.keys.takeSlot(license, now)).toBe(true);
+      expect(await rows.keys.takeSlot(license, now, null)).toBe(true);
       throw new Error('no');
     });
     await expect(failed).rejects.toThrow('no');
-    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now))).toBe(true);
-    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now))).toBe(false);
+    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now, null))).toBe(true);
+    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now, null))).toBe(false);
   });
 
   it('can be given back and taken by another, many times at once, without losing count', async () => {
@@ -229,7 +229,7 @@ describe.each(engines)('a slot on $name', (engine) => {
     await Promise.all(
       Array.from({ length: 100 }, () =>
         store.transaction(async (rows) => {
-          if (await rows.keys.takeSlot(license, now)) await rows.keys.freeSlots(license, 1, now);
+          if (await rows.keys.takeSlot(license, now, null)) await rows.keys.freeSlots(license, 1, now);
         }),
       ),
     );
@@ -250,11 +250,11 @@ it('is run again on PostgreSQL when it and another wait for each other', async (
   const takeBoth = (first: typeof license, second: typeof license) =>
     store.transaction(async (rows) => {
       runs += 1;
-      await rows.keys.takeSlot(first, now);
+      await rows.keys.takeSlot(first, now, null);
       holding += 1;
       if (holding === 2) bothHoldOne.resolve();
       await bothHoldOne.promise;
-      return rows.keys.takeSlot(second, now);
+      return rows.keys.takeSlot(second, now, null);
     });
   expect(await Promise.all([takeBoth(license, other), takeBoth(other, license)])).toEqual([true, true]);
   expect(runs).toBe(3);

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'n
 import type { HostId, Instant } from '../../contract/scalars.ts';
 import type { Jwk } from '../../contract/signing-keys.ts';
 import type { License } from '../license.ts';
+import { grantEnd } from '../term.ts';
 import { earlier, epochSeconds } from '../time.ts';
 import { LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
 
@@ -42,7 +43,7 @@ export interface FileFacts {
   readonly customer: LicenseClaims['customer'];
   readonly hostId: HostId;
   readonly now: Instant;
-  /** When the file expires; the licence's own expiry counts if it is earlier. */
+  /** When the file expires; the end of the licence, or of its time of grace once it has expired, counts if it is earlier. */
   readonly expiresAt: Instant;
 }
 
@@ -73,7 +74,7 @@ function claimsOf({ id, issuer, license, customer, hostId, now, expiresAt }: Fil
     type: 'offline',
     iat: signedAt,
     nbf: signedAt,
-    exp: epochSeconds(earlier(expiresAt, license.expirationDate)),
+    exp: epochSeconds(earlier(expiresAt, grantEnd(license, now))),
     licenseExp: license.expirationDate === null ? null : epochSeconds(license.expirationDate),
     features: license.features,
     is_trial: license.isTrial,

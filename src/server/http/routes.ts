@@ -6,6 +6,7 @@ import { authorizations } from '../../service/authorization.ts';
 import type { Context } from '../../service/context.ts';
 import { createCustomer, deleteCustomer, listCustomers } from '../../service/customers.ts';
 import { activateKey, deactivateKey, rebindKey, signKey } from '../../service/devices.ts';
+import { blockKey, deleteKey, renewKey, transferKey, unblockKey, updateKey } from '../../service/key-changes.ts';
 import { explainKey } from '../../service/key-why.ts';
 import { countIssue, createKey, getKey } from '../../service/keys.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
@@ -30,6 +31,12 @@ const useCases: UseCases<Contract> = {
     checkout: checkoutKey,
     heartbeat: heartbeatKey,
     checkin: checkinKey,
+    update: updateKey,
+    renew: renewKey,
+    transfer: transferKey,
+    block: blockKey,
+    unblock: unblockKey,
+    delete: deleteKey,
   },
   sessions: { list: listSessions, delete: deleteSession },
   customers: { list: listCustomers, create: createCustomer, delete: deleteCustomer },

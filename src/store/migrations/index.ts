@@ -6,6 +6,9 @@ import { after, before, up as sealedIdempotency } from './0004-sealed-idempotenc
 import { up as metadata } from './0005-metadata.ts';
 import { up as customerSearch } from './0006-customer-search.ts';
 import { up as record } from './0007-record.ts';
+
+import { up as terms } from './0008-terms.ts';
+
 import { up as sessions } from './0011-sessions.ts';
 
 /** A migration, with what must run outside of its transaction. Both may run again when the process was killed. */
@@ -23,5 +26,6 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0005-metadata': { up: metadata },
   '0006-customer-search': { up: customerSearch },
   '0007-record': { up: record },
+  '0008-terms': { up: terms },
   '0011-sessions': { up: sessions },
 };

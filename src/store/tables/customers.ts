@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, searchText, wordsBeginning } from '../search.ts';
-import { flag, insertInto, optional, readerOf, type Table, text } from '../table.ts';
+import { flag, insertInto, notBefore, optional, readerOf, type Table, text } from '../table.ts';
 
 export const customerColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -59,7 +59,7 @@ const lockRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 const releaseLicenses = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set({ customer_id: null, updated_at: $.now })
+    .set({ customer_id: null, updated_at: notBefore('updated_at', $.now) })
     .where('account_id', '=', $.accountId)
     .where('customer_id', '=', $.id),
 );

@@ -1,20 +1,27 @@
+import type { Kysely } from 'kysely';
 import type { Customer } from '../../contract/customers.ts';
+import type { Duration } from '../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { Features, License } from '../../domain/license.ts';
+import type { LicenseChanges } from '../../domain/license-changes.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { flag, insertInto, integer, json, optional, readerOf, type Table, text } from '../table.ts';
+import type { Tables } from '../schema.ts';
+import { flag, insertInto, integer, json, notBefore, optional, patchOf, readerOf, type Table, text } from '../table.ts';
 
 export const licenseColumns = {
   accountId: text<AccountId>()('account_id'),
   id: text()('id'),
   productId: text<ProductId>()('product_id'),
   key: text<LicenseKey>()('license_key'),
+  reference: optional(text()('reference')),
   customerId: optional(text()('customer_id')),
   maxActivations: optional(integer()('max_activations')),
   /** Always the number of rows in `devices`: both change in one transaction. */
   activations: integer()('activations'),
   expirationDate: optional(text<Instant>()('expires_at')),
+  expiresAfter: optional(json<Duration>()('expires_after')),
+  gracePeriod: optional(json<Duration>()('grace_period')),
   features: json<Features>()('features'),
   metadata: json<License['metadata']>()('metadata'),
   isTrial: flag()('is_trial'),
@@ -32,11 +39,18 @@ export const licenseColumns = {
 
 const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: licenseColumns };
 const insert = insertInto(licenses);
+const insertUnlessTaken = insertInto(licenses, ['account_id', 'reference'], 'reference');
+const patch = patchOf(licenses, ['accountId', 'id']);
 const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
   readerOf(licenses);
 
 /** The customer of a licence. */
 export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
+
+interface LicenseWithCustomer {
+  readonly license: License;
+  readonly customer: LicenseCustomer | null;
+}
 
 const find = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
   db
@@ -51,32 +65,80 @@ const findById = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
-const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
+const selectWithCustomer = (db: Kysely<Tables>) =>
   db
     .selectFrom('licenses as l')
     .leftJoin('customers as c', (on) =>
       on.onRef('c.account_id', '=', 'l.account_id').onRef('c.id', '=', 'l.customer_id'),
     )
     .selectAll('l')
-    .select(['c.name as customer_name', 'c.email as customer_email', 'c.active as customer_active'])
+    .select(['c.name as customer_name', 'c.email as customer_email', 'c.active as customer_active']);
+
+const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
+  selectWithCustomer(db)
     .where('l.account_id', '=', $.accountId)
     .where('l.license_key', '=', $.key)
     .where('l.product_id', '=', $.productId),
 );
 
-const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
+const findReferenceWithCustomer = statement<{ accountId: AccountId; productId: ProductId; reference: string }>()(
+  (db, $) =>
+    selectWithCustomer(db)
+      .where('l.account_id', '=', $.accountId)
+      .where('l.reference', '=', $.reference)
+      .where('l.product_id', '=', $.productId),
+);
+
+const findLocked = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
+  db
+    .selectFrom('licenses')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('license_key', '=', $.key)
+    .where('product_id', '=', $.productId)
+    .forUpdate(),
+);
+
+const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+  db.deleteFrom('licenses').where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+const findByReference = statement<{ accountId: AccountId; reference: string }>()((db, $) =>
+  db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('reference', '=', $.reference),
+);
+
+const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant; end: Instant | null }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set((l) => ({ activations: l('activations', '+', 1), updated_at: $.now }))
+    .set((l) => ({
+      activations: l('activations', '+', 1),
+      expires_at: l
+        .case()
+        .when('expires_after', 'is', null)
+        .then(l.ref('expires_at'))
+        .else(l.fn.coalesce('expires_at', l.val($.end)))
+        .end(),
+      updated_at: notBefore('updated_at', $.now),
+    }))
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
     .where((l) => l.or([l('max_activations', 'is', null), l('activations', '<', l.ref('max_activations'))])),
 );
 
+const begin = statement<{ accountId: AccountId; id: string; now: Instant; end: Instant }>()((db, $) =>
+  db
+    .updateTable('licenses')
+    .set({ expires_at: $.end, updated_at: notBefore('updated_at', $.now) })
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id)
+    .where('expires_after', 'is not', null)
+    .where('expires_at', 'is', null),
+);
+
 const freeSlots = statement<{ accountId: AccountId; id: string; count: number; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set((l) => ({ activations: l('activations', '-', $.count), updated_at: $.now }))
+    .set((l) => ({ activations: l('activations', '-', $.count), updated_at: notBefore('updated_at', $.now) }))
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id),
 );
@@ -87,8 +149,9 @@ const lock = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 
 /** The licences of accounts. */
 export const keyRepository = (db: Connection) => ({
-  async insert(license: License): Promise<void> {
-    await db.run(insert, license);
+  /** Adds a licence; false when its reference is taken. */
+  async insert(license: License): Promise<boolean> {
+    return (await db.run(license.reference === null ? insert : insertUnlessTaken, license)) === 1;
   },
 
   /** The licence that product and key name together. */
@@ -103,22 +166,61 @@ export const keyRepository = (db: Connection) => ({
     return row === undefined ? null : toLicense(row);
   },
 
+  /** The licence of this reference. */
+  async findByReference(accountId: AccountId, reference: string): Promise<License | null> {
+    const row = await db.first(findByReference, { accountId, reference });
+    return row === undefined ? null : toLicense(row);
+  },
+
   /** The licence that product and key name together, and its customer if it has one; in one statement. */
   async findWithCustomer(
     accountId: AccountId,
     productId: ProductId,
     key: LicenseKey,
-  ): Promise<{ license: License; customer: LicenseCustomer | null } | null> {
+  ): Promise<LicenseWithCustomer | null> {
     const row = await db.first(findWithCustomer, { accountId, productId, key });
-    if (row === undefined) return null;
-    const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
-    const customer = id === null || name === null ? null : { id, name, email, active: active === 1 };
-    return { license: toLicense(row), customer };
+    return row === undefined ? null : withCustomer(row);
   },
 
-  /** Takes one activation slot; false when none is free. One statement, so no two callers get the last one. */
-  async takeSlot(license: License, now: Instant): Promise<boolean> {
-    return (await db.run(takeSlot, { accountId: license.accountId, id: license.id, now })) === 1;
+  /** The same for a reference in place of the key. */
+  async findReferenceWithCustomer(
+    accountId: AccountId,
+    productId: ProductId,
+    reference: string,
+  ): Promise<LicenseWithCustomer | null> {
+    const row = await db.first(findReferenceWithCustomer, { accountId, productId, reference });
+    return row === undefined ? null : withCustomer(row);
+  },
+
+  /** The licence that product and key name together, kept from all others until this transaction ends. */
+  async findLocked(accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> {
+    const row = await db.first(findLocked, { accountId, productId, key });
+    return row === undefined ? null : toLicense(row);
+  },
+
+  /** Changes what is given of a licence that the caller has locked, and returns it as it is then. */
+  async patch({ accountId, id }: License, changes: LicenseChanges & { readonly updatedAt: Instant }): Promise<License> {
+    const row = await db.first(patch(changes), { ...changes, accountId, id });
+    if (row === undefined) throw new Error(`the licence ${id} is not there`);
+    return toLicense(row);
+  },
+
+  /** Removes a licence that has neither devices nor sessions. */
+  async remove({ accountId, id }: License): Promise<void> {
+    await db.run(remove, { accountId, id });
+  },
+
+  /**
+   * Takes one activation slot; false when none is free. One statement, so no two callers get the last one. Where the
+   * first use sets the end of the licence, the first slot sets it to `end`.
+   */
+  async takeSlot(license: License, now: Instant, end: Instant | null): Promise<boolean> {
+    return (await db.run(takeSlot, { accountId: license.accountId, id: license.id, now, end })) === 1;
+  },
+
+  /** Sets the end of a licence that waits for its first use; one that has an end keeps it. */
+  async begin(license: License, now: Instant, end: Instant): Promise<void> {
+    await db.run(begin, { accountId: license.accountId, id: license.id, now, end });
   },
 
   /** Gives back `count` activation slots. */
@@ -126,8 +228,20 @@ export const keyRepository = (db: Connection) => ({
     await db.run(freeSlots, { accountId: license.accountId, id: license.id, count, now });
   },
 
-  /** Keeps all others from changing the licence until this transaction ends. */
-  async lock(license: License): Promise<void> {
-    await db.first(lock, { accountId: license.accountId, id: license.id });
+  /** Keeps all others from changing the licence until this transaction ends; false when it has been removed. */
+  async lock(license: License): Promise<boolean> {
+    return (await db.first(lock, { accountId: license.accountId, id: license.id })) !== undefined;
   },
 });
+
+type RowWithCustomer = Parameters<typeof toLicense>[0] & {
+  readonly customer_name: string | null;
+  readonly customer_email: string | null;
+  readonly customer_active: 0 | 1 | null;
+};
+
+function withCustomer(row: RowWithCustomer): LicenseWithCustomer {
+  const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
+  const customer = id === null || name === null ? null : { id, name, email, active: active === 1 };
+  return { license: toLicense(row), customer };
+}

@@ -24,6 +24,10 @@ const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
+const findLocked = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+  db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
+);
+
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
   /** Adds an active product. */
@@ -33,6 +37,12 @@ export const productRepository = (db: Connection) => ({
 
   async find(accountId: AccountId, id: string): Promise<Product | null> {
     const row = await db.first(find, { accountId, id });
+    return row === undefined ? null : toProduct(row);
+  },
+
+  /** The product, kept from all others until this transaction ends. */
+  async findLocked(accountId: AccountId, id: string): Promise<Product | null> {
+    const row = await db.first(findLocked, { accountId, id });
     return row === undefined ? null : toProduct(row);
   },
 

@@ -93,6 +93,10 @@ const countLive = statement<{ accountId: AccountId; licenseId: string; now: Inst
     .where('expires_at', '>', $.now),
 );
 
+const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
+  db.deleteFrom('sessions').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId),
+);
+
 const listLive = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
   db
     .selectFrom('sessions')
@@ -149,6 +153,11 @@ export const sessionRepository = (db: Connection) => ({
   /** How many sessions of the licence have a lease that runs. */
   async countLive({ accountId, id }: License, now: Instant): Promise<number> {
     return Number((await db.first(countLive, { accountId, licenseId: id, now }))?.count ?? 0);
+  },
+
+  /** Removes every session. */
+  async removeAll(license: License): Promise<void> {
+    await db.run(removeAll, { accountId: license.accountId, licenseId: license.id });
   },
 
   /** The sessions of the licence whose lease runs, oldest first. */

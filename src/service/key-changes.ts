@@ -1,0 +1,191 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { apiError } from '../contract/errors.ts';
+import type { EventType, JsonObject } from '../contract/events.ts';
+import type { Contract } from '../contract/index.ts';
+import { heartbeatsWithinLease } from '../contract/licenses.ts';
+import { freeChangesOf, isWithinBounds } from '../contract/metadata-changes.ts';
+import type { Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
+import type { License } from '../domain/license.ts';
+import {
+  beyondLimits,
+  describeUse,
+  type LicenseChanges,
+  mergeEntries,
+  realChanges,
+  recordedValues,
+  type Usage,
+  withChanges,
+} from '../domain/license-changes.ts';
+import { addDuration, changeInstant, later } from '../domain/time.ts';
+import { refuseStale } from './conditions.ts';
+import type { Context } from './context.ts';
+import { customerOf, showLicense } from './keys.ts';
+import { licenseEvent, sessionEvent } from './record.ts';
+
+type Keys = Contract['keys'];
+type Update = InputOf<Keys['update']>;
+
+/** Changes the fields of a licence that are given. */
+export async function updateKey(context: Context, input: Update): Promise<PayloadOf<Keys['update']>> {
+  // Before the licence, since whoever removes a customer locks it before its licences.
+  if (input.customerId != null) await customerOf(context, input);
+  const license = await lockLicense(context, input);
+  const changes = changesOf(license, input);
+  if (!isConsistent(withChanges(license, changes))) throw apiError('invalidParams');
+  if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
+    refuseUse(beyondLimits(changes, await usageOf(context, license)));
+  }
+  return save(context, license, changes, (after, names) =>
+    licenseEvent('license.updated', after, {
+      changed: names,
+      before: recordedValues(license, changes),
+      after: recordedValues(after, changes),
+    }),
+  );
+}
+
+const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
+
+/** Adds a duration to the end of a licence, to now, or to whichever of the two is later. */
+export async function renewKey(context: Context, input: InputOf<Keys['renew']>): Promise<PayloadOf<Keys['renew']>> {
+  const { now } = context;
+  const license = await lockLicense(context, input);
+  const { expirationDate: end } = license;
+  if (end === null) throw apiError('noEnd');
+  const { from = 'later', duration } = input;
+  const start = { end, now, later: later(end, now) }[from];
+  return save(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
+    licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
+  );
+}
+
+/** Gives a licence to another customer, to a new one, or to nobody. */
+export async function transferKey(
+  context: Context,
+  input: InputOf<Keys['transfer']>,
+): Promise<PayloadOf<Keys['transfer']>> {
+  const customerId = await customerOf(context, input);
+  const license = await lockLicense(context, input);
+  return save(context, license, { customerId }, (after) =>
+    licenseEvent('license.transferred', after, { from: license.customerId, to: customerId }),
+  );
+}
+
+/** Disables a licence. */
+export async function blockKey(context: Context, input: InputOf<Keys['block']>): Promise<PayloadOf<Keys['block']>> {
+  await setDisabled(context, input, true, 'license.blocked');
+  return { message: 'License blocked' };
+}
+
+/** Makes a disabled licence usable again. */
+export async function unblockKey(
+  context: Context,
+  input: InputOf<Keys['unblock']>,
+): Promise<PayloadOf<Keys['unblock']>> {
+  await setDisabled(context, input, false, 'license.unblocked');
+  return { message: 'License unblocked' };
+}
+
+/** Removes a licence for ever, with its devices and sessions. */
+export async function deleteKey(context: Context, input: InputOf<Keys['delete']>): Promise<void> {
+  const { keys, devices, sessions } = context.repositories;
+  const license = await lockLicense(context, input);
+  const usage = await usageOf(context, license);
+  if (input.force !== true) refuseUse(describeUse(usage));
+  const lapsed = await sessions.removeLapsed(context.now, { license });
+  await devices.removeAll(license);
+  await sessions.removeAll(license);
+  await keys.remove(license);
+  context.record(licenseEvent('license.deleted', license, { ...usage }));
+  for (const session of lapsed) context.record(sessionEvent('session.expired', license, session));
+}
+
+interface Address {
+  readonly productId: ProductId;
+  readonly licenseKey: LicenseKey;
+  readonly ifUpdatedAt?: Instant | undefined;
+}
+
+/** The licence, which nobody else changes until this transaction ends. */
+async function lockLicense(
+  { repositories, caller }: Context,
+  { productId, licenseKey, ifUpdatedAt }: Address,
+): Promise<License> {
+  const license = await repositories.keys.findLocked(caller.accountId, productId, licenseKey);
+  if (license === null) throw apiError('licenseNotFound');
+  refuseStale(license, ifUpdatedAt);
+  return license;
+}
+
+async function setDisabled(
+  context: Context,
+  input: Address & { readonly note?: string | undefined },
+  vendorDisabled: boolean,
+  type: EventType,
+): Promise<void> {
+  const license = await lockLicense(context, input);
+  const note: JsonObject = input.note === undefined ? {} : { note: input.note };
+  await write(context, license, { vendorDisabled }, (after) => licenseEvent(type, after, note));
+}
+
+/** What an input asks to change, in the fields of the licence. */
+function changesOf(license: License, input: Update): LicenseChanges {
+  const { metadata = {}, expirationDate, licenseType, maxConcurrentSessions } = input;
+  const isBound = (licenseType ?? license.licenseType) === 'node-locked';
+  return realChanges(license, {
+    customerId: input.customerId,
+    maxActivations: input.maxActivations,
+    expirationDate,
+    expiresAfter: expirationDate === undefined ? undefined : null,
+    gracePeriod: input.gracePeriod,
+    features: mergeEntries(license.features, metadata.features ?? {}),
+    metadata: mergeEntries(license.metadata, freeChangesOf(metadata)),
+    isTrial: metadata.is_trial,
+    allowedHosts: input.allowedHosts,
+    licenseType,
+    // Only a floating licence has such a limit.
+    maxConcurrentSessions: isBound && maxConcurrentSessions === undefined ? null : maxConcurrentSessions,
+    heartbeatInterval: input.heartbeatInterval,
+    sessionLeaseDuration: input.sessionLeaseDuration,
+    customerCanSelfReset: input.customerCanSelfReset,
+    versionId: input.versionId,
+  });
+}
+
+/** Whether a licence could have been created like this. */
+function isConsistent(license: License): boolean {
+  const { licenseType, maxConcurrentSessions, metadata, features } = license;
+  if (licenseType === 'node-locked' && maxConcurrentSessions !== null) return false;
+  return heartbeatsWithinLease(license) && isWithinBounds({ ...metadata, features });
+}
+
+async function usageOf({ repositories, now }: Context, license: License): Promise<Usage> {
+  return { devices: license.activations, sessions: await repositories.sessions.countLive(license, now) };
+}
+
+function refuseUse(inUse: string | null): void {
+  if (inUse !== null) throw apiError('inUse', { inUse });
+}
+
+type Describe = (after: License, names: readonly string[]) => ReturnType<typeof licenseEvent>;
+
+/** Writes changes and returns the licence as the caller may see it. */
+async function save(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
+  const after = await write(context, license, changes, describe);
+  return showLicense(after, await context.repositories.devices.list(after), context.caller);
+}
+
+/** Writes what differs. Without a difference it is the same licence, and no event: the audit log alone has it. */
+async function write(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
+  const differing = realChanges(license, changes);
+  const names = Object.keys(differing);
+  if (names.length === 0) {
+    const { type: _, ...entry } = describe(license, names);
+    context.record(entry);
+    return license;
+  }
+  const updatedAt = changeInstant(context.now, license.updatedAt);
+  const after = await context.repositories.keys.patch(license, { ...differing, updatedAt });
+  context.record(describe(after, names));
+  return after;
+}

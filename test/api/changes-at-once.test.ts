@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { type Answer, createWorld } from '../support/world.ts';
+
+const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+
+/** How many answers there are of each status and code. */
+function tally(answers: readonly Answer[]) {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const name = `${status}/${body.code ?? 0}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe.each(engines)('changes of one key at once, on $name,', (engine) => {
+  it('happen once where all say the same ifUpdatedAt', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId }) };
+    for (let round = 0; round < 3; round += 1) {
+      const { updatedAt: ifUpdatedAt } = await world.license(address);
+      const answers = await times(20, (i) =>
+        world.call('admin', 'PATCH', '/key', { ...address, maxActivations: 100 * round + i + 1, ifUpdatedAt }),
+      );
+      expect(tally(answers)).toEqual({ '200/0': 1, '409/5': 19 });
+      const winner = answers.find(({ status }) => status === 200);
+      expect(await world.license(address)).toEqual(winner?.body.data);
+    }
+  });
+
+  it('are all kept where each is of another field, and each has an updatedAt of its own', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId }) };
+    const changes = [
+      { maxActivations: 7 },
+      { versionId: 'ver_1' },
+      { customerCanSelfReset: true },
+      { heartbeatInterval: 600 },
+      ...Array.from({ length: 16 }, (_, i) => ({ metadata: { [`entry ${i}`]: i } })),
+    ];
+    const answers = await times(20, (i) => world.call('admin', 'PATCH', '/key', { ...address, ...changes[i] }));
+    expect(tally(answers)).toEqual({ '200/0': 20 });
+    expect(new Set(answers.map(({ body }) => body.data.updatedAt)).size).toBe(20);
+    expect(await world.license(address)).toMatchObject({
+      maxActivations: 7,
+      versionId: 'ver_1',
+      customerCanSelfReset: true,
+      heartbeatInterval: 600,
+      metadata: Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`entry ${i}`, i])),
+    });
+  });
+
+  it('never leave more devices than a new limit that was not forced', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '10' }) };
+    await times(20, (i) =>
+      i % 4 === 0
+        ? world.call('admin', 'PATCH', '/key', { ...address, maxActivations: 3 })
+        : world.call('admin', 'POST', '/key/sign', { ...address, hostId: `host-${i}`, ttl: 60 }),
+    );
+    const { maxActivations, activations, devices } = await world.license(address);
+    expect(activations).toBe(devices.length);
+    expect([3, 10]).toContain(maxActivations);
+    expect(activations).toBeLessThanOrEqual(maxActivations ?? 0);
+  });
+
+  it('leave nothing of a key that is deleted meanwhile, and fail in no other way', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
+    const requests = [
+      () => world.call('admin', 'POST', '/key/checkout', address),
+      (i: number) => world.call('admin', 'POST', '/key/sign', { ...address, hostId: `host-${i}`, ttl: 60 }),
+      () => world.call('admin', 'POST', '/deactivate-key', address),
+      () => world.call('admin', 'PATCH', '/key', { ...address, versionId: 'ver_1' }),
+      () => world.call('admin', 'DELETE', `/key?${new URLSearchParams({ ...address, force: 'true' })}`),
+    ];
+    const answers = await times(40, (i) => requests[i % requests.length]?.(i) ?? Promise.reject(new Error()));
+    expect(Object.keys(tally(answers)).filter((name) => !['200/0', '403/2', '404/1'].includes(name))).toEqual([]);
+    const { licenses, devices, sessions } = await world.contents();
+    expect({ licenses, devices, sessions }).toEqual({ licenses: [], devices: [], sessions: [] });
+  });
+
+  it('give it to one new customer at a time, and to none that is deleted at that moment', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const owners = await times(6, (i) => world.customer({ name: `C${i}` }));
+    const address = { productId, licenseKey: await world.key({ productId, customerId: owners[0]?.id }) };
+    const answers = await times(24, (i) => {
+      const customerId = owners[i % 6]?.id ?? '';
+      return i % 8 === 7
+        ? world.call('admin', 'DELETE', `/customer/by-id?customerId=${customerId}`)
+        : world.call('admin', 'POST', '/key/transfer', { ...address, customerId });
+    });
+    expect(Object.keys(tally(answers)).filter((name) => !['200/0', '404/2'].includes(name))).toEqual([]);
+  });
+});
+
+describe.each(engines)('changes of one product at once, on $name,', (engine) => {
+  it('happen once where all say the same ifUpdatedAt', async () => {
+    await using world = await createWorld({ engine });
+    const { id, updatedAt: ifUpdatedAt } = await world.product();
+    const answers = await times(20, (i) =>
+      world.call('admin', 'PUT', `/product/by-id?productId=${id}`, { name: `P${i}`, ifUpdatedAt }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 1, '409/5': 19 });
+  });
+});
