@@ -18,6 +18,21 @@ export const keyLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/keys/why.ts')).keysWhy,
   },
   {
+    path: 'keys update',
+    summary: 'change limits, end, customer and more of a key',
+    load: async () => (await import('./commands/keys/update.ts')).keysUpdate,
+  },
+  {
+    path: 'keys renew',
+    summary: 'move the end of a key',
+    load: async () => (await import('./commands/keys/renew.ts')).keysRenew,
+  },
+  {
+    path: 'keys transfer',
+    summary: 'give a key to another customer',
+    load: async () => (await import('./commands/keys/transfer.ts')).keysTransfer,
+  },
+  {
     path: 'keys activate',
     summary: 'make a host a device of a key',
     load: async () => (await import('./commands/keys/activate.ts')).keysActivate,
@@ -56,6 +71,22 @@ export const keyLeaves: readonly Leaf[] = [
     path: 'keys checkin',
     summary: 'give the seat of a session back',
     load: async () => (await import('./commands/keys/checkin.ts')).keysCheckin,
+  },
+  {
+    path: 'keys block',
+    summary: 'block keys',
+    load: async () => (await import('./commands/keys/block.ts')).keysBlock,
+  },
+  {
+    path: 'keys unblock',
+    summary: 'make blocked keys usable again',
+    load: async () => (await import('./commands/keys/block.ts')).keysUnblock,
+  },
+  {
+    path: 'keys delete',
+    alias: 'rm',
+    summary: 'delete keys for ever',
+    load: async () => (await import('./commands/keys/delete.ts')).keysDelete,
   },
   {
     path: 'devices list',

@@ -47,6 +47,7 @@ describe('a licence key', () => {
         'type         node-locked',
         'customer     Ada Ltd <it@ada.example>',
         `customer id  ${customer}`,
+        'reference    –',
         'features     –',
         'metadata     –',
         'created      just now',

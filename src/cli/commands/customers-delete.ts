@@ -1,9 +1,7 @@
 import type { Customer } from '../../contract/customers.ts';
 import { argumentList, change, command, option, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { exitCodes, NotFoundError, UsageError } from '../failure/errors.ts';
-import { doneNote } from '../output/terminal.ts';
-import { count } from '../output/words.ts';
+import { NotFoundError, UsageError } from '../failure/errors.ts';
 import { confirmByTyping } from '../prompts/questions.ts';
 import type { PreparedChange } from '../request/changes.ts';
 
@@ -36,18 +34,15 @@ export const customersDelete = command({
       ids.map((customerId) => (client, call) => client.customers.delete({ customerId }, call)),
     );
     if (ids.length > 1) checkExist(ids, changes, customers);
-    const rows = await deleteEach(context, ids, changes);
-    const failed = rows.filter(({ deleted }) => !deleted);
-    const text = `deleted ${rows.length - failed.length} of ${count(rows.length, 'customer')}`;
+    const words = { done: 'deleted', noun: 'customer' };
+    const { endOf, sendEach } = await import('../request/send-each.ts');
+    const sent = await sendEach(context, ids, changes, words);
     return {
       kind: 'done',
-      data: rows,
-      quiet: rows.filter(({ deleted }) => deleted).map(({ id }) => id),
+      data: sent.map(({ name: id, done: deleted, error, idempotencyKey }) => ({ id, deleted, error, idempotencyKey })),
+      quiet: sent.filter(({ done }) => done).map(({ name }) => name),
       ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
-      ...(failed.length > 0 && {
-        exitCode: exitCodes.partial,
-        notes: [{ tone: 'warning', text: `${text}; not ${failed.map(({ id }) => id).join(', ')}` } as const],
-      }),
+      ...endOf(sent, words),
     };
   },
 });
@@ -97,47 +92,4 @@ function checkExist(
     'Nothing was sent: none of the others was deleted.',
     ['See them:', 'lkm customers list'],
   ]);
-}
-
-interface DeletedRow {
-  readonly id: string;
-  readonly deleted: boolean;
-  /** Why it was not deleted; null when it was. */
-  readonly error: string | null;
-  readonly idempotencyKey: string;
-}
-
-/** Deletes one after the other. A refusal is reported and the next one is tried; any other error ends the command. */
-async function deleteEach(
-  context: CommandContext,
-  ids: readonly string[],
-  changes: readonly PreparedChange<unknown>[],
-): Promise<DeletedRow[]> {
-  const { isRefusal } = await import('../request/changes.ts');
-  const rows: DeletedRow[] = [];
-  for (const [at, { idempotencyKey, send }] of changes.entries()) {
-    const id = ids[at] ?? '';
-    try {
-      const changed = await send();
-      rows.push({ id, deleted: true, error: null, idempotencyKey });
-      await context.say(doneNote(changed, `deleted ${id}`));
-    } catch (error) {
-      if (ids.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, ids, rows);
-      if (ids.length === 1 || !isRefusal(error)) throw error;
-      rows.push({ id, deleted: false, error: error.message, idempotencyKey });
-      await context.say({ tone: 'warning', text: `not deleted ${id}: ${error.message}` });
-    }
-  }
-  return rows;
-}
-
-async function sayWhatIsLeft(context: CommandContext, ids: readonly string[], rows: readonly DeletedRow[]) {
-  const deleted = rows.filter((row) => row.deleted).map(({ id }) => id);
-  const [last, ...untried] = ids.slice(rows.length);
-  const parts = [
-    `deleted ${deleted.length} of ${count(ids.length, 'customer')}${deleted.length > 0 ? `: ${deleted.join(', ')}` : ''}`,
-    `stopped at ${last}`,
-    ...(untried.length > 0 ? [`not tried: ${untried.join(', ')}`] : []),
-  ];
-  await context.say({ tone: 'warning', text: parts.join('; ') });
 }

@@ -71,7 +71,13 @@ interface DescribedError {
 }
 
 /** Stand in for what a message says of one request. */
-const anything: ApiErrorDetail = { customerId: 'ID', email: 'ADDRESS' };
+const anything: ApiErrorDetail = {
+  customerId: 'ID',
+  email: 'ADDRESS',
+  reference: 'REFERENCE',
+  updatedAt: 'INSTANT',
+  inUse: '2 devices',
+};
 
 function describeError(reason: Reason): DescribedError {
   const { status, code } = apiErrors[reason];

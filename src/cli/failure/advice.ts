@@ -102,6 +102,10 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   deviceNotFound: [['See its devices:', 'lkm keys get KEY -P ID']],
   customerNotFound: [['See them:', 'lkm customers list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
+  stale: [['Look again:', 'lkm keys get KEY -P ID --fields updatedAt']],
+  inUse: ['With --in-use it is done all the same.'],
+  noEnd: [['Give it one:', 'lkm keys update KEY -P ID --expires 2027-12-31']],
+  referenceTaken: [['Print that key:', 'lkm keys create -P ID --reference R --if-absent']],
   lastAdminToken: [
     ['Make another:', 'lkm tokens create --kind admin --name NAME'],
     ['Or revoke it:', 'lkm tokens revoke ID --last-admin'],

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Io, Output } from '../io.ts';
+import { firstLower } from './words.ts';
 
 /** What is said on stderr once the result is printed. */
 export interface Note {
@@ -40,6 +41,10 @@ export function doneNote(
 ): Note {
   return { tone: 'done', text: replayed ? `${already}\n${replayedText}` : text };
 }
+
+/** The note for a reply that carries a warning, such as that the licence has expired. */
+export const warningNotes = ({ warning }: { readonly warning?: string | undefined }): Note[] =>
+  warning === undefined ? [] : [{ tone: 'warning', text: firstLower(warning) }];
 
 const replayedText =
   'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';

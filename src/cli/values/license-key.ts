@@ -1,5 +1,5 @@
 import { isTypo, normaliseKey } from '../../domain/license-key.ts';
-import { type ArgumentSpec, argument, negation } from '../command.ts';
+import { type ArgumentSpec, argument, argumentList, negation } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { readReference } from './files.ts';
@@ -7,6 +7,13 @@ import { readReference } from './files.ts';
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
 export const licenseKeyArgument: ArgumentSpec<string> = {
   ...argument('<KEY>', 'the licence key, - for stdin, or @FILE', { field: 'licenseKey' }),
+  parse: parseLicenseKey,
+  secret: true,
+};
+
+/** The same for several keys. */
+export const licenseKeyArguments: ArgumentSpec<string[]> = {
+  ...argumentList('<KEY...>', 'the licence keys, each as it is, - for stdin, or @FILE', { field: 'licenseKey' }),
   parse: parseLicenseKey,
   secret: true,
 };

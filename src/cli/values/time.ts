@@ -71,9 +71,7 @@ export function parseClock(text: string): number {
 }
 
 function readEnd(text: string, now: number): number {
-  if (/^\d{1,9}m$/.test(text)) {
-    throw new UsageError(`'${text}' can mean months or minutes: write ${text}o or ${text}in`);
-  }
+  refuseAmbiguous(text);
   const parts = readParts(text);
   if (parts) return endOf(parts, now);
   const end = day.test(text) ? endOfDay(text) : instant.test(text) ? Date.parse(text) : Number.NaN;
@@ -85,7 +83,14 @@ function readEnd(text: string, now: number): number {
   return end;
 }
 
-function readParts(text: string): Parts | null {
+/** Throws `UsageError` for `6m`, which can mean months or minutes. */
+export function refuseAmbiguous(text: string): void {
+  if (!/^\d{1,9}m$/.test(text)) return;
+  throw new UsageError(`'${text}' can mean months or minutes: write ${text}o or ${text}in`);
+}
+
+/** The parts of a duration as it is written here; null for any other text. */
+export function readParts(text: string): Parts | null {
   const found = shape.exec(text.replace(/^(\d+y\d+)m(?![oi])/, '$1mo'));
   if (!found) return null;
   const [years, months, weeks, days, hours, minutes, seconds] = found.slice(1).map((amount) => Number(amount ?? 0));

@@ -1,5 +1,5 @@
 import { change, command, option, product, required } from '../../command.ts';
-import { doneNote } from '../../output/terminal.ts';
+import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 
@@ -28,7 +28,10 @@ export const keysActivate = command({
       kind: 'done',
       data: { ...answer, idempotencyKey },
       quiet: [hostId],
-      notes: [doneNote(changed, `activated ${hostId} · ${usage(activations, maxActivations)} slots taken`)],
+      notes: [
+        doneNote(changed, `activated ${hostId} · ${usage(activations, maxActivations)} slots taken`),
+        ...warningNotes(answer),
+      ],
       idempotencyKey,
     };
   },

@@ -1,6 +1,6 @@
 import { change, command, option, product } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
-import { doneNote } from '../../output/terminal.ts';
+import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { duration, momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 
@@ -54,7 +54,7 @@ export const keysCheckout = command({
       quiet: [answer.sessionId],
       secret: true,
       idempotencyKey,
-      notes: [doneNote(changed, 'leased')],
+      notes: [doneNote(changed, 'leased'), ...warningNotes(answer)],
     };
   },
 });

@@ -1,10 +1,13 @@
+import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { change, command, flag, many, option, product } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
+import type { CommandResult } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
+import { parseCalendarDuration } from '../../values/calendar-duration.ts';
 import { type Feature, parseCount, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
 import { parseExpiry } from '../../values/time.ts';
 
@@ -29,6 +32,18 @@ export const keysCreate = command({
       field: 'usesPerKey',
     }),
     expires,
+    expiresAfter: option('--expires-after <DUR>', 'let it last so long from its first use: P1Y, 30d', {
+      parse: parseCalendarDuration,
+      field: 'expiresAfter',
+    }),
+    gracePeriod: option('--grace-period <DUR>', 'let it be used so long after its end, with a warning: P14D', {
+      parse: parseCalendarDuration,
+      field: 'gracePeriod',
+    }),
+    reference: option('--reference <TEXT>', 'your own name of it, such as an order number; there is one key for each', {
+      field: 'reference',
+    }),
+    ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
     customer: option('--customer <ID>', 'the customer it is for', { field: 'customerId' }),
     newCustomerName: option('--new-customer-name <NAME>', 'create its customer along with it', {
       field: 'newCustomer.name',
@@ -63,44 +78,58 @@ export const keysCreate = command({
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
     ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten sessions at a time'],
+    ['lkm keys create -P "$ID" --reference order-1042 --if-absent', 'one key for an order, for ever'],
+    ['lkm keys create -P "$ID" --expires-after P1Y --grace-period P14D', 'a year from the first use'],
     ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
   ],
 
-  async run(values, context) {
-    const { product, customer, newCustomerName, newCustomerEmail, allowHost } = values;
+  async run(values, context): Promise<CommandResult> {
+    const { product, customer, newCustomerName, newCustomerEmail, allowHost, reference, ifAbsent } = values;
     if (customer !== undefined && newCustomerName !== undefined) {
       throw new UsageError('--customer and --new-customer-name name two customers; give one of them');
     }
     if (newCustomerEmail !== undefined && newCustomerName === undefined) {
       throw new UsageError('--new-customer-email needs --new-customer-name');
     }
+    if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
+    if (values.expires !== undefined && values.expiresAfter !== undefined) {
+      throw new UsageError('--expires and --expires-after name two ends; give one of them');
+    }
     const newCustomer = newCustomerName === undefined ? undefined : { name: newCustomerName, email: newCustomerEmail };
-    const changed = await context.change((client, call) =>
-      client.keys.create(
-        {
-          productId: product,
-          usesPerKey: values.maxActivations ?? undefined,
-          expiryDate: values.expires,
-          customerId: customer,
-          newCustomer,
-          licenseType: values.type,
-          maxConcurrentSessions: values.maxSessions,
-          allowedHosts: allowHost,
-          metadata: metadataOf(values),
-        },
-        call,
-      ),
-    );
-    const { answer, idempotencyKey } = changed;
-    return {
-      kind: 'value',
-      value: answer.key,
-      data: { key: answer.key, productId: product, idempotencyKey },
-      quiet: [answer.key],
-      secret: true,
-      idempotencyKey,
-      notes: describe(changed, values, context.io.now()),
+    const issue = async (): Promise<CommandResult> => {
+      const changed = await context.change((client, call) =>
+        client.keys.create(
+          {
+            productId: product,
+            usesPerKey: values.maxActivations ?? undefined,
+            expiryDate: values.expires,
+            expiresAfter: values.expiresAfter,
+            gracePeriod: values.gracePeriod,
+            reference,
+            customerId: customer,
+            newCustomer,
+            licenseType: values.type,
+            maxConcurrentSessions: values.maxSessions,
+            allowedHosts: allowHost,
+            metadata: metadataOf(values),
+          },
+          call,
+        ),
+      );
+      const { answer, idempotencyKey } = changed;
+      return {
+        kind: 'value',
+        value: answer.key,
+        data: { key: answer.key, productId: product, idempotencyKey },
+        quiet: [answer.key],
+        secret: true,
+        idempotencyKey,
+        notes: describe(changed, values, context.io.now()),
+      };
     };
+    if (!ifAbsent || reference === undefined) return issue();
+    const { orExisting } = await import('./existing-key.ts');
+    return orExisting(issue, context, { product, reference });
   },
 });
 
@@ -119,13 +148,25 @@ function metadataOf({ feature, metadata, trial }: GivenMetadata) {
 
 function describe(
   changed: Pick<Changed<unknown>, 'replayed'>,
-  { maxActivations, expires }: { maxActivations?: number | null | undefined; expires?: string | null | undefined },
+  { maxActivations, expires, expiresAfter }: Limits,
   now: number,
 ): Note[] {
   const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
-  const end = expires == null ? 'never expires' : `expires ${moment(expires)}`;
-  const done = doneNote(changed, `created · ${seats}${expires === undefined ? '' : ` · ${end}`}`);
-  if (expires !== undefined || changed.replayed) return [done];
+  const end = expiresAfter ? `lasts ${writeDuration(expiresAfter)} from its first use` : describeEnd(expires);
+  const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
+  if (end !== null || changed.replayed) return [done];
   const month = moment(addCalendarMonth(toInstant(now)));
   return [done, { tone: 'hint', text: `no --expires given: the service sets one month, to ${month}` }];
+}
+
+interface Limits {
+  readonly maxActivations?: number | null | undefined;
+  readonly expires?: string | null | undefined;
+  readonly expiresAfter?: Duration | undefined;
+}
+
+/** Null when no end is given. */
+function describeEnd(expires: string | null | undefined): string | null {
+  if (expires === undefined) return null;
+  return expires === null ? 'never expires' : `expires ${moment(expires)}`;
 }

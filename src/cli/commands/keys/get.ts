@@ -3,7 +3,7 @@ import { type Device, freeMetadataOf, type License } from '../../../contract/lic
 import type { Session } from '../../../contract/session-fields.ts';
 import { command, product } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
-import { expiry, nothing, relative, usage } from '../../output/words.ts';
+import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { sessionFields } from '../sessions.ts';
 
@@ -37,13 +37,14 @@ export const licenseFields: readonly Field<Lookup>[] = [
   licenseField('productId', { label: 'product' }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
   licenseField('maxActivations', { shown: 'data' }),
-  licenseField('expirationDate', { label: 'expires', show: expiry }),
+  licenseField('expirationDate', { label: 'expires', show: (_, now, { license }) => describeTerm(license, now) }),
   licenseField('licenseType', { label: 'type' }),
   lookupField('customer', ({ customer }) => customer, {
     show: (_, __, { customer }) => describeCustomer(customer),
     shown: 'table',
   }),
   lookupField('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
+  licenseField('reference', { shown: 'table' }),
   lookupField('features', ({ license }) => license.metadata?.features ?? {}, {
     show: (_, __, { license }) => describeFeatures(license),
     shown: 'table',
@@ -51,6 +52,9 @@ export const licenseFields: readonly Field<Lookup>[] = [
   licenseField('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
   licenseField('createdAt', { label: 'created', show: relative }),
   licenseField('id', chosenOnly),
+  licenseField('expiresAfter', chosenOnly),
+  licenseField('gracePeriod', chosenOnly),
+  licenseField('graceUntil', chosenOnly),
   licenseField('activated', chosenOnly),
   licenseField('devices', chosenOnly),
   licenseField('allowedHosts', chosenOnly),
@@ -104,6 +108,15 @@ export const keysGet = command({
 function statusOf({ activated, vendorDisabled }: License): string {
   if (vendorDisabled) return 'disabled';
   return activated ? 'activated' : 'not activated';
+}
+
+/** When it ends, and what is given after that. */
+function describeTerm({ expirationDate, expiresAfter, gracePeriod, graceUntil }: License, now: number): string {
+  if (expirationDate === null && expiresAfter) return `${expiresAfter} after its first use`;
+  const end = expiry(expirationDate, now);
+  if (graceUntil == null || expirationDate === null) return end;
+  if (Date.parse(expirationDate) > now) return `${end}, then ${gracePeriod} of grace`;
+  return Date.parse(graceUntil) > now ? `${end}; usable until ${momentAndWhen(graceUntil, now)}` : end;
 }
 
 /** Adds a remark to a value that the service has masked with stars. */

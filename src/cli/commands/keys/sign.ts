@@ -1,6 +1,6 @@
 import { change, command, option, product, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { doneNote } from '../../output/terminal.ts';
+import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { parseSeconds } from '../../values/time.ts';
@@ -48,7 +48,7 @@ export const keysSign = command({
       quiet: path === null ? [answer.file] : [],
       secret: true,
       idempotencyKey,
-      notes: [doneNote(changed, done, `already ${path === null ? '' : 'signed · '}${done}`)],
+      notes: [doneNote(changed, done, `already ${path === null ? '' : 'signed · '}${done}`), ...warningNotes(answer)],
     };
   },
 });

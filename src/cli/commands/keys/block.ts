@@ -1,0 +1,57 @@
+import type { Client } from '../../../client/client.ts';
+import { change, command, option, product } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import type { CommandResult } from '../../output/result.ts';
+import { keyCheck, licenseKeyArguments } from '../../values/license-key.ts';
+import { ifUpdatedAt } from './changed.ts';
+import { changeKeys, keyFields } from './several.ts';
+
+const note = option('--note <TEXT>', 'why; kept in the audit log', { field: 'note' });
+
+const options = { product, note, ifUpdatedAt, keyCheck, ...change };
+
+export const keysBlock = command({
+  path: 'keys block',
+  about: 'Blocks keys: they cannot be activated, signed or checked out until they are unblocked.',
+  operation: 'keys.block',
+  arguments: { keys: licenseKeyArguments },
+  options,
+  fields: keyFields,
+  examples: [
+    ['lkm keys block "$KEY" -P "$ID" --note chargeback', 'until it is paid'],
+    ['lkm keys block "$KEY1" "$KEY2" -P "$ID"', 'two of them'],
+  ],
+  run: (values, context) => switchKeys(values, context, 'block'),
+});
+
+export const keysUnblock = command({
+  path: 'keys unblock',
+  about: 'Makes blocked keys usable again.',
+  operation: 'keys.unblock',
+  arguments: { keys: licenseKeyArguments },
+  options,
+  fields: keyFields,
+  examples: [['lkm keys unblock "$KEY" -P "$ID"', 'it is paid']],
+  run: (values, context) => switchKeys(values, context, 'unblock'),
+});
+
+interface Values {
+  readonly keys: readonly string[];
+  readonly product: string;
+  readonly note: string | undefined;
+  readonly ifUpdatedAt: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+function switchKeys(
+  { keys, product, note, ifUpdatedAt, idempotencyKey }: Values,
+  context: CommandContext,
+  operation: 'block' | ('unblock' & keyof Client['keys']),
+): Promise<CommandResult> {
+  return changeKeys(
+    context,
+    { keys, idempotencyKey, ifUpdatedAt, done: `${operation}ed` },
+    (licenseKey) => (client, call) =>
+      client.keys[operation]({ productId: product, licenseKey, note, ifUpdatedAt }, call),
+  );
+}

@@ -1,0 +1,33 @@
+import type { License } from '../../../contract/licenses.ts';
+import { option } from '../../command.ts';
+import type { CommandResult, Field } from '../../output/result.ts';
+import { doneNote } from '../../output/terminal.ts';
+import type { Changed } from '../../request/changes.ts';
+import { parseClock } from '../../values/time.ts';
+import { type Lookup, licenseFields } from './get.ts';
+
+/** The fields of a changed key: those of `keys get`, without the customer, which the service does not return here. */
+export const changedFields: readonly Field<Lookup>[] = [
+  ...licenseFields.filter(({ name }) => name !== 'customer' && name !== 'customerId'),
+  { name: 'idempotencyKey', shown: 'chosen' },
+];
+
+/** The result of a change of one key: the licence as it is then. */
+export function changedKey({ answer: license, ...changed }: Changed<License>, text: string): CommandResult {
+  const { idempotencyKey } = changed;
+  return {
+    kind: 'record',
+    row: { license, customer: null, idempotencyKey },
+    data: { license, idempotencyKey },
+    quiet: [license.key],
+    secret: true,
+    idempotencyKey,
+    notes: [doneNote(changed, text)],
+  };
+}
+
+/** The condition of a change: that nobody else has changed the key meanwhile. */
+export const ifUpdatedAt = option('--if-updated-at <INSTANT>', 'only if this is its updatedAt, as keys get shows it', {
+  parse: (text: string) => new Date(parseClock(text)).toISOString(),
+  field: 'ifUpdatedAt',
+});
