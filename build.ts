@@ -30,3 +30,16 @@ await build({
   },
   logLevel: 'warning',
 });
+
+// Software that is licensed may take this one file along and nothing else of the package.
+await build({
+  entryPoints: ['src/license-file.ts'],
+  outdir: 'dist',
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  logLevel: 'warning',
+});

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { verifyLicenseFile } from 'lkm';
+import { verifyLicenseFile } from 'lkm/license-file';
 
 //   npx node examples/verify-license-file.ts FILE JWKS HOST_ID
 //

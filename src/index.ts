@@ -13,6 +13,11 @@ export {
   withSession,
 } from './client/with-session.ts';
 export { ApiError } from './contract/errors.ts';
-export type { LicenseClaims } from './domain/license-file/claims.ts';
-export type { Verdict, Verification } from './domain/license-file/verify.ts';
-export { type VerifyLicenseFileOptions, verifyLicenseFile } from './verify.ts';
+export {
+  type LicenseClaims,
+  type PublicKey,
+  type Verdict,
+  type Verification,
+  type VerifyLicenseFileOptions,
+  verifyLicenseFile,
+} from './license-file.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -15,6 +15,11 @@ export async function readSource(path: string, io: Io): Promise<string> {
   const text = (path === '-' ? await readStdin(io) : readLocalFile(path, io)).trim();
   if (text === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
   return text;
+}
+
+/** The text of a file, or undefined when there is no such file. */
+export function readIfPresent(path: string, io: Io): string | undefined {
+  return existsSync(resolve(io.cwd, path)) ? readLocalFile(path, io) : undefined;
 }
 
 async function readStdin(io: Io): Promise<string> {

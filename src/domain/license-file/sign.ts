@@ -1,10 +1,11 @@
-import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
 import type { HostId, Instant } from '../../contract/scalars.ts';
 import type { Jwk } from '../../contract/signing-keys.ts';
 import type { License } from '../license.ts';
 import { grantEnd } from '../term.ts';
 import { earlier, epochSeconds } from '../time.ts';
 import { LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
+import { signJws } from './jws.ts';
 
 /** A private Ed25519 key, ready to sign, with the two names of its public half. */
 export interface Signer {
@@ -17,9 +18,18 @@ export interface Signer {
 /** Reads a private key from PKCS #8 PEM. Throws `TypeError` when it is not an Ed25519 key. */
 export function createSigner(privatePem: string): Signer {
   const privateKey = ed25519(createPrivateKey(privatePem));
-  const publicKey = createPublicKey(privateKey);
-  return { kid: keyIdOf(publicKey), fingerprint: `sha256:${hash('sha256', spkiOf(publicKey))}`, privateKey };
+  return { ...namesOf(createPublicKey(privateKey)), privateKey };
 }
+
+/** The two names of a public key in SPKI PEM. Throws `TypeError` when it is not an Ed25519 key. */
+export function describePublicKey(publicPem: string): Omit<Signer, 'privateKey'> {
+  return namesOf(ed25519(createPublicKey(publicPem)));
+}
+
+const namesOf = (publicKey: KeyObject) => ({
+  kid: keyIdOf(publicKey),
+  fingerprint: `sha256:${hash('sha256', spkiOf(publicKey))}`,
+});
 
 /** The `kid` of a public key: base64url(SHA-256(SPKI DER)). */
 export function keyIdOf(publicKey: KeyObject): string {
@@ -49,12 +59,9 @@ export interface FileFacts {
 
 /** Signs a licence file for one device and returns its JSON text. Source: API description, POST /key/sign. */
 export function signLicenseFile(signer: Signer, facts: FileFacts): string {
-  const header = { alg: 'EdDSA', typ: LICENSE_TOKEN_TYPE, kid: signer.kid };
-  const signed = `${encodePart(header)}.${encodePart(claimsOf(facts))}`;
-  const signature = sign(null, Buffer.from(signed), signer.privateKey).toString('base64url');
   return JSON.stringify({
     format: LICENSE_FILE_FORMAT,
-    licenseToken: `${signed}.${signature}`,
+    licenseToken: signJws(signer, LICENSE_TOKEN_TYPE, claimsOf(facts)),
     signedKey: facts.license.key,
     signedDate: facts.now,
     keyId: signer.kid,
@@ -83,8 +90,6 @@ function claimsOf({ id, issuer, license, customer, hostId, now, expiresAt }: Fil
     v: 1,
   };
 }
-
-const encodePart = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 const spkiOf = (publicKey: KeyObject): Buffer => publicKey.export({ type: 'spki', format: 'der' });
 

@@ -1,17 +1,20 @@
-import { createPublicKey, verify } from 'node:crypto';
 import type { Instant } from '../../contract/scalars.ts';
-import type { Jwk } from '../../contract/signing-keys.ts';
 import { epochSeconds } from '../time.ts';
 import { isLicenseClaims, isRecord, LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
+import { isSignedBy, type Jws, type PublicKey, parseJson, readJws } from './jws.ts';
+import { type RevocationFault, readRevocations } from './revocations.ts';
 
 const MAX_BYTES = 64 * 1024;
-const NOT_BEFORE_LEEWAY_SECONDS = 60;
+
+/** Clocks differ, and are put right: so much behind is not suspicious. */
+const CLOCK_LEEWAY_SECONDS = 60;
 
 /** The result of a check, decided in the order of the list. */
 export type Verdict =
   | 'token_malformed'
   | 'unknown_kid'
   | 'signature_invalid'
+  | RevocationFault
   | 'revoked'
   | 'clock_rolled_back'
   | 'not_yet_valid'
@@ -23,62 +26,86 @@ export type Verdict =
 /** What a licence file is checked against. */
 export interface VerifyOptions {
   /** The only keys that count: no key is ever read from the file. */
-  readonly keys: readonly Jwk[];
+  readonly keys: readonly PublicKey[];
+  /** What the clock says. */
   readonly now: Instant;
   /** The device that uses the file; not given, any device is accepted. */
   readonly hostId?: string | undefined;
   /** The product that uses the file; not given, any product is accepted. */
   readonly productId?: string | undefined;
-  /** The latest instant this device has known: an earlier `now` means that its clock was set back. */
-  readonly lastSeenAt?: Instant | undefined;
+  /** The watermark of the last check on this device, in seconds since 1970. */
+  readonly watermark?: number | undefined;
+  /** The text of a signed revocation list. */
+  readonly revocations?: string | undefined;
   /** Revoked keys (`kid`) and files (`jti`). */
   readonly revoked?: ReadonlySet<string> | undefined;
 }
 
-/** `claims` are what the file states; null unless one of the keys signed them. */
+/** The result of a check. */
 export interface Verification {
   readonly verdict: Verdict;
+  /** What the file states; null unless one of the keys signed it. */
   readonly claims: LicenseClaims | null;
+  /**
+   * The latest time that is known, in seconds since 1970: of the clock, the watermark given, and a signed file's own
+   * date. To be stored, and given to the next check: a clock that is set back then gains nothing.
+   */
+  readonly watermark: number;
 }
 
 /**
- * Checks the text of a licence file; any text gets a verdict. `nbf` has 60 seconds of leeway, `exp` none.
- * Throws when `keys` holds the file's `kid` with something that is not an Ed25519 point.
+ * Checks the text of a licence file; any text gets a verdict. A clock may be 60 seconds behind the file's date and the
+ * watermark; `exp` has no leeway. Throws when `keys` holds a `kid` that is looked up with something that is not an
+ * Ed25519 point.
  */
 export function verifyLicenseFile(text: string, options: VerifyOptions): Verification {
+  const clock = epochSeconds(options.now);
+  const watermark = Math.max(clock, options.watermark ?? clock);
+  const refused = (verdict: Verdict): Verification => ({ verdict, claims: null, watermark });
   const envelope = readLicenseEnvelope(text);
-  if (!envelope) return { verdict: 'token_malformed', claims: null };
-  const jwk = options.keys.find((key) => key.kid === envelope.kid);
-  if (!jwk) return { verdict: 'unknown_kid', claims: null };
-  if (!isSignedBy(jwk, envelope)) return { verdict: 'signature_invalid', claims: null };
-  return { verdict: checkClaims(envelope, options), claims: envelope.claims };
+  if (!envelope) return refused('token_malformed');
+  const key = options.keys.find(({ kid }) => kid === envelope.kid);
+  if (!key) return refused('unknown_kid');
+  const { claims } = envelope;
+  if (!isSignedBy(key, envelope) || envelope.signedKey !== claims.key) return refused('signature_invalid');
+  const time = { clock, effective: Math.max(watermark, claims.iat) };
+  return { verdict: checkClaims(envelope, options, time), claims, watermark: time.effective };
 }
 
-function isSignedBy(jwk: Jwk, { signed, signature, signedKey, claims }: LicenseEnvelope): boolean {
-  // Only `x` is taken, so that nothing but Ed25519 can come of it.
-  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: jwk.x }, format: 'jwk' });
-  return verify(null, Buffer.from(signed), publicKey, signature) && signedKey === claims.key;
+/** The time of a check in seconds since 1970: what the clock says, and the latest that is known. */
+interface Time {
+  readonly clock: number;
+  readonly effective: number;
 }
 
-function checkClaims({ kid, claims }: LicenseEnvelope, options: VerifyOptions): Verdict {
-  const { now, hostId, productId, lastSeenAt, revoked } = options;
-  const nowSeconds = epochSeconds(now);
+function checkClaims({ kid, claims }: LicenseEnvelope, options: VerifyOptions, { clock, effective }: Time): Verdict {
+  const { keys, hostId, productId, watermark = clock, revoked } = options;
+  const listed = checkRevocations(claims, keys, options.revocations, effective);
+  if (listed !== null) return listed;
   if (revoked?.has(kid) || revoked?.has(claims.jti)) return 'revoked';
-  if (lastSeenAt !== undefined && now < lastSeenAt) return 'clock_rolled_back';
-  if (claims.nbf > nowSeconds + NOT_BEFORE_LEEWAY_SECONDS) return 'not_yet_valid';
-  if (claims.exp <= nowSeconds) return 'token_expired';
+  if (watermark > clock + CLOCK_LEEWAY_SECONDS) return 'clock_rolled_back';
+  if (claims.nbf > clock + CLOCK_LEEWAY_SECONDS) return 'not_yet_valid';
+  if (claims.exp <= effective) return 'token_expired';
   if (hostId !== undefined && claims.machine !== hostId) return 'machine_mismatch';
   if (productId !== undefined && claims.productId !== productId) return 'product_mismatch';
   return 'ok';
 }
 
+function checkRevocations(
+  { iss: issuer, jti, sub }: LicenseClaims,
+  keys: readonly PublicKey[],
+  list: string | undefined,
+  now: number,
+): Verdict | null {
+  if (list === undefined) return null;
+  const read = readRevocations(list, { keys, issuer, now });
+  if (typeof read === 'string') return read;
+  return read.files.includes(jti) || read.licenses.includes(sub) ? 'revoked' : null;
+}
+
 /** The parts of a licence file. None of them can be trusted before the signature has been checked. */
-export interface LicenseEnvelope {
-  readonly kid: string;
+export interface LicenseEnvelope extends Jws {
   readonly claims: LicenseClaims;
-  /** What the signature covers: header and claims as they stand in the token. */
-  readonly signed: string;
-  readonly signature: Buffer;
   readonly signedKey: string;
 }
 
@@ -91,35 +118,8 @@ export function readLicenseEnvelope(text: string): LicenseEnvelope | null {
   const file = parseJson(text);
   if (!isRecord(file) || file.format !== LICENSE_FILE_FORMAT) return null;
   const { licenseToken, signedKey, keyId } = file;
-  if (typeof licenseToken !== 'string' || typeof signedKey !== 'string' || typeof keyId !== 'string') return null;
-
-  const parts = licenseToken.split('.');
-  const [head = '', body = '', tail = ''] = parts;
-  const [header, claims, signature] = [decodeJson(head), decodeJson(body), decodeBase64url(tail)];
-  if (parts.length !== 3 || !isHeader(header) || header.kid !== keyId) return null;
-  if (!isLicenseClaims(claims) || !signature) return null;
-  return { kid: keyId, claims, signed: `${head}.${body}`, signature, signedKey };
-}
-
-/** Members other than `crit` are ignored when unknown, as RFC 7515 §4 asks. */
-function isHeader(header: unknown): header is { readonly kid: string } {
-  return isRecord(header) && header.alg === 'EdDSA' && header.typ === LICENSE_TOKEN_TYPE && !('crit' in header);
-}
-
-function decodeJson(text: string): unknown {
-  return parseJson(decodeBase64url(text)?.toString() ?? '');
-}
-
-/** Node skips what is not base64url and drops spare bits: only the one spelling that it writes itself counts. */
-function decodeBase64url(text: string): Buffer | null {
-  const bytes = Buffer.from(text, 'base64url');
-  return bytes.toString('base64url') === text ? bytes : null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (typeof licenseToken !== 'string' || typeof signedKey !== 'string') return null;
+  const jws = readJws(licenseToken, LICENSE_TOKEN_TYPE);
+  if (!jws || jws.kid !== keyId || !isLicenseClaims(jws.claims)) return null;
+  return { ...jws, claims: jws.claims, signedKey };
 }

@@ -28,12 +28,15 @@ const [head = '', body = '', tail = ''] = file.licenseToken.split('.');
 const claims = JSON.parse(decode(body));
 const header = { alg: 'EdDSA', typ: 'lic+jwt', kid: ours.kid };
 
+/** Now, in whole seconds since 1970. */
+const watermark = claims.iat;
+
 /** Everything as it should be. */
 const options: VerifyOptions = { keys: [theirJwk, ourJwk], now, hostId, productId: facts.license.productId };
 
 describe('verifyLicenseFile', () => {
   it('finds a file in order, and says what it states', () => {
-    expect(verifyLicenseFile(text, options)).toEqual({ verdict: 'ok', claims });
+    expect(verifyLicenseFile(text, options)).toEqual({ verdict: 'ok', claims, watermark });
   });
 
   it('holds a file against no host or product that it is not given', () => {
@@ -47,8 +50,14 @@ describe('verifyLicenseFile', () => {
     ['its key revoked', { revoked: new Set([ourJwk.kid]) }, 'revoked'],
     ['its id revoked', { revoked: new Set(['fil_1']) }, 'revoked'],
     ['others revoked', { revoked: new Set([theirJwk.kid, 'fil_2', 'lic_1']) }, 'ok'],
-    ['a clock set back', { lastSeenAt: at('10:00:00.901') }, 'clock_rolled_back'],
-    ['a clock that stands still', { lastSeenAt: now }, 'ok'],
+    ['a clock set back by more than 60 s', { watermark: watermark + 61 }, 'clock_rolled_back'],
+    ['a clock that was put right', { watermark: watermark + 60 }, 'ok'],
+    ['a clock that stands still', { watermark }, 'ok'],
+    [
+      'a clock in the last minute, and a watermark after the end',
+      { now: at('10:59:59.000'), watermark: claims.exp },
+      'token_expired',
+    ],
     ['a clock 60 s behind', { now: at('09:59:00.000') }, 'ok'],
     ['a clock more than 60 s behind', { now: at('09:58:59.999') }, 'not_yet_valid'],
     ['the last millisecond', { now: at('10:59:59.999') }, 'ok'],
@@ -59,13 +68,17 @@ describe('verifyLicenseFile', () => {
     ['another product', { productId: 'prod_0000000000000000000002' }, 'product_mismatch'],
   ])('against %s', (_, changes, verdict) => {
     const signed = verdict !== 'unknown_kid' && verdict !== 'signature_invalid';
-    expect(verifyLicenseFile(text, { ...options, ...changes })).toEqual({ verdict, claims: signed ? claims : null });
+    expect(verifyLicenseFile(text, { ...options, ...changes })).toEqual({
+      verdict,
+      claims: signed ? claims : null,
+      watermark: expect.any(Number),
+    });
   });
 
   it('names the first of several faults', () => {
     const faults: [Verdict, Partial<VerifyOptions>][] = [
       ['revoked', { revoked: new Set(['fil_1']) }],
-      ['clock_rolled_back', { lastSeenAt: at('23:00:00.000') }],
+      ['clock_rolled_back', { watermark: watermark + 13 * 3_600 }],
       ['token_expired', { now: at('12:00:00.000') }],
       ['machine_mismatch', { hostId: 'host-2' }],
       ['product_mismatch', { productId: 'another' }],
@@ -93,6 +106,31 @@ describe('verifyLicenseFile', () => {
   });
 });
 
+describe('the watermark', () => {
+  const watermarkAfter = (changes: Partial<VerifyOptions>) =>
+    verifyLicenseFile(text, { ...options, ...changes }).watermark;
+
+  it('is the latest of the clock, the watermark before and the date of the file', () => {
+    expect(watermarkAfter({})).toBe(watermark);
+    expect(watermarkAfter({ now: at('10:30:00.999') })).toBe(watermark + 1_800);
+    expect(watermarkAfter({ watermark: watermark - 5 })).toBe(watermark);
+    expect(watermarkAfter({ watermark: watermark + 90_000 })).toBe(watermark + 90_000);
+    expect(watermarkAfter({ now: at('09:00:00.000') })).toBe(watermark);
+  });
+
+  it('is not moved by the date of a file that no key has signed', () => {
+    expect(watermarkAfter({ now: at('09:00:00.000'), keys: [theirJwk] })).toBe(watermark - 3_600);
+  });
+
+  it('ends a file for ever, whatever the clock says later', () => {
+    const seen = verifyLicenseFile(text, { ...options, now: at('11:00:00.000') });
+    expect(seen.verdict).toBe('token_expired');
+    for (const now of [at('10:00:00.000'), at('10:59:00.000'), at('10:59:59.999'), at('11:00:00.000')]) {
+      expect(verifyLicenseFile(text, { ...options, now, watermark: seen.watermark }).verdict).not.toBe('ok');
+    }
+  });
+});
+
 describe('a forged file', () => {
   it('is found with any single bit of the token flipped', () => {
     const token = Buffer.from(file.licenseToken);
@@ -102,6 +140,7 @@ describe('a forged file', () => {
       expect(verifyLicenseFile(fileWith({ licenseToken: flipped.toString('latin1') }), options)).toEqual({
         verdict: expect.stringMatching(/^(token_malformed|signature_invalid)$/),
         claims: null,
+        watermark,
       });
     }
   });
@@ -149,20 +188,24 @@ describe('a forged file', () => {
       'token_malformed',
     ],
   ])('is found with %s', (_, licenseToken, verdict) => {
-    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({ verdict, claims: null });
+    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({ verdict, claims: null, watermark });
   });
 
   it.each<[string, object, Verdict]>([
     ['another key on the envelope', { signedKey: 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' }, 'signature_invalid'],
     ['another keyId on the envelope', { keyId: theirs.kid }, 'token_malformed'],
   ])('is found with %s', (_, changes, verdict) => {
-    expect(verifyLicenseFile(fileWith(changes), options)).toEqual({ verdict, claims: null });
+    expect(verifyLicenseFile(fileWith(changes), options)).toEqual({ verdict, claims: null, watermark });
   });
 });
 
 it('takes a signed file to pieces only after its key: what is signed by an unknown key is not believed', () => {
   const foreign = signLicenseFile(theirs, facts);
-  expect(verifyLicenseFile(foreign, { ...options, keys: [ourJwk] })).toEqual({ verdict: 'unknown_kid', claims: null });
+  expect(verifyLicenseFile(foreign, { ...options, keys: [ourJwk] })).toEqual({
+    verdict: 'unknown_kid',
+    claims: null,
+    watermark,
+  });
   expect(verifyLicenseFile(foreign, options).verdict).toBe('ok');
 });
 

@@ -1,11 +1,13 @@
 import type { Jwk } from '../../../contract/signing-keys.ts';
 import type { Verdict, Verification, VerifyOptions } from '../../../domain/license-file/verify.ts';
 import { argument, command, option } from '../../command.ts';
+import { writeAtomically } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
-import { exitCodes, LocalError } from '../../failure/errors.ts';
+import { codeOf, exitCodes, LocalError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
-import { readSource } from '../../values/files.ts';
+import { readIfPresent, readSource } from '../../values/files.ts';
 
 export const keysVerify = command({
   path: 'keys verify',
@@ -16,23 +18,36 @@ export const keysVerify = command({
     hostId: option('--host-id <ID>', 'the device it must be for'),
     product: option('-P, --product <ID>', 'the product it must be for', { env: 'LKM_PRODUCT' }),
     jwks: option('--jwks <FILE>', 'public keys from a file, not from the service'),
+    revocations: option('--revocations <FILE>', 'a list of revoked files, from lkm revocations export'),
+    watermark: option('--watermark <FILE>', 'keeps the latest time seen, so that a clock set back is found'),
   },
-  fields: [{ name: 'verdict' }, { name: 'claims' }],
+  fields: [{ name: 'verdict' }, { name: 'claims' }, { name: 'watermark' }],
   examples: [
     ['lkm keys verify build-01.lic --host-id build-01', 'ask the service for its public keys'],
     ['lkm keys verify build-01.lic --jwks jwks.json', 'offline; exit code 5 unless ok'],
+    ['lkm keys verify a.lic --jwks jwks.json --revocations rev.jwt', 'offline, with revoked files refused'],
   ],
 
-  async run({ file, hostId, product, jwks }, context) {
+  async run({ file, hostId, product, jwks, revocations: listPath, watermark: watermarkPath }, context) {
     const { io } = context;
     const text = await readSource(file, io);
     const keys = jwks === undefined ? await fetchKeys(context) : await readKeys(jwks, context);
+    const revocations = listPath === undefined ? undefined : await readSource(listPath, io);
+    const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
-    const { verdict, claims } = await verify(text, { keys, now: toInstant(io.now()), hostId, productId: product });
+    const { verdict, claims, watermark } = await verify(text, {
+      keys,
+      now: toInstant(io.now()),
+      hostId,
+      productId: product,
+      revocations,
+      watermark: known,
+    });
+    if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
     const notes: Note[] = [explanations[verdict], claimed].flatMap((text) => (text ? [{ tone: 'hint', text }] : []));
     const exitCode = verdict === 'ok' ? exitCodes.ok : exitCodes.forbidden;
-    return { kind: 'value', value: verdict, data: { verdict, claims }, quiet: [verdict], notes, exitCode };
+    return { kind: 'value', value: verdict, data: { verdict, claims, watermark }, quiet: [verdict], notes, exitCode };
   },
 });
 
@@ -43,7 +58,9 @@ const explanations: Readonly<Record<Verdict, string | null>> = {
   unknown_kid:
     'no public key given here has signed it: use the keys of the service that signed it (--jwks, --base-url)',
   signature_invalid: 'its content was changed after it was signed: do not trust it; get it again with lkm keys sign',
-  revoked: 'its signing key or the file itself was revoked: get a new one with lkm keys sign',
+  revocations_invalid: 'the revocation list is not one of the account that signed the file: export it again',
+  revocations_expired: 'the revocation list is too old: get a new one with lkm revocations export',
+  revoked: 'its device was freed, or its key blocked or deleted: get a new one with lkm keys sign',
   clock_rolled_back: 'the clock of this machine was set back: correct it',
   not_yet_valid: 'it is not valid yet: check the clock of this machine',
   token_expired: 'its time is over: get a new one with lkm keys sign',
@@ -59,6 +76,23 @@ async function verify(text: string, options: VerifyOptions): Promise<Verificatio
     throw new LocalError('the public keys hold one that is not an Ed25519 key', ['Get them again from the service.'], {
       cause,
     });
+  }
+}
+
+/** The stored watermark, whole seconds since 1970; undefined when there is none yet. Throws `LocalError`. */
+function readWatermark(path: string, io: Io): number | undefined {
+  const text = readIfPresent(path, io)?.trim();
+  if (text === undefined) return undefined;
+  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(seconds)) return seconds;
+  throw new LocalError(`${path} holds no watermark`, ['It holds a number of seconds since 1970.']);
+}
+
+function writeWatermark(path: string, seconds: number, io: Io): void {
+  try {
+    writeAtomically(path, `${seconds}\n`, 0o644, io);
+  } catch (cause) {
+    throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [], { cause });
   }
 }
 

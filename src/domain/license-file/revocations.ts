@@ -1,0 +1,73 @@
+import { isRecord } from './claims.ts';
+import { isSignedBy, type PublicKey, readJws, signJws } from './jws.ts';
+import type { Signer } from './sign.ts';
+
+/** The `typ` in the header of a revocation list. */
+export const REVOCATION_LIST_TYPE = 'lic-rev+jwt';
+
+/** How long a list may be used, in seconds. Decision 0057. */
+export const REVOCATION_LIST_SECONDS = 30 * 24 * 60 * 60;
+
+/** A list that nothing has changed is dated anew after so many seconds, and until then is the same text. */
+const DATED_EVERY_SECONDS = 60 * 60;
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** What a revocation list states, under its signature. Times are whole seconds since 1970. Source: decision 0057. */
+export interface RevocationClaims {
+  /** The account that signed. */
+  readonly iss: string;
+  readonly iat: number;
+  readonly exp: number;
+  /** Goes up whenever the list changes. */
+  readonly seq: number;
+  /** Revoked files, by `jti`. */
+  readonly files: readonly string[];
+  /** Licences whose files are all revoked, by id. */
+  readonly licenses: readonly string[];
+}
+
+/** What a revocation list is made from; times are seconds since 1970. */
+export interface RevocationFacts extends Omit<RevocationClaims, 'iat' | 'exp'> {
+  readonly now: number;
+  /** When the list changed last; null when it never has. */
+  readonly changedAt: number | null;
+}
+
+/** Signs a revocation list: a compact JWS, the same text for an hour unless the list changes. */
+export function signRevocations(signer: Signer, { now, changedAt, ...content }: RevocationFacts): string {
+  const hour = now - (now % DATED_EVERY_SECONDS);
+  const iat = Math.max(hour, changedAt ?? hour);
+  const { iss, seq, files, licenses } = content;
+  const claims: RevocationClaims = { iss, iat, exp: iat + REVOCATION_LIST_SECONDS, seq, files, licenses };
+  return signJws(signer, REVOCATION_LIST_TYPE, claims);
+}
+
+/** Why a revocation list does not count: it is not one of this account under these keys, or too old. */
+export type RevocationFault = 'revocations_invalid' | 'revocations_expired';
+
+/**
+ * Reads a revocation list, or says why it does not count. Throws when `keys` holds the list's `kid` with something
+ * that is not an Ed25519 point.
+ *
+ * @param now seconds since 1970
+ */
+export function readRevocations(
+  token: string,
+  { keys, issuer, now }: { keys: readonly PublicKey[]; issuer: string; now: number },
+): RevocationClaims | RevocationFault {
+  const jws = Buffer.byteLength(token) > MAX_BYTES ? null : readJws(token.trim(), REVOCATION_LIST_TYPE);
+  const key = keys.find(({ kid }) => kid === jws?.kid);
+  if (!jws || !key || !isSignedBy(key, jws)) return 'revocations_invalid';
+  const { claims } = jws;
+  if (!isRevocationClaims(claims) || claims.iss !== issuer) return 'revocations_invalid';
+  return claims.exp <= now ? 'revocations_expired' : claims;
+}
+
+function isRevocationClaims(value: unknown): value is RevocationClaims {
+  if (!isRecord(value) || typeof value.iss !== 'string') return false;
+  const { iat, exp, seq, files, licenses } = value;
+  return [iat, exp, seq].every(Number.isSafeInteger) && isTexts(files) && isTexts(licenses);
+}
+
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === 'string');
