@@ -20,6 +20,8 @@ export const groups: readonly Group[] = [
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
   { name: 'auth', summary: 'log in to services, and choose between them' },
   { name: 'config', summary: 'store values of options' },
+  { name: 'signing-keys', alias: 'signing-key', summary: 'manage the keys that sign licence files' },
+  { name: 'revocations', alias: 'revocation', summary: 'export the list of licence files that count no more' },
   { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
@@ -146,6 +148,27 @@ export const leaves: readonly Leaf[] = [
     path: 'config path',
     summary: 'print where they are stored',
     load: async () => (await import('./commands/config.ts')).configPath,
+  },
+  {
+    path: 'signing-keys list',
+    alias: 'ls',
+    summary: 'list signing keys',
+    load: async () => (await import('./commands/signing-keys.ts')).signingKeysList,
+  },
+  {
+    path: 'signing-keys rotate',
+    summary: 'make a new signing key, which signs from then on',
+    load: async () => (await import('./commands/signing-keys.ts')).signingKeysRotate,
+  },
+  {
+    path: 'signing-keys export',
+    summary: 'write the public keys, for software that verifies',
+    load: async () => (await import('./commands/signing-keys.ts')).signingKeysExport,
+  },
+  {
+    path: 'revocations export',
+    summary: 'write the signed list of revoked licence files',
+    load: async () => (await import('./commands/revocations.ts')).revocationsExport,
   },
   {
     path: 'db status',

@@ -28,12 +28,13 @@ export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body'>, input
 
 /** The headers of a request to `endpoint`. A public endpoint does not get the token. */
 export function writeHeaders(
-  endpoint: Pick<AnyEndpoint, 'scope' | 'body'>,
+  endpoint: Pick<AnyEndpoint, 'scope' | 'body'> & { readonly reply?: Pick<AnyEndpoint['reply'], 'contentType'> },
   { userAgent, token }: Credentials,
   idempotencyKey: string | null,
 ): Readonly<Record<string, string>> {
   return {
-    accept: 'application/json',
+    // Errors are JSON whatever the reply is.
+    accept: endpoint.reply?.contentType ? `${endpoint.reply.contentType}, application/json` : 'application/json',
     'user-agent': userAgent,
     ...(token !== undefined && endpoint.scope !== 'public' && { authorization: `Bearer ${token}` }),
     ...(endpoint.body !== undefined && { 'content-type': 'application/json' }),

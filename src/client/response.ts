@@ -59,7 +59,8 @@ export function readResult({ reply }: ReplyOf, response: RawResponse, now: numbe
   };
   if (isRedirect(status)) return invalid(`answered with ${describeRedirect(response)}; check the base URL`, true);
   if (text === null) return invalid(`answered ${status} with more than ${maxResponseBytes({ reply })} bytes`, false);
-  const json = parseJson(text);
+  const isText = reply.contentType === 'application/jwt' && isSuccess(status);
+  const json = isText ? text : parseJson(text);
   const foreign = isForeign(reply, response, json);
   if (json === undefined) return invalid(`answered ${status} with something that is not JSON`, foreign);
   if (!isSuccess(status)) {
@@ -87,6 +88,7 @@ export function readResult({ reply }: ReplyOf, response: RawResponse, now: numbe
  */
 function isForeign(reply: ReplyOf['reply'], { status, headers, text }: RawResponse, json: unknown): boolean {
   if (!isSuccess(status)) return status >= 400 && status < 500 && status !== 408 && status !== 499;
+  if (reply.contentType === 'application/jwt') return !reply.schema.safeParse(json).success;
   if (json !== undefined) return !hasEnvelope(reply, json);
   const isSentAsJson = /[/+]json\b/i.test(headers.get('content-type') ?? '') || /^\s*[{[]/.test(text ?? '');
   return !isSentAsJson;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
+import { RevokedFile } from './license-files.ts';
 import { Device, licenseAddress, Warning } from './licenses.ts';
 import { bare, plain } from './reply.ts';
 import { Count, HostId, text } from './scalars.ts';
@@ -29,6 +30,10 @@ export const keyDevices = {
       .meta({ id: 'DeactivateKeyRequest' }),
     reply: bare('DeactivateKeyResponse', {
       message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
+      files: z
+        .array(RevokedFile)
+        .optional()
+        .describe('Licence files of freed devices that have not ended; absent when there are none'),
     }),
     example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
     errors: ['notActivated', 'deviceNotFound'],

@@ -25,6 +25,19 @@ const token = {
   createdAt: at,
 };
 
+const kid = 'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0';
+
+const jwk = {
+  kty: 'OKP',
+  crv: 'Ed25519',
+  alg: 'EdDSA',
+  use: 'sig',
+  kid,
+  x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+};
+
+const fingerprint = 'sha256:ab57eb2eb8788a0d6ad5bf1babc9898aa3d9a0da3f3d0b6c2b2f0d6b5e4c3a21';
+
 /** One of everything, for the examples of endpoints. The values are made up. */
 export const examples = {
   accountId,
@@ -73,8 +86,8 @@ export const examples = {
     licenseToken: 'eyJhbGciOiJFZERTQSIsInR5cCI6ImxpYytqd3QiLCJraWQiOiIuLi4ifQ.eyJ2IjoxfQ.c2lnbmF0dXJl',
     signedKey: licenseKey,
     signedDate: at,
-    keyId: 'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
-    publicKeyFingerprint: 'sha256:ab57eb2eb8788a0d6ad5bf1babc9898aa3d9a0da3f3d0b6c2b2f0d6b5e4c3a21',
+    keyId: kid,
+    publicKeyFingerprint: fingerprint,
   }),
   session: {
     message: 'Session checked out',
@@ -104,13 +117,25 @@ export const examples = {
     expiresAt: '2026-11-21T10:20:00.000Z',
     nextNonce: 'Yw3kQm9tZ1xC8vB5nR2pL7',
   },
-  jwk: {
-    kty: 'OKP',
-    crv: 'Ed25519',
-    alg: 'EdDSA',
-    use: 'sig',
-    kid: 'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
-    x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+  signedFile: {
+    id: 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6',
+    hostId: 'host-1',
+    kid,
+    signedAt: at,
+    endsAt: '2027-11-21T10:00:00.000Z',
+    revokedAt: null,
   },
+  jwk,
+  signingKey: {
+    kid,
+    fingerprint,
+    current: true,
+    publicKey:
+      '-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC KEY-----\n',
+    jwk,
+    createdAt: at,
+  },
+  revocationList:
+    'eyJhbGciOiJFZERTQSIsInR5cCI6ImxpYy1yZXYrand0Iiwia2lkIjoiLi4uIn0.eyJzZXEiOjEsImZpbGVzIjpbXSwibGljZW5zZXMiOltdfQ.c2lnbmF0dXJl',
   page: { total: 1, page: 1, limit: 100, totalPages: 1 },
 };

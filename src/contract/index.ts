@@ -5,6 +5,7 @@ import { keyChanges } from './key-changes.ts';
 import { keyWhy } from './key-why.ts';
 import { keys } from './keys.ts';
 import { products } from './products.ts';
+import { revocations } from './revocations.ts';
 import { keySessions, sessions } from './sessions.ts';
 import { signingKeys } from './signing-keys.ts';
 import { tokens } from './tokens.ts';
@@ -20,6 +21,7 @@ export const contract = {
   products,
   tokens,
   signingKeys,
+  revocations,
 };
 
 export type Contract = typeof contract;
@@ -31,7 +33,8 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   customers: 'The customers that licence keys belong to.',
   products: 'The software titles that keys are issued for.',
   tokens: 'The credentials of this API.',
-  signingKeys: 'The public keys that verify signed licence files. They are open to everybody.',
+  signingKeys: 'The keys that sign licence files. Their public halves are open to everybody.',
+  revocations: 'The licence files that count no more, as a signed list. It is open to everybody.',
 };
 
 /** One endpoint with the name it has everywhere: `keys.create`. */

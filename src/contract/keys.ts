@@ -123,8 +123,8 @@ export const keys = {
     description:
       'Shows limits, state and devices of a licence key, and its customer. Keys and addresses are masked unless the ' +
       'token is an admin or holds `license:reveal`. A token of kind `client` learns nothing about other devices: it ' +
-      'gets no devices, no sessions, no allowed hosts, no free metadata and no e-mail address, and finds no key by ' +
-      'its reference.',
+      'gets no devices, no sessions, no files, no allowed hosts, no free metadata and no e-mail address, and finds no ' +
+      'key by its reference.',
     method: 'GET',
     path: '/key',
     scope: 'license:read',
@@ -142,7 +142,7 @@ export const keys = {
     reply: data('GetKeyResponse', LicenseDetails),
     example: {
       query: { productId, licenseKey },
-      reply: { license: examples.license, customer: examples.customerSummary },
+      reply: { license: examples.license, customer: examples.customerSummary, files: [examples.signedFile] },
     },
     errors: ['licenseNotFound'],
     source: 'API description, GET /key; tokens of kind client: decision 0008; reference: decision 0048',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CustomerSummary } from './customers.ts';
 import { atMost, countMembers, record } from './fields.ts';
 import { showAs } from './json-schema.ts';
+import { SignedFile } from './license-files.ts';
 import { Count, InstantText, LicenseKey, ProductId, ShownIp, ShownKey, text } from './scalars.ts';
 import { Session } from './session-fields.ts';
 
@@ -213,5 +214,9 @@ export const LicenseDetails = z
       .array(Session)
       .optional()
       .describe('Those of a floating licence whose lease runs. Absent for tokens of kind client'),
+    files: z
+      .array(SignedFile)
+      .optional()
+      .describe('Its licence files that have not ended; absent for tokens of kind client'),
   })
   .meta({ id: 'LicenseDetails' });

@@ -7,11 +7,11 @@ import { Count } from './scalars.ts';
  */
 export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;
-  /** JSON unless given. Only a reply with `stream` may name another type. */
-  readonly contentType?: 'application/x-ndjson';
+  /** JSON unless given. Only a reply with `stream`, which writes its text, may name another type. */
+  readonly contentType?: 'application/x-ndjson' | 'application/jwt';
   readonly schema: z.ZodType;
   wrap(result: Result): unknown;
-  /** The same text as that of `wrap`, piece by piece; only where a reply can be too long to be built at once. */
+  /** Its text, piece by piece: where that can be too long to be built at once, or is not JSON. */
   stream?(result: Result): AsyncIterable<string>;
   unwrap(wire: unknown): Payload;
 }
@@ -38,6 +38,24 @@ export function plain<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.ou
     schema,
     wrap: (payload) => payload,
     unwrap: (wire) => schema.parse(wire) as z.output<z.ZodObject<S>>,
+  };
+}
+
+/** A signed token (RFC 7519), as it is. */
+export function token(id: string, description: string): Reply<string> {
+  const schema = z
+    .string()
+    .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
+    .meta({ id, description });
+  return {
+    status: 200,
+    contentType: 'application/jwt',
+    schema,
+    wrap: (text) => text,
+    async *stream(text) {
+      yield text;
+    },
+    unwrap: (wire) => schema.parse(wire),
   };
 }
 

@@ -28,7 +28,7 @@ export function instantsOf(clock: () => number): () => Instant {
 
 /** The instant `seconds` later, at the latest the end of year 9999. */
 export function addSeconds(instant: Instant, seconds: number): Instant {
-  return toInstant(Date.parse(instant) + seconds * 1000);
+  return addMilliseconds(instant, seconds * 1000);
 }
 
 /**
@@ -69,6 +69,11 @@ export function changeInstant(now: Instant, last: Instant): Instant {
 /** Whole seconds since 1970, rounded down: never later than the instant itself. */
 export function epochSeconds(instant: Instant): number {
   return Math.floor(Date.parse(instant) / 1000);
+}
+
+/** The instant so many milliseconds later, at the latest the end of year 9999. */
+export function addMilliseconds(instant: Instant, milliseconds: number): Instant {
+  return toInstant(Date.parse(instant) + milliseconds);
 }
 
 /** The later of two instants. */

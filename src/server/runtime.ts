@@ -4,8 +4,8 @@ import type { Fetch } from '../contract/endpoint.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
-import { type KeyPair, openAccount } from '../service/accounts.ts';
-import { createRandom, createSigners, type SignerOf } from '../service/context.ts';
+import { openAccount } from '../service/accounts.ts';
+import { createRandom, createSigners, type KeyPair, type SignerOf } from '../service/context.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
@@ -82,6 +82,7 @@ export async function openBase(db: string, open: OpenOptions, clock: Clock = Dat
         testClock,
         now,
         random,
+        newKeyPair,
         newRequestId: randomUUID,
         signerOf: createSigners(),
         exactlyOnce: createExactlyOnce(store, random),
@@ -106,6 +107,7 @@ export interface Base {
     readonly exactlyOnce: ExactlyOnce;
     now(): Instant;
     random(length: number): Uint8Array;
+    newKeyPair(): KeyPair;
     newRequestId(): string;
   };
 }

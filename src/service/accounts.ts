@@ -1,13 +1,8 @@
 import { AccountId, type Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
-import { createSigner } from '../domain/license-file/sign.ts';
 import type { Store } from '../store/store.ts';
-
-/** A new Ed25519 key pair, PEM. */
-export interface KeyPair {
-  readonly privatePem: string;
-  readonly publicPem: string;
-}
+import type { KeyPair } from './context.ts';
+import { addSigningKey } from './signing-keys.ts';
 
 /** The name of the account that a new database begins with. */
 const DEFAULT_ACCOUNT = 'default';
@@ -29,12 +24,7 @@ export async function openAccount(
       if (made === null) throw new Error('the account that was just made is gone');
       return { accountId: made.id, created: false };
     }
-    await repositories.signingKeys.insert({
-      accountId,
-      kid: createSigner(pair.privatePem).kid,
-      ...pair,
-      createdAt: now,
-    });
+    await addSigningKey(repositories, accountId, pair, now);
     return { accountId, created: true };
   });
 }

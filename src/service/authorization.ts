@@ -73,5 +73,11 @@ export const authorizations: Authorizations<Contract> = {
     revoke: anyone,
     self: anyone,
   },
-  signingKeys: { jwks: anyone },
+  signingKeys: {
+    list: anyone,
+    // The key is that of the account, whatever products the token is for.
+    rotate: ({ kind, productIds }) => (kind === 'admin' && productIds === null ? null : 'scopeMissing'),
+    jwks: anyone,
+  },
+  revocations: { export: anyone },
 };

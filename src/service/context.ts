@@ -20,8 +20,16 @@ export interface Context {
   random(length: number): Uint8Array;
   /** Notes what happened. It is recorded in the same transaction, under the name of the operation. */
   record(event: UseCaseEvent): void;
-  /** The key that signs the caller's licence files now. */
-  signer(): Promise<Signer>;
+  /** The key that signs now for an account, by default for that of the caller. */
+  signer(accountId?: AccountId): Promise<Signer>;
+  /** A key pair that nobody has seen. */
+  newKeyPair(): KeyPair;
+}
+
+/** A new Ed25519 key pair, PEM. */
+export interface KeyPair {
+  readonly privatePem: string;
+  readonly publicPem: string;
 }
 
 /** Something that happened to an account, as it is recorded. */

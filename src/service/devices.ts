@@ -6,11 +6,11 @@ import type { HostId } from '../contract/scalars.ts';
 import { type Caller, mayRebind, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Device } from '../domain/license.ts';
-import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { findLicense, showDevice } from './keys.ts';
+import { revokeFiles, signFile } from './license-files.ts';
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadFacts, refuseUnlessAllowed } from './rules.ts';
 
@@ -31,12 +31,12 @@ export async function deactivateKey(
   if (!(await repositories.keys.lock(license))) throw apiError('deviceNotFound');
   if (input.hostId === undefined) {
     await repositories.keys.freeSlots(license, await repositories.devices.removeAll(license), now);
-    return { message: 'All devices deactivated' };
+    return { message: 'All devices deactivated', ...(await revokeFiles(context, license, null)) };
   }
   // Another request may have freed it since we looked.
   if (!(await repositories.devices.remove(license, input.hostId))) throw apiError('deviceNotFound');
   await repositories.keys.freeSlots(license, 1, now);
-  return { message: 'Device deactivated' };
+  return { message: 'Device deactivated', ...(await revokeFiles(context, license, input.hostId)) };
 }
 
 /** Makes a host a device of a licence; one that is keeps its slot. */
@@ -77,13 +77,9 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   const used = (isWaiting(license) ? await findLicense(context, input) : null) ?? license;
   const expiresAt = earlier(grantEnd(used, now), ends);
   if (expiresAt === null) throw apiError('invalidParams');
-  const file = signLicenseFile(await context.signer(), {
-    id: newId('fil', now, context.random(10)),
-    issuer: license.accountId,
-    license: used,
-    customer: customer && { id: customer.id, name: customer.name },
+  const file = await signFile(context, used, {
     hostId: input.hostId,
-    now,
+    customer: customer && { id: customer.id, name: customer.name },
     expiresAt,
   });
   const warning = graceWarning(used, now);

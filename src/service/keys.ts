@@ -12,6 +12,7 @@ import { mintKey, revealKey, showKey } from '../domain/license-key.ts';
 import { graceUntil } from '../domain/term.ts';
 import type { Context } from './context.ts';
 import { addCustomer } from './customers.ts';
+import { listFiles } from './license-files.ts';
 import { listLiveSessions } from './live-sessions.ts';
 import { licenseEvent } from './record.ts';
 
@@ -67,6 +68,7 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
     customer: customer && (seesOtherDevices(caller) ? customer : { ...customer, email: null }),
     ...(license.licenseType === 'floating' &&
       seesOtherDevices(caller) && { sessions: await listLiveSessions(context, license) }),
+    ...(seesOtherDevices(caller) && { files: await listFiles(context, license) }),
   };
 }
 

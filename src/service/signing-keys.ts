@@ -1,15 +1,80 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import { toJwk } from '../domain/license-file/sign.ts';
-import type { Context } from './context.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import { describePublicKey, toJwk } from '../domain/license-file/sign.ts';
+import { addMilliseconds, later } from '../domain/time.ts';
+import type { Repositories } from '../store/store.ts';
+import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
+import type { Context, KeyPair } from './context.ts';
+import { readList } from './lists.ts';
 
-type Jwks = Contract['signingKeys']['jwks'];
+type SigningKeys = Contract['signingKeys'];
+
+/** Lists the signing keys of the account by their public halves, newest first. */
+export async function listSigningKeys(
+  { repositories, caller }: Context,
+  input: InputOf<SigningKeys['list']>,
+): Promise<ResultOf<SigningKeys['list']>> {
+  const keys = (await repositories.signingKeys.list(caller.accountId)).map((key, i) => showKey(key, i === 0));
+  return readList(input, {
+    part: async ({ offset, limit }) => keys.slice(offset, offset + limit),
+    count: async () => keys.length,
+    all: () => keys,
+  });
+}
+
+/** Makes a new key, which signs from now on. */
+export async function rotateSigningKey(context: Context): Promise<PayloadOf<SigningKeys['rotate']>> {
+  const { repositories, caller, now } = context;
+  const [current] = await repositories.signingKeys.list(caller.accountId);
+  // The newest one signs, also when the clock was set back since the last one was made.
+  const createdAt = current === undefined ? now : later(now, addMilliseconds(current.createdAt, 1));
+  const key = await addSigningKey(repositories, caller.accountId, context.newKeyPair(), createdAt);
+  context.record({
+    type: 'signing_key.rotated',
+    resource: { type: 'signing_key', id: key.kid },
+    data: { kid: key.kid, previousKid: current?.kid ?? null },
+  });
+  return key;
+}
+
+/** Adds a signing key to an account, and shows its public half. */
+export async function addSigningKey(
+  { signingKeys }: Pick<Repositories, 'signingKeys'>,
+  accountId: AccountId,
+  pair: KeyPair,
+  createdAt: Instant,
+): Promise<PayloadOf<SigningKeys['rotate']>> {
+  const shown = showKey({ publicPem: pair.publicPem, createdAt }, true);
+  await signingKeys.insert({ accountId, kid: shown.kid, ...pair, createdAt });
+  return shown;
+}
 
 /** The public keys of one account, by default of the oldest. */
-export async function listPublicKeys({ repositories }: Context, { account }: InputOf<Jwks>): Promise<PayloadOf<Jwks>> {
-  const accountId = account ?? (await repositories.accounts.oldest())?.id;
-  const pems = accountId === undefined ? [] : await repositories.signingKeys.listPublic(accountId);
-  if (pems.length === 0) throw apiError('accountNotFound');
-  return { keys: pems.map(toJwk) };
+export async function listPublicKeys(
+  { repositories }: Context,
+  { account }: InputOf<SigningKeys['jwks']>,
+): Promise<PayloadOf<SigningKeys['jwks']>> {
+  const accountId = await findAccount(repositories, account);
+  return { keys: (await repositories.signingKeys.list(accountId)).map(({ publicPem }) => toJwk(publicPem)) };
 }
+
+/** The account that a public endpoint is asked about: the one named, else the oldest. Throws ApiError `accountNotFound`. */
+export async function findAccount(
+  { accounts, signingKeys }: Repositories,
+  account: AccountId | undefined,
+): Promise<AccountId> {
+  const accountId = account ?? (await accounts.oldest())?.id;
+  // Every account has a signing key.
+  if (accountId === undefined || (await signingKeys.current(accountId)) === null) throw apiError('accountNotFound');
+  return accountId;
+}
+
+const showKey = ({ publicPem, createdAt }: Pick<PublicSigningKey, 'publicPem' | 'createdAt'>, current: boolean) => ({
+  ...describePublicKey(publicPem),
+  current,
+  publicKey: publicPem,
+  jwk: toJwk(publicPem),
+  createdAt,
+});

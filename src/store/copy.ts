@@ -32,6 +32,8 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'idempotency', key: ['account_id', 'key_hash'] },
   { name: 'audit', key: ['account_id', 'id'] },
   { name: 'outbox', key: ['account_id', 'id'] },
+  { name: 'license_files', key: ['account_id', 'id'] },
+  { name: 'revocation_lists', key: ['account_id'] },
 ];
 
 const BATCH = 500;

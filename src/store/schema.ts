@@ -4,6 +4,7 @@ import type { auditColumns } from './tables/audit.ts';
 import type { customerColumns } from './tables/customers.ts';
 import type { deviceColumns } from './tables/devices.ts';
 import type { licenseColumns } from './tables/keys.ts';
+import type { licenseFileColumns, revocationListColumns } from './tables/license-files.ts';
 import type { outboxColumns } from './tables/outbox.ts';
 import type { productColumns } from './tables/products.ts';
 import type { rebindingColumns } from './tables/rebindings.ts';
@@ -28,6 +29,8 @@ export interface Tables {
   idempotency: IdempotencyRow;
   audit: RowOf<typeof auditColumns>;
   outbox: RowOf<typeof outboxColumns>;
+  license_files: RowOf<typeof licenseFileColumns>;
+  revocation_lists: RowOf<typeof revocationListColumns>;
 }
 
 export interface IdempotencyRow {

@@ -8,6 +8,7 @@ import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
 import { keyRepository } from './tables/keys.ts';
+import { licenseFileRepository } from './tables/license-files.ts';
 import { outboxRepository } from './tables/outbox.ts';
 import { productRepository } from './tables/products.ts';
 import { rebindingRepository } from './tables/rebindings.ts';
@@ -83,6 +84,7 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     idempotency: () => idempotencyRepository(connection),
     audit: () => auditRepository(connection),
     outbox: () => outboxRepository(connection),
+    files: () => licenseFileRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: () => connection.nested,
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */

@@ -13,6 +13,16 @@ interface Subject {
 const missing = { status: 400, code: 1, message: 'Missing required params' };
 const notFound = { status: 404, code: 1, message: 'License not found' };
 
+/** A licence file of an hour, signed when the world began. */
+const signedFile = (hostId: string) => ({
+  id: expect.stringMatching(/^fil_[0-9a-z]{26}$/),
+  hostId,
+  kid: expect.stringMatching(/^[\w-]{43}$/),
+  signedAt: '2026-11-21T10:00:00.000Z',
+  endsAt: '2026-11-21T11:00:00.000Z',
+  revokedAt: null,
+});
+
 /** The whole answer; key and address as the caller may see them. */
 const shown = (
   { address, customerId }: Subject,
@@ -54,6 +64,7 @@ const shown = (
       updatedAt: '2026-11-21T10:00:00.000Z',
     },
     customer: { id: customerId, name: 'Zoë', email: 'zoe@example.com', active: true },
+    files: [signedFile('host-1')],
   },
   code: 0,
 });
@@ -282,6 +293,7 @@ scenarios<Subject>(
               metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true }, is_trial: false },
             }),
             customer: null,
+            files: [],
           },
           code: 0,
         },
@@ -312,7 +324,11 @@ scenarios<Subject>(
       expect: {
         status: 200,
         body: ({ address }: Subject) => ({
-          data: { license: expect.objectContaining({ key: address.licenseKey, devices: [] }), customer: null },
+          data: {
+            license: expect.objectContaining({ key: address.licenseKey, devices: [] }),
+            customer: null,
+            files: [],
+          },
           code: 0,
         }),
       },
@@ -328,6 +344,33 @@ scenarios<Subject>(
           data: {
             license: expect.objectContaining({ activated: false, vendorDisabled: true, activations: 1 }),
             customer: expect.anything(),
+            files: [signedFile('host-1')],
+          },
+          code: 0,
+        },
+      },
+    },
+    {
+      name: 'lists the files that have not ended, also of freed devices, the one that lasts longest first',
+      given: async (world, { address }) => {
+        await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1', ttl: 60 });
+        await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1', ttl: 7_200 });
+        world.setNow('2026-11-21T10:01:00.000Z');
+        await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' });
+      },
+      as: 'read-only',
+      request: ({ address }) => ({ query: { ...address } }),
+      expect: {
+        status: 200,
+        body: {
+          data: {
+            license: expect.objectContaining({ activated: false, devices: [] }),
+            customer: expect.anything(),
+            files: ['2026-11-21T12:00:00.000Z', '2026-11-21T11:00:00.000Z'].map((endsAt) => ({
+              ...signedFile('host-1'),
+              endsAt,
+              revokedAt: '2026-11-21T10:01:00.000Z',
+            })),
           },
           code: 0,
         },
@@ -358,6 +401,7 @@ scenarios<Subject>(
               updatedAt: '2026-11-21T10:00:02.000Z',
             }),
             customer: null,
+            files: ['host-b', 'host-a', 'host-c'].map((hostId) => expect.objectContaining({ hostId })),
           },
           code: 0,
         },

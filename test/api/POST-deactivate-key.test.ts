@@ -11,8 +11,25 @@ interface Subject {
 const missing = { status: 400, code: 1, message: 'Missing required params' };
 const notActivated = { status: 403, code: 2, message: 'License not activated' };
 const notFound = { status: 404, code: 1, message: 'Device not found' };
-const oneFreed = { status: 200, body: { message: 'Device deactivated', code: 0 } };
-const allFreed = { status: 200, body: { message: 'All devices deactivated', code: 0 } };
+/** The licence files of the hosts, which go on verifying for an hour. */
+const filesOf = (...hostIds: readonly string[]) =>
+  expect.arrayContaining(
+    hostIds.map((hostId) => ({
+      id: expect.stringMatching(/^fil_/),
+      hostId,
+      endsAt: '2026-11-21T11:00:00.000Z',
+    })),
+  );
+
+const oneFreed = (hostId: string) => ({
+  status: 200,
+  body: { message: 'Device deactivated', files: filesOf(hostId), code: 0 },
+});
+
+const allFreed = (...hostIds: readonly string[]) => ({
+  status: 200,
+  body: { message: 'All devices deactivated', files: filesOf(...hostIds), code: 0 },
+});
 
 /** The hosts that the key is activated on, and what the licence counts. */
 const leaves =
@@ -39,8 +56,8 @@ scenarios<Subject>(
       name: 'frees the slot of one device',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
-      expect: oneFreed,
-      wrote: { devices: -1 },
+      expect: oneFreed('host-1'),
+      wrote: { devices: -1, revocation_lists: 1 },
       afterwards: leaves('host-2'),
     },
     {
@@ -51,7 +68,7 @@ scenarios<Subject>(
       },
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
-      expect: oneFreed,
+      expect: oneFreed('host-2'),
       wrote: { devices: -1 },
       afterwards: leaves('host-3'),
     },
@@ -59,8 +76,8 @@ scenarios<Subject>(
       name: 'frees the slots of all devices without a hostId',
       as: 'admin',
       request: ({ address }) => ({ body: address }),
-      expect: allFreed,
-      wrote: { devices: -2 },
+      expect: allFreed('host-1', 'host-2'),
+      wrote: { devices: -2, revocation_lists: 1 },
       afterwards: leaves(),
     },
     {
@@ -72,16 +89,16 @@ scenarios<Subject>(
       },
       as: 'admin',
       request: ({ address }) => ({ body: address }),
-      expect: allFreed,
-      wrote: { devices: -3 },
+      expect: allFreed('host-1', 'host-2', 'host-3'),
+      wrote: { devices: -3, revocation_lists: 1 },
       afterwards: leaves(),
     },
     {
       name: 'is open to a token that may activate and no more',
       as: 'client',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
-      expect: oneFreed,
-      wrote: { devices: -1 },
+      expect: oneFreed('host-2'),
+      wrote: { devices: -1, revocation_lists: 1 },
       afterwards: leaves('host-1'),
     },
     {
@@ -106,8 +123,8 @@ scenarios<Subject>(
       name: 'frees every device for a token that may activate and is not shipped',
       as: { scopes: ['license:activate'] },
       request: ({ address }) => ({ body: address }),
-      expect: allFreed,
-      wrote: { devices: -2 },
+      expect: allFreed('host-1', 'host-2'),
+      wrote: { devices: -2, revocation_lists: 1 },
       afterwards: leaves(),
     },
     {
@@ -115,7 +132,7 @@ scenarios<Subject>(
       at: '2027-11-21T10:00:00.000Z',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
-      expect: oneFreed,
+      expect: { status: 200, body: { message: 'Device deactivated', code: 0 } },
       wrote: { devices: -1 },
       afterwards: leaves('host-2'),
     },

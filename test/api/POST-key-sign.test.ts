@@ -59,7 +59,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: leaves('host-1', 'host-2'),
     },
     {
@@ -67,7 +67,7 @@ scenarios<Subject>(
       as: 'client',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       absent: () => ['zoe@example.com', '203.0.113'],
       afterwards: leaves('host-1', 'host-2'),
     },
@@ -88,12 +88,13 @@ scenarios<Subject>(
       as: { scopes: ['license:sign'] },
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       absent: () => ['zoe@example.com'],
       afterwards: async (world, { address, customerId }, { body }) => {
         const { keys } = (await world.call('nobody', 'GET', '/.well-known/jwks.json')).body;
         expect(verifyLicenseFile(body.file, { keys, now: DAWN, hostId: 'host-2' })).toEqual({
           verdict: 'ok',
+          watermark: DAWN_SECONDS,
           claims: {
             iss: world.accounts.acme,
             jti: expect.stringMatching(/^fil_[0-9a-z]{26}$/),
@@ -120,7 +121,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: async (world, { address }) => {
         expect((await world.license(address)).devices).toContainEqual({
           id: expect.stringMatching(/^dev_/),
@@ -132,11 +133,12 @@ scenarios<Subject>(
       },
     },
     {
-      name: 'takes no second slot for a host that holds one, and changes nothing',
+      name: 'takes no second slot for a host that holds one',
       at: '2026-11-21T11:00:00.000Z',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
       expect: signed,
+      wrote: { license_files: 1 },
       afterwards: leaves('host-1'),
     },
     {
@@ -146,6 +148,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: signed,
+      wrote: { license_files: 1 },
       afterwards: leaves('host-1', 'host-2'),
     },
     {
@@ -157,7 +160,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-3' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: leaves('host-2', 'host-3'),
     },
     {
@@ -166,7 +169,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-9' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: leaves('host-9'),
     },
     {
@@ -175,15 +178,38 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-9' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: leaves('host-9'),
+    },
+    {
+      name: 'remembers the file: its id, its key and its end, and never its text',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2', ttl: 7_200 } }),
+      expect: signed,
+      wrote: { devices: 1, license_files: 1 },
+      afterwards: async (world, { address }, { body }) => {
+        const { licenseToken, keyId } = JSON.parse(body.file);
+        const { jti } = JSON.parse(Buffer.from(licenseToken.split('.')[1], 'base64url').toString());
+        const { license_files: files } = await world.contents();
+        expect(files?.find(({ id }) => id === jti)).toEqual({
+          account_id: world.accounts.acme,
+          id: jti,
+          license_id: (await world.license(address)).id,
+          host_id: 'host-2',
+          kid: keyId,
+          signed_at: DAWN,
+          ends_at: '2026-11-21T12:00:00.000Z',
+          revoked_at: null,
+        });
+        expect(JSON.stringify(files)).not.toContain(licenseToken);
+      },
     },
     {
       name: 'takes a hostId of 64 characters',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'h'.repeat(64) } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
     },
     {
       name: 'ends the file after ttl seconds when the licence never expires',
@@ -191,7 +217,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-1', ttl: 60 } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: expiresIn(60),
     },
     {
@@ -199,7 +225,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2', ttl: 3_600 } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: expiresIn(3_600),
     },
     {
@@ -208,7 +234,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2', ttl: 3_601 } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
       afterwards: expiresIn(3_600),
     },
     {
@@ -217,7 +243,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: signed,
-      wrote: { devices: 1 },
+      wrote: { devices: 1, license_files: 1 },
     },
     {
       name: 'needs ttl when the licence never expires',

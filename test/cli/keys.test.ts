@@ -37,28 +37,33 @@ describe('a licence key', () => {
     });
 
     const { stdout } = await at(['keys', 'get', key], { terminal: true });
-    expect(stdout).toBe(
-      [
-        `key          ${key}`,
-        'status       activated',
-        `product      ${product}`,
-        'activations  1 of 2',
-        'expires      2027-11-21 23:59 UTC (in 12 months)',
-        'type         node-locked',
-        'customer     Ada Ltd <it@ada.example>',
-        `customer id  ${customer}`,
-        'reference    –',
-        'features     –',
-        'metadata     –',
-        'created      just now',
-        '',
-        'HOST ID   TAG     IP ADDRESS  ACTIVATED',
-        'build-01  No tag  127.0.0.1   just now',
-        '',
-      ].join('\n'),
-    );
+    expect(stdout.split('\n')).toEqual([
+      `key          ${key}`,
+      'status       activated',
+      `product      ${product}`,
+      'activations  1 of 2',
+      'expires      2027-11-21 23:59 UTC (in 12 months)',
+      'type         node-locked',
+      'customer     Ada Ltd <it@ada.example>',
+      `customer id  ${customer}`,
+      'reference    –',
+      'features     –',
+      'metadata     –',
+      'created      just now',
+      '',
+      'HOST ID   TAG     IP ADDRESS  ACTIVATED',
+      'build-01  No tag  127.0.0.1   just now',
+      '',
+      'LICENCE FILE                    FOR       SIGNED    ENDS          REVOKED',
+      expect.stringMatching(/^fil_[0-9a-z]{26} {2}build-01 {2}just now {2}in 12 months {2}no$/),
+      '',
+    ]);
 
-    expect((await at(['keys', 'deactivate', key, '--host-id', 'build-01'])).stderr).toBe('freed build-01\n');
+    expect((await at(['keys', 'deactivate', key, '--host-id', 'build-01'])).stderr).toBe(
+      'freed build-01\n' +
+        'warning: a licence file for build-01 still counts until its end: 2027-11-21 23:59 UTC (in 12 months)\n' +
+        'only software that reads the list of lkm revocations export refuses it\n',
+    );
     expect(await answer('keys', 'get', key, '--fields', 'activations,maxActivations')).toBe('0\t2');
   });
 
@@ -66,7 +71,7 @@ describe('a licence key', () => {
     const { answer } = await shop();
     const key = await answer('keys', 'create', '--trial', '--feature', 'export', '--feature', 'cores=8');
     const lookup = JSON.parse(await answer('keys', 'get', key, '--json'));
-    expect(Object.keys(lookup)).toEqual(['license', 'customer']);
+    expect(Object.keys(lookup)).toEqual(['license', 'customer', 'files']);
     expect(lookup.license.metadata).toEqual({ features: { export: true, cores: 8 }, is_trial: true });
   });
 

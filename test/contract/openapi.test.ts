@@ -46,7 +46,7 @@ describe('the OpenAPI document', () => {
   it('asks for a token everywhere but where the endpoint is public', () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     const open = operations.filter(({ operation }) => operation.security?.length === 0);
-    expect(open.map(({ path }) => path)).toEqual(['/.well-known/jwks.json']);
+    expect(open.map(({ path }) => path)).toEqual(['/.well-known/jwks.json', '/.well-known/revocations']);
   });
 
   it.each(listEndpoints())('lists the statuses that $name may answer, and no others', ({ name, endpoint }) => {
@@ -113,7 +113,10 @@ describe('the OpenAPI document', () => {
       ['tokens.list', 'limit', 'query', false],
       ['tokens.revoke', 'tokenId', 'query', true],
       ['tokens.revoke', 'force', 'query', false],
+      ['signingKeys.list', 'page', 'query', false],
+      ['signingKeys.list', 'limit', 'query', false],
       ['signingKeys.jwks', 'account', 'query', false],
+      ['revocations.export', 'account', 'query', false],
     ]);
   });
 
@@ -126,11 +129,14 @@ describe('the OpenAPI document', () => {
   });
 });
 
+/** What a body is in its one media type. */
+const contentOf = (content: Record<string, Parsed>): Parsed => Object.values(content)[0];
+
 describe('what generators make of the document', () => {
   it('has a name for every request and every reply', () => {
     const anonymous = operations.flatMap(({ operation }) => {
       const bodies = [operation.requestBody, ...Object.values<Parsed>(operation.responses)].filter(Boolean);
-      return bodies.filter(({ content }) => content['application/json'].schema.$ref === undefined);
+      return bodies.filter(({ content }) => contentOf(content).schema.$ref === undefined);
     });
     expect(anonymous).toEqual([]);
     expect(Object.keys(document.components.schemas)).toEqual(
@@ -162,7 +168,7 @@ describe('what generators make of the document', () => {
     expect(operation.summary.length).toBeGreaterThan(5);
     for (const parameter of parametersOf(operation)) expect(parameter.description).toEqual(expect.any(String));
     const bodies = [operation.requestBody, operation.responses[200] ?? operation.responses[201]].filter(Boolean);
-    for (const { content } of bodies) expect(content['application/json'].example).toBeDefined();
+    for (const { content } of bodies) expect(contentOf(content).example).toBeDefined();
     const { schemas } = document.components;
     for (const [, property] of Object.entries<Parsed>(schemas.CreateKeyRequest.properties)) {
       expect(property.description ?? schemas[property.$ref?.split('/').at(-1)]?.description).toEqual(
@@ -229,7 +235,7 @@ describe('the envelope', () => {
     ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
   );
 
-  it('is that of the customer family on all but the key endpoints, the list of sessions and the public keys', () => {
+  it('is that of the customer family on all but the key endpoints, the list of sessions and the public ones', () => {
     const names = enveloped.map(({ name }) => name);
     const others = listEndpoints()
       .map(({ name }) => name)
@@ -252,6 +258,7 @@ describe('the envelope', () => {
       'keys.unblock',
       'sessions.list',
       'signingKeys.jwks',
+      'revocations.export',
     ]);
   });
 

@@ -40,8 +40,8 @@ export function licenseWith(changes: Partial<License> = {}): License {
 
 /** The private keys of RFC 8032 §7.1, tests 1 and 2, in PKCS #8 PEM. */
 export const privatePems = [
-  pkcs8('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60'),
-  pkcs8('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb'),
+  privatePemOf(Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')),
+  privatePemOf(Buffer.from('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb', 'hex')),
 ] as const;
 
 /** The public half of a private key, in SPKI PEM. */
@@ -49,7 +49,8 @@ export function publicPemOf(privatePem: string): string {
   return createPublicKey(privatePem).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-function pkcs8(seed: string): string {
-  const der = Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex');
+/** The private key with this seed of 32 bytes, in PKCS #8 PEM. */
+export function privatePemOf(seed: Uint8Array): string {
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
   return `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----\n`;
 }

@@ -70,7 +70,10 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       }
       await rows.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
     });
-    expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'))).toBe(1_001);
+    expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'))).toEqual({
+      idempotencyRecords: 1_001,
+      licenseFiles: 0,
+    });
     expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
   });
 });

@@ -27,6 +27,7 @@ async function send(world: World, perform: Route['perform']) {
     owner: { token: 'owner', caller: ownerOf(world.accounts.acme) },
     now: () => '2026-11-21T10:00:00.000Z' as Instant,
     random: (length: number) => new Uint8Array(length),
+    newKeyPair: () => ({ privatePem: '', publicPem: '' }),
     newRequestId: () => 'request',
   };
   const headers: Readonly<Record<string, string>> = {
@@ -109,7 +110,7 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
 describe('a transaction', () => {
   it('is given nothing that reaches a network, which the compiler checks', () => {
     expectTypeOf<keyof Context>().toEqualTypeOf<
-      'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'signer'
+      'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'signer' | 'newKeyPair'
     >();
     expectTypeOf<Parameters<JobContext['transaction']>[0]>().parameters.toEqualTypeOf<[repositories: Repositories]>();
     expectTypeOf<Route['perform']>().parameters.toEqualTypeOf<[context: Context, input: unknown]>();

@@ -71,7 +71,10 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   }),
   'tokens.revoke': ({ tokenId }) => ({ query: { tokenId } }),
   'tokens.self': () => ({}),
+  'signingKeys.list': () => ({}),
+  'signingKeys.rotate': () => ({}),
   'signingKeys.jwks': () => ({}),
+  'revocations.export': () => ({}),
 };
 
 /** Gives an account one of everything. */

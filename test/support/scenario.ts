@@ -114,7 +114,7 @@ function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Refus
       : { message: valueFor(expected.message, subject), code: expected.code };
   expect({ status: answer.status, body: answer.body }).toEqual({ status: expected.status, body });
   expect(answer.headers).toMatchObject({
-    'content-type': 'application/json',
+    'content-type': ('body' in expected && endpoint.reply.contentType) || 'application/json',
     // What is public may be kept for a time; everything else and every refusal may not.
     'cache-control': endpoint.scope === 'public' && 'body' in expected ? 'public, max-age=300' : 'no-store',
     'x-content-type-options': 'nosniff',

@@ -18,7 +18,7 @@ import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts'
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
 import type { Store } from '../../src/store/store.ts';
-import { privatePems, publicPemOf } from '../domain/examples.ts';
+import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
 
 /** When a world begins, unless it says otherwise. */
@@ -133,6 +133,10 @@ export async function createWorld(
     exactlyOnce: createExactlyOnce(store, random),
     now: () => now,
     random,
+    newKeyPair: () => {
+      const privatePem = privatePemOf(random(32));
+      return { privatePem, publicPem: publicPemOf(privatePem) };
+    },
     newRequestId: () => {
       requests += 1;
       return `request-${requests}`;
@@ -254,10 +258,12 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
-    body: text === '' ? undefined : JSON.parse(text),
+    body: isJson(response) ? JSON.parse(text) : text === '' ? undefined : text,
     text,
   };
 }
+
+const isJson = ({ headers }: Response): boolean => /^application\/json\b/.test(headers.get('content-type') ?? '');
 
 /** Bytes that differ from call to call and are the same in every run. */
 function seededBytes(): (length: number) => Uint8Array {

@@ -3,7 +3,7 @@ import { apiError, apiErrors, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { Context, SignerOf } from '../../service/context.ts';
+import type { Context, KeyPair, SignerOf } from '../../service/context.ts';
 import { actorOf, type Door, recordMutation, type UseCaseEvent } from '../../service/record.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { StoredResponse } from '../../store/tables/idempotency.ts';
@@ -41,6 +41,7 @@ export interface AppParts {
   readonly owner?: { readonly token: string; readonly caller: Caller };
   now(): Instant;
   random(length: number): Uint8Array;
+  newKeyPair(): KeyPair;
   newRequestId(): string;
 }
 
@@ -208,7 +209,8 @@ const contextOf = (
   ipAddress,
   random: parts.random,
   record,
-  signer: () => parts.signerOf(repositories, caller.accountId),
+  signer: (accountId = caller.accountId) => parts.signerOf(repositories, accountId),
+  newKeyPair: parts.newKeyPair,
 });
 
 /** What a read, and the takeover of a stored response, get in place of a record: they change nothing. */

@@ -9,9 +9,10 @@ import { activateKey, deactivateKey, rebindKey, signKey } from '../../service/de
 import { blockKey, deleteKey, renewKey, transferKey, unblockKey, updateKey } from '../../service/key-changes.ts';
 import { explainKey } from '../../service/key-why.ts';
 import { countIssue, createKey, getKey } from '../../service/keys.ts';
+import { exportRevocations } from '../../service/license-files.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
 import { checkinKey, checkoutKey, deleteSession, heartbeatKey, listSessions } from '../../service/sessions.ts';
-import { listPublicKeys } from '../../service/signing-keys.ts';
+import { listPublicKeys, listSigningKeys, rotateSigningKey } from '../../service/signing-keys.ts';
 import { createToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
 
 type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
@@ -42,7 +43,8 @@ const useCases: UseCases<Contract> = {
   customers: { list: listCustomers, create: createCustomer, delete: deleteCustomer },
   products: { list: listProducts, create: createProduct, get: getProduct, update: updateProduct },
   tokens: { list: listTokens, create: createToken, revoke: revokeToken, self: showSelf },
-  signingKeys: { jwks: listPublicKeys },
+  signingKeys: { list: listSigningKeys, rotate: rotateSigningKey, jwks: listPublicKeys },
+  revocations: { export: exportRevocations },
 };
 
 /** An endpoint with its use case. */
@@ -73,7 +75,7 @@ export function listRoutes(): Route[] {
       name,
       endpoint,
       looksUpKey: reasonsOf(endpoint).some((reason) => reason === 'licenseNotFound' || reason === 'deviceNotFound'),
-      maxAgeSeconds: name === 'signingKeys.jwks' ? JWKS_MAX_AGE_SECONDS : 0,
+      maxAgeSeconds: endpoint.headers?.includes('Cache-Control') ? PUBLIC_MAX_AGE_SECONDS : 0,
       perform,
       authorize,
       takeOver: name === 'keys.create' ? countIssue : async () => {},
@@ -81,5 +83,5 @@ export function listRoutes(): Route[] {
   });
 }
 
-/** A key that was rotated away verifies for longer than this; a new one is found that soon. */
-const JWKS_MAX_AGE_SECONDS = 300;
+/** A new key, or a revoked file, is known to those who keep responses that soon. */
+const PUBLIC_MAX_AGE_SECONDS = 300;

@@ -27,12 +27,34 @@ interface Transactions {
   transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T | null>;
 }
 
-/** Removes idempotency records older than 24 hours, in small batches, and returns their number. */
-export async function cleanUp(store: Transactions, nowMs: number, signal?: AbortSignal): Promise<number> {
-  const before = addSeconds(toInstant(nowMs), -KEEP_SECONDS);
+/** What a cleanup has removed. */
+interface Removed {
+  readonly idempotencyRecords: number;
+  readonly licenseFiles: number;
+}
+
+/** Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. */
+export async function cleanUp(store: Transactions, nowMs: number, signal?: AbortSignal): Promise<Removed> {
+  const now = toInstant(nowMs);
+  const before = addSeconds(now, -KEEP_SECONDS);
+  return {
+    idempotencyRecords: await removeAll(
+      store,
+      ({ idempotency }) => idempotency.removeOlder(before, BATCH_SIZE),
+      signal,
+    ),
+    licenseFiles: await removeAll(store, ({ files }) => files.removeEnded(before, BATCH_SIZE, now), signal),
+  };
+}
+
+async function removeAll(
+  store: Transactions,
+  removeBatch: (repositories: Repositories) => Promise<number>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   let removed = 0;
   while (!signal?.aborted) {
-    const count = await store.transaction((repositories) => repositories.idempotency.removeOlder(before, BATCH_SIZE));
+    const count = await store.transaction(removeBatch);
     removed += count ?? 0;
     if (count === null || count < BATCH_SIZE) break;
   }
@@ -65,7 +87,7 @@ export function cleanupJob(clocks: Clocks): Job {
     isDue: createCleanupSchedule(clocks),
     async run(context) {
       const removed = await cleanUp(context, clocks.wall(), context.signal);
-      context.log.info({ removed }, 'idempotency records cleaned up');
+      context.log.info({ removed }, 'cleaned up');
     },
   };
 }

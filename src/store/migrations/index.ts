@@ -9,6 +9,7 @@ import { up as record } from './0007-record.ts';
 
 import { up as terms } from './0008-terms.ts';
 
+import { up as licenseFiles } from './0010-license-files.ts';
 import { up as sessions } from './0011-sessions.ts';
 
 /** A migration, with what must run outside of its transaction. Both may run again when the process was killed. */
@@ -27,5 +28,6 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0006-customer-search': { up: customerSearch },
   '0007-record': { up: record },
   '0008-terms': { up: terms },
+  '0010-license-files': { up: licenseFiles },
   '0011-sessions': { up: sessions },
 };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, type RecordOf, type Table, text } from '../table.ts';
+import { insertInto, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const signingKeyColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -15,8 +15,12 @@ export const signingKeyColumns = {
 /** A key pair that signs licence files; both halves are PEM text. */
 export type SigningKey = RecordOf<typeof signingKeyColumns>;
 
+/** A signing key without its private half. */
+export type PublicSigningKey = Pick<SigningKey, 'kid' | 'publicPem' | 'createdAt'>;
+
 const signingKeys: Table<typeof signingKeyColumns> = { name: 'signing_keys', columns: signingKeyColumns };
 const insert = insertInto(signingKeys);
+const toPublic = readerOf(signingKeys, ['kid', 'publicPem', 'createdAt']);
 
 const newest = statement<{ accountId: AccountId }>()((db, $) =>
   db
@@ -34,7 +38,7 @@ const MAX_LIST_ROWS = 1_000;
 const list = statement<{ accountId: AccountId }>()((db, $) =>
   db
     .selectFrom('signing_keys')
-    .select('public_pem')
+    .select(['kid', 'public_pem', 'created_at'])
     .where('account_id', '=', $.accountId)
     .orderBy('created_at', 'desc')
     .orderBy('kid')
@@ -54,8 +58,7 @@ export const signingKeyRepository = (db: Connection) => ({
   },
 
   /** The public halves, newest first. */
-  async listPublic(accountId: AccountId): Promise<string[]> {
-    const rows = await db.all(list, { accountId });
-    return rows.map((row) => row.public_pem);
+  async list(accountId: AccountId): Promise<PublicSigningKey[]> {
+    return (await db.all(list, { accountId })).map(toPublic);
   },
 });

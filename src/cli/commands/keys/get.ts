@@ -1,4 +1,5 @@
 import type { Customer } from '../../../contract/customers.ts';
+import type { SignedFile } from '../../../contract/license-files.ts';
 import { type Device, freeMetadataOf, type License } from '../../../contract/licenses.ts';
 import type { Session } from '../../../contract/session-fields.ts';
 import { command, product } from '../../command.ts';
@@ -12,6 +13,8 @@ export type Lookup = {
   readonly license: License;
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
   readonly sessions?: readonly Session[] | undefined;
+  /** Absent for tokens of kind client. */
+  readonly files?: readonly SignedFile[] | undefined;
 };
 
 /** A field whose value is computed from the lookup. */
@@ -66,6 +69,7 @@ export const licenseFields: readonly Field<Lookup>[] = [
   licenseField('versionId', chosenOnly),
   licenseField('version', chosenOnly),
   licenseField('updatedAt', chosenOnly),
+  lookupField('files', ({ files }) => files ?? [], chosenOnly),
 ];
 
 export const deviceFields: readonly Field<Device>[] = [
@@ -75,9 +79,17 @@ export const deviceFields: readonly Field<Device>[] = [
   { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
 ];
 
+const fileFields: readonly Field<SignedFile>[] = [
+  { name: 'id', label: 'licence file', drops: 2 },
+  { name: 'hostId', label: 'for' },
+  { name: 'signedAt', label: 'signed', show: relative, drops: 1 },
+  { name: 'endsAt', label: 'ends', show: relative },
+  { name: 'revokedAt', label: 'revoked', show: (value, now) => (value === null ? 'no' : relative(value, now)) },
+];
+
 export const keysGet = command({
   path: 'keys get',
-  about: 'Shows one licence key: its limits, its devices and its customer.',
+  about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
   options: { product, keyCheck },
@@ -97,6 +109,7 @@ export const keysGet = command({
       parts: [
         { fields: deviceFields, rows: lookup.license.devices },
         { fields: sessionFields, rows: lookup.sessions ?? [] },
+        { fields: fileFields, rows: lookup.files ?? [] },
       ],
       data: lookup,
       quiet: [lookup.license.key],

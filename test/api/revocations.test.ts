@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import type { Jwk } from '../../src/contract/signing-keys.ts';
+import { readRevocations } from '../../src/domain/license-file/revocations.ts';
+import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
+import { toInstant } from '../../src/domain/time.ts';
+import { cleanUp } from '../../src/server/jobs/cleanup.ts';
+import { engines } from '../support/engines.ts';
+import { scenarios } from '../support/scenario.ts';
+import { type Address, createWorld, DAWN, type World } from '../support/world.ts';
+
+const PATH = '/.well-known/revocations';
+const DAWN_SECONDS = Date.parse(DAWN) / 1_000;
+
+const aList = { status: 200, body: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/) };
+
+/** What the list of an account states at the moment, checked against the published keys. */
+async function listOf(world: World, account: 'acme' | 'other' = 'acme') {
+  const issuer = world.accounts[account];
+  const { keys } = (await world.call('nobody', 'GET', `/.well-known/jwks.json?account=${issuer}`)).body;
+  const { body } = await world.call('nobody', 'GET', `${PATH}?account=${issuer}`);
+  const read = readRevocations(body, { keys, issuer, now: DAWN_SECONDS });
+  if (typeof read === 'string') throw new Error(read);
+  return read;
+}
+
+async function makeKey(world: World): Promise<Address> {
+  const { id: productId } = await world.product();
+  return { productId, licenseKey: await world.key({ productId, expiryDate: null }) };
+}
+
+async function sign(world: World, address: Address, hostId: string, ttl = 3_600) {
+  const { file } = (await world.call('admin', 'POST', '/key/sign', { ...address, hostId, ttl })).body;
+  const { claims } = verifyLicenseFile(file, { keys: (await jwks(world)) ?? [], now: DAWN });
+  return { text: String(file), id: claims?.jti ?? '', license: claims?.sub ?? '' };
+}
+
+const jwks = async (world: World): Promise<Jwk[]> =>
+  (await world.call('nobody', 'GET', '/.well-known/jwks.json')).body.keys;
+
+const free = (world: World, address: Address, hostId?: string) =>
+  world.call('admin', 'POST', '/deactivate-key', { ...address, ...(hostId && { hostId }) });
+
+scenarios('revocations.export', async (world) => ({ other: world.accounts.other }), [
+  {
+    name: 'shows anybody the list of the oldest account, dated to the hour',
+    at: '2026-11-21T10:59:59.999Z',
+    as: 'nobody',
+    request: {},
+    expect: aList,
+    afterwards: async (world) => {
+      expect(await listOf(world)).toEqual({
+        iss: world.accounts.acme,
+        iat: DAWN_SECONDS,
+        exp: DAWN_SECONDS + 30 * 86_400,
+        seq: 0,
+        files: [],
+        licenses: [],
+      });
+    },
+  },
+  {
+    name: 'shows that of the account that is named',
+    given: async (world) => {
+      const address = await makeKey(world);
+      await sign(world, address, 'host-1');
+      await free(world, address);
+    },
+    as: 'nobody',
+    request: ({ other }) => ({ query: { account: other } }),
+    expect: aList,
+    afterwards: async (world) => {
+      expect(await listOf(world, 'other')).toMatchObject({ iss: world.accounts.other, seq: 0, files: [] });
+      expect(await listOf(world)).toMatchObject({ seq: 1, files: [expect.stringMatching(/^fil_/)] });
+    },
+  },
+  {
+    name: 'refuses an account that is not there',
+    as: 'nobody',
+    request: { query: { account: 'acc_00000000000000000000000000' } },
+    expect: { status: 404, code: 1, message: 'Account not found' },
+  },
+  {
+    name: 'refuses an account that is empty',
+    as: 'nobody',
+    request: { query: { account: '' } },
+    expect: { status: 400, code: 1, message: 'Missing required params' },
+  },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('revocation_lists'),
+    as: 'nobody',
+    request: {},
+    expect: { status: 500, code: 1, message: 'Server error' },
+  },
+]);
+
+describe.each(engines)('the revocation list on $name', (engine) => {
+  it('names the files of one device once that is freed, and no others', async () => {
+    await using world = await createWorld({ engine });
+    const address = await makeKey(world);
+    const [first, again, other] = [
+      await sign(world, address, 'host-1'),
+      await sign(world, address, 'host-1', 7_200),
+      await sign(world, address, 'host-2'),
+    ];
+    expect(await listOf(world)).toMatchObject({ seq: 0, files: [] });
+    expect((await free(world, address, 'host-1')).status).toBe(200);
+    expect(await listOf(world)).toMatchObject({ seq: 1, files: [first.id, again.id].sort(), licenses: [] });
+    expect((await free(world, address)).status).toBe(200);
+    expect(await listOf(world)).toMatchObject({ seq: 2, files: [first.id, again.id, other.id].sort() });
+  });
+
+  it('keeps a number when nothing changes: a device without a file, or with one that has ended', async () => {
+    await using world = await createWorld({ engine });
+    const address = await makeKey(world);
+    await sign(world, address, 'host-1', 60);
+    world.setNow('2026-11-21T10:01:00.000Z');
+    expect((await free(world, address)).status).toBe(200);
+    expect(await listOf(world)).toMatchObject({ seq: 0, files: [] });
+  });
+
+  it('does not take a file off when the device comes back: it needs a new one', async () => {
+    await using world = await createWorld({ engine });
+    const address = await makeKey(world);
+    const before = await sign(world, address, 'host-1');
+    await free(world, address);
+    const after = await sign(world, address, 'host-1');
+    const [keys, { body: revocations }] = [await jwks(world), await world.call('nobody', 'GET', PATH)];
+    const verdicts = [before, after].map(
+      ({ text }) => verifyLicenseFile(text, { keys, now: DAWN, revocations }).verdict,
+    );
+    expect(verdicts).toEqual(['revoked', 'ok']);
+  });
+
+  it('names a blocked licence that has files, as long as it is blocked', async () => {
+    await using world = await createWorld({ engine });
+    const [address, bare] = [await makeKey(world), await makeKey(world)];
+    const { license, text } = await sign(world, address, 'host-1');
+    /** What blocking does in its transaction. */
+    const block = async (value: 0 | 1) => {
+      await world.sql(`update licenses set vendor_disabled = ${value}`);
+      await world.store.transaction(async ({ keys, files }) => {
+        for (const { productId, licenseKey } of [address, bare]) {
+          const found = await keys.find(world.accounts.acme, productId as never, licenseKey as never);
+          if (found !== null) await files.noteBlocking(found, DAWN);
+        }
+      });
+    };
+    await block(1);
+    expect(await listOf(world)).toMatchObject({ seq: 1, files: [], licenses: [license] });
+    const { body: revocations } = await world.call('nobody', 'GET', PATH);
+    expect(verifyLicenseFile(text, { keys: await jwks(world), now: DAWN, revocations }).verdict).toBe('revoked');
+    await block(0);
+    expect(await listOf(world)).toMatchObject({ seq: 2, licenses: [] });
+  });
+
+  it('names a file until the cleanup removes it, a day after its end', async () => {
+    await using world = await createWorld({ engine });
+    const address = await makeKey(world);
+    const file = await sign(world, address, 'host-1');
+    const other = await sign(world, address, 'host-2', 2 * 86_400);
+    await free(world, address);
+    const afterEnd = (hours: number) => Date.parse(DAWN) + (1 + hours) * 3_600_000;
+    world.setNow(toInstant(afterEnd(1)));
+    await cleanUp(world.store, afterEnd(24));
+    expect(await listOf(world)).toMatchObject({ seq: 1, files: [file.id, other.id].sort() });
+    await cleanUp(world.store, afterEnd(24) + 1);
+    expect(await listOf(world)).toMatchObject({ seq: 2, files: [other.id] });
+    expect((await world.contents()).license_files?.map(({ id }) => id)).toEqual([other.id]);
+  });
+
+  it('numbers every change once when many come at the same time', async () => {
+    await using world = await createWorld({ engine });
+    const addresses = await Promise.all(Array.from({ length: 8 }, () => makeKey(world)));
+    for (const address of addresses) await sign(world, address, 'host-1');
+    const answers = await Promise.all(addresses.map((address) => free(world, address)));
+    expect(answers.map(({ status }) => status)).toEqual(addresses.map(() => 200));
+    const { seq, files } = await listOf(world);
+    expect([seq, files.length]).toEqual([8, 8]);
+  });
+});
+
+it('may be kept for five minutes, and has an ETag that changes with the list', async () => {
+  await using world = await createWorld();
+  const address = await makeKey(world);
+  await sign(world, address, 'host-1');
+  const first = await world.call('nobody', 'GET', PATH);
+  expect(first.headers).toMatchObject({
+    'content-type': 'application/jwt',
+    'cache-control': 'public, max-age=300',
+    etag: expect.stringMatching(/^"[\w-]{43}"$/),
+  });
+  world.setNow('2026-11-21T10:30:00.000Z');
+  const known = { 'If-None-Match': first.headers.etag ?? '' };
+  expect((await world.call('nobody', 'GET', PATH, undefined, known)).status).toBe(304);
+  await free(world, address);
+  const changed = await world.call('nobody', 'GET', PATH, undefined, known);
+  expect([changed.status, changed.headers.etag === first.headers.etag]).toEqual([200, false]);
+});
