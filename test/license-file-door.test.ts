@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSigner, signLicenseFile, toJwk } from '../src/domain/license-file/sign.ts';
+import { addSeconds, toInstant } from '../src/domain/time.ts';
+import { hostId, licenseWith, privatePems, publicPemOf } from './domain/examples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'lkm-door-'));
+const installed = join(folder, 'node_modules/lkm');
+
+/** Installs the tarball as npm would, without the packages that it depends on. */
+beforeAll(() => {
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]);
+  const [tarball = ''] = globSync('*.tgz', { cwd: folder });
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', join(folder, tarball), '-C', installed, '--strip-components', '1']);
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('lkm/license-file verifies a file with nothing installed but the package itself', () => {
+  const now = toInstant(Date.now());
+  const text = signLicenseFile(createSigner(privatePems[0]), {
+    id: 'fil_1',
+    issuer: 'acc_1',
+    license: licenseWith(),
+    customer: null,
+    hostId,
+    now,
+    expiresAt: addSeconds(now, 3_600),
+  });
+  const options = { keys: [toJwk(publicPemOf(privatePems[0]))], hostId };
+  const program = `
+    import { verifyLicenseFile } from 'lkm/license-file';
+    const [text, options] = process.argv.slice(2);
+    const { verdict, claims } = verifyLicenseFile(text, JSON.parse(options));
+    process.stdout.write(verdict + ' ' + claims.machine);
+  `;
+  writeFileSync(join(folder, 'app.mjs'), program);
+  const run = (options: object) =>
+    execFileSync(process.execPath, ['app.mjs', text, JSON.stringify(options)], { cwd: folder, encoding: 'utf8' });
+  expect(run(options)).toBe('ok host-1');
+  expect(run({ ...options, hostId: 'host-2' })).toBe('machine_mismatch host-1');
+  expect(globSync('node_modules/*', { cwd: folder })).toEqual(['node_modules/lkm']);
+});
+
+test('lkm/license-file imports modules of Node.js only', () => {
+  const code = readFileSync(join(installed, 'dist/license-file.js'), 'utf8');
+  const imported = [...code.matchAll(/\bfrom\s+["']([^"']+)|\bimport\s*\(?\s*["']([^"']+)/g)].map(([, a, b]) => a ?? b);
+  expect(imported.length).toBeGreaterThan(0);
+  expect(imported.filter((name) => !name?.startsWith('node:'))).toEqual([]);
+});
