@@ -1,0 +1,95 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A program that verifies licence files. */
+export interface Verifier {
+  readonly name: string;
+  /** The programs it needs. */
+  readonly tools: readonly string[];
+  /** Makes what is run, in a folder that is empty; once. */
+  prepare?(folder: string): void;
+  /** The command line that checks a file. */
+  command(folder: string, check: Check): readonly string[];
+}
+
+/** Paths of files, and what the file must be for. */
+export interface Check {
+  readonly file: string;
+  readonly jwks: string;
+  readonly host: string;
+  readonly product: string;
+  readonly watermark: string;
+  readonly revocations?: string | undefined;
+}
+
+const root = join(import.meta.dirname, '../..');
+const example = (name: string): string => join(root, 'examples/verify', name);
+const inOrder = ({ file, jwks, host, product, watermark, revocations }: Check) => [
+  ...[file, jwks, host, product, watermark],
+  ...(revocations === undefined ? [] : [revocations]),
+];
+
+/** The command itself, and every program of `examples/verify`. */
+export const verifiers: readonly Verifier[] = [
+  {
+    name: 'lkm keys verify',
+    tools: [],
+    command: (_, { file, jwks, host, product, watermark, revocations }) => [
+      ...[process.execPath, join(root, 'bin/lkm.js'), 'keys', 'verify', file, '-q', '--jwks', jwks],
+      ...['--host-id', host, '--product', product, '--watermark', watermark],
+      ...(revocations === undefined ? [] : ['--revocations', revocations]),
+    ],
+  },
+  {
+    name: 'verify.py',
+    tools: ['python3', 'openssl'],
+    command: (_, check) => ['python3', example('verify.py'), ...inOrder(check)],
+  },
+  {
+    name: 'verify.sh',
+    tools: ['openssl'],
+    command: (_, check) => [example('verify.sh'), ...inOrder(check)],
+  },
+  {
+    name: 'verify.go',
+    tools: ['go'],
+    prepare: (folder) => {
+      mkdirSync(join(folder, 'cache'));
+      const env = { ...process.env, GOCACHE: join(folder, 'cache'), GOFLAGS: '-mod=mod', GO111MODULE: 'off' };
+      execFileSync('go', ['build', '-o', join(folder, 'verify'), example('verify.go')], { env });
+    },
+    command: (folder, check) => [join(folder, 'verify'), ...inOrder(check)],
+  },
+  {
+    name: 'Verify.java',
+    tools: ['java', 'javac'],
+    prepare: (folder) => {
+      execFileSync('javac', ['-Xlint:all', '-Werror', '-d', folder, example('Verify.java')]);
+    },
+    command: (folder, check) => ['java', '-XX:TieredStopAtLevel=1', '-cp', folder, 'Verify', ...inOrder(check)],
+  },
+  {
+    name: 'verify.php',
+    tools: ['php'],
+    command: (_, check) => ['php', '-d', 'display_errors=stderr', example('verify.php'), ...inOrder(check)],
+  },
+];
+
+/** The programs that a verifier needs and this machine does not have. */
+export const missingTools = ({ tools }: Verifier): readonly string[] => tools.filter((tool) => !isInstalled(tool));
+
+/** Whether the program is on the PATH. */
+export const isInstalled = (tool: string): boolean =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)));
+
+/** Runs a verifier on a file. */
+export function run(verifier: Verifier, folder: string, check: Check) {
+  const [program = '', ...args] = verifier.command(folder, check);
+  return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
+    const env = { PATH: process.env.PATH, HOME: folder };
+    execFile(program, args, { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
