@@ -13,6 +13,14 @@ const DeviceTag = text(1, 64);
 /** How often tokens of kind `client` may rebind devices of one licence in a calendar year, UTC. Source: decision 0044. */
 export const MAX_SELF_REBINDS_PER_YEAR = 3;
 
+/** What a reply says of the files of hosts that hold a slot no more. */
+const revokedFiles = {
+  files: z
+    .array(RevokedFile)
+    .optional()
+    .describe('Licence files of freed devices that have not ended; absent when there are none'),
+};
+
 /** The operations on the devices of keys. */
 export const keyDevices = {
   /** Frees the slot of one device, or without `hostId` of every device. */
@@ -30,10 +38,7 @@ export const keyDevices = {
       .meta({ id: 'DeactivateKeyRequest' }),
     reply: bare('DeactivateKeyResponse', {
       message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
-      files: z
-        .array(RevokedFile)
-        .optional()
-        .describe('Licence files of freed devices that have not ended; absent when there are none'),
+      ...revokedFiles,
     }),
     example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
     errors: ['notActivated', 'deviceNotFound'],
@@ -98,7 +103,7 @@ export const keyDevices = {
         deviceTag: DeviceTag.optional().describe('What people call the new device; absent: as the old one'),
       })
       .meta({ id: 'RebindKeyRequest' }),
-    reply: bare('RebindKeyResponse', { message: z.string(), device: Device }),
+    reply: bare('RebindKeyResponse', { message: z.string(), device: Device, ...revokedFiles }),
     example: {
       body: { productId, licenseKey, hostId: 'host-0', newHostId: hostId },
       reply: { message: 'Device rebound', device: examples.license.devices[0] },

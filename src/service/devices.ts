@@ -114,7 +114,8 @@ export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>
   context.record(
     deviceEvent('device.rebound', license, device, { previousHostId: hostId, rebindingsOfYear: rebindings }),
   );
-  return { message: 'Device rebound', device: showDevice(device, seesSecrets(caller)) };
+  const files = await revokeFiles(context, license, hostId);
+  return { message: 'Device rebound', device: showDevice(device, seesSecrets(caller)), ...files };
 }
 
 /**

@@ -133,6 +133,7 @@ scenarios<Subject>(
                 expiresAt: '2026-11-21T10:25:00.000Z',
               },
             ],
+            files: [],
           },
         },
       },

@@ -114,6 +114,25 @@ scenarios<Subject>(
       afterwards: leaves('host-2', 'host-9'),
     },
     {
+      name: 'revokes the files of the old host, and says which of them still verify',
+      given: (world, { address }) => world.activate(address, 'host-1', 'host-2'),
+      as: 'admin',
+      request: toHost9,
+      expect: {
+        status: 200,
+        body: {
+          ...rebound({}).body,
+          files: [{ id: expect.stringMatching(/^fil_/), hostId: 'host-1', endsAt: '2026-11-21T11:00:00.000Z' }],
+        },
+      },
+      wrote: { rebindings: 1, revocation_lists: 1 },
+      afterwards: async (world) => {
+        const { license_files: files } = await world.contents();
+        const revoked = files?.filter(({ revoked_at }) => revoked_at !== null).map(({ host_id }) => host_id);
+        expect(revoked).toEqual(['host-1']);
+      },
+    },
+    {
       name: 'lets the old host activate no more when all slots are taken',
       as: 'admin',
       request: toHost9,

@@ -20,6 +20,11 @@ async function shop() {
   return { at, product, customer, token, key, floating };
 }
 
+/** What is said of the licence file of a device that is freed. */
+const fileLeft =
+  'warning: a licence file for build-01 still counts until its end: 2027-12-31 23:59 UTC (in 13 months)\n' +
+  'only software that reads the list of lkm revocations export refuses it\n';
+
 type Shop = Awaited<ReturnType<typeof shop>>;
 
 /** What a command says of a change that it made, and of the same change when an earlier request had made it. */
@@ -68,20 +73,20 @@ const changes: readonly [
   [
     'keys rebind',
     ({ key }) => ['keys', 'rebind', key, '--host-id', 'build-01', '--new-host-id', 'pc-7'],
-    () => 'moved the slot of build-01 to pc-7\n',
-    () => `already moved the slot of build-01 to pc-7\n${told}`,
+    () => `moved the slot of build-01 to pc-7\n${fileLeft}`,
+    () => `already moved the slot of build-01 to pc-7\n${told}${fileLeft}`,
   ],
   [
     'keys deactivate',
     ({ key }) => ['keys', 'deactivate', key, '--host-id', 'build-01'],
-    () => 'freed build-01\n',
-    () => `already freed build-01\n${told}`,
+    () => `freed build-01\n${fileLeft}`,
+    () => `already freed build-01\n${told}${fileLeft}`,
   ],
   [
     'keys deactivate --all-devices',
     ({ key }) => ['keys', 'deactivate', key, '--all-devices', '-y'],
-    () => 'freed all devices\n',
-    () => `already freed all devices\n${told}`,
+    () => `freed all devices\n${fileLeft}`,
+    () => `already freed all devices\n${told}${fileLeft}`,
   ],
   [
     'products create',
@@ -106,6 +111,12 @@ const changes: readonly [
     ({ customer }) => ['customers', 'delete', customer, '-y'],
     ({ customer }) => `deleted ${customer}\n`,
     ({ customer }) => `already deleted ${customer}\n${told}`,
+  ],
+  [
+    'signing-keys rotate',
+    () => ['signing-keys', 'rotate', '-y'],
+    () => expect.stringMatching(/^[\w-]{43} signs licence files now\ngive software that verifies the new keys: .*\n$/),
+    () => expect.stringMatching(/^already [\w-]{43} signs licence files now\n/),
   ],
   [
     'tokens revoke',

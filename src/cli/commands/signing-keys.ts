@@ -51,7 +51,7 @@ export const signingKeysRotate = command({
   fields: [...keyFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
     ['lkm signing-keys rotate', 'says what it means and asks'],
-    ['lkm signing-keys rotate --yes && lkm signing-keys export -o jwks.json', 'in a script'],
+    ['lkm signing-keys rotate --yes', 'in a script; then export the new key set'],
   ],
 
   async run({ yes }, context) {

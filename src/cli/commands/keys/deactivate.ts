@@ -1,10 +1,11 @@
 import { change, command, flag, option, product, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { doneNote, type Note } from '../../output/terminal.ts';
-import { count, momentAndWhen } from '../../output/words.ts';
+import { doneNote } from '../../output/terminal.ts';
+import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { fileNotes } from './file-notes.ts';
 
 export const keysDeactivate = command({
   path: 'keys deactivate',
@@ -37,25 +38,14 @@ export const keysDeactivate = command({
       kind: 'done',
       data: { message: answer.message, hostId: hostId ?? null, files: answer.files ?? [], idempotencyKey },
       quiet: hostId === undefined ? [] : [hostId],
-      notes: [doneNote(changed, `freed ${hostId ?? 'all devices'}`), ...notesOf(answer.files ?? [], context.io.now())],
+      notes: [
+        doneNote(changed, `freed ${hostId ?? 'all devices'}`),
+        ...fileNotes(answer.files ?? [], context.io.now()),
+      ],
       idempotencyKey,
     };
   },
 });
-
-/** What freeing a device cannot undo: a licence file verifies without the service. */
-function notesOf(files: readonly { readonly hostId: string; readonly endsAt: string }[], now: number): Note[] {
-  const lastEnds = new Map<string, string>();
-  for (const { hostId, endsAt } of files) {
-    if (endsAt > (lastEnds.get(hostId) ?? '')) lastEnds.set(hostId, endsAt);
-  }
-  const notes = [...lastEnds].map(([hostId, endsAt]): Note => {
-    const end = momentAndWhen(endsAt, now);
-    return { tone: 'warning', text: `a licence file for ${hostId} still counts until its end: ${end}` };
-  });
-  if (notes.length === 0) return [];
-  return [...notes, { tone: 'hint', text: 'only software that reads the list of lkm revocations export refuses it' }];
-}
 
 async function confirmAll(context: CommandContext, address: { productId: string; licenseKey: string }): Promise<void> {
   const asked = { action: 'freeing all devices', flag: '--yes' };

@@ -1,6 +1,7 @@
 import { change, command, option, product, required } from '../../command.ts';
 import { doneNote } from '../../output/terminal.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { fileNotes } from './file-notes.ts';
 
 export const keysRebind = command({
   path: 'keys rebind',
@@ -15,7 +16,7 @@ export const keysRebind = command({
     keyCheck,
     ...change,
   },
-  fields: ['message', 'device', 'idempotencyKey'].map((name) => ({ name })),
+  fields: ['message', 'device', 'files', 'idempotencyKey'].map((name) => ({ name })),
   examples: [['lkm keys rebind "$KEY" -P "$ID" --host-id old-pc --new-host-id new-pc', 'to a new machine']],
 
   async run({ key, product, hostId, newHostId, tag }, context) {
@@ -25,9 +26,12 @@ export const keysRebind = command({
     const { answer, idempotencyKey } = changed;
     return {
       kind: 'done',
-      data: { ...answer, idempotencyKey },
+      data: { ...answer, files: answer.files ?? [], idempotencyKey },
       quiet: [newHostId],
-      notes: [doneNote(changed, `moved the slot of ${hostId} to ${newHostId}`)],
+      notes: [
+        doneNote(changed, `moved the slot of ${hostId} to ${newHostId}`),
+        ...fileNotes(answer.files ?? [], context.io.now()),
+      ],
       idempotencyKey,
     };
   },
