@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../src/index.ts';
 import { openInstance } from '../src/server/runtime.ts';
@@ -150,11 +149,9 @@ async function makeFiles(): Promise<void> {
   save('ended-list.jwt', await ours.client.revocations.export());
   ours.setClock(0);
   await ours.client.keys.deactivate({ productId: product, licenseKey, hostId: 'h2' });
+  await ours.client.keys.block({ productId: product, licenseKey: blockedKey });
+  const list = await ours.client.revocations.export();
   await ours.close();
-  block(blockedKey);
-  const reopened = await openService('ours.db');
-  const list = await reopened.client.revocations.export();
-  await reopened.close();
   save('list.jwt', `${list}\n`);
   save(
     'changed-list.jwt',
@@ -198,12 +195,6 @@ async function openService(name: string) {
       offset = seconds;
     },
   };
-}
-
-function block(licenseKey: string): void {
-  const database = new DatabaseSync(path('ours.db'));
-  database.prepare('update licenses set vendor_disabled = 1 where license_key = ?').run(licenseKey);
-  database.close();
 }
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');

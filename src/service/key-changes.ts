@@ -88,13 +88,14 @@ export async function unblockKey(
 
 /** Removes a licence for ever, with its devices and sessions. */
 export async function deleteKey(context: Context, input: InputOf<Keys['delete']>): Promise<void> {
-  const { keys, devices, sessions } = context.repositories;
+  const { keys, devices, sessions, files } = context.repositories;
   const license = await lockLicense(context, input);
   const usage = await usageOf(context, license);
   if (input.force !== true) refuseUse(describeUse(usage));
   const lapsed = await sessions.removeLapsed(context.now, { license });
   await devices.removeAll(license);
   await sessions.removeAll(license);
+  await files.revoke(license, null, context.now);
   await keys.remove(license);
   context.record(licenseEvent('license.deleted', license, { ...usage }));
   for (const session of lapsed) context.record(sessionEvent('session.expired', license, session));
@@ -126,6 +127,7 @@ async function setDisabled(
   const license = await lockLicense(context, input);
   const note: JsonObject = input.note === undefined ? {} : { note: input.note };
   await write(context, license, { vendorDisabled }, (after) => licenseEvent(type, after, note));
+  if (license.vendorDisabled !== vendorDisabled) await context.repositories.files.noteBlocking(license, context.now);
 }
 
 /** What an input asks to change, in the fields of the licence. */

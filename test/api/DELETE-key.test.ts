@@ -61,7 +61,7 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ address }) => ({ query: { ...address, force: 'true' } }),
       expect: deleted,
-      wrote: { licenses: -1, devices: -2, sessions: -1 },
+      wrote: { licenses: -1, devices: -2, sessions: -1, revocation_lists: 1 },
       afterwards: async (world) => {
         const { events } = await recordedOf(world, 'keys.delete');
         expect(events).toEqual([

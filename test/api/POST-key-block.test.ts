@@ -84,7 +84,7 @@ scenarios<Subject>('keys.block', furnish, [
     as: { scopes: ['license:write'] },
     request: ({ address }) => ({ body: { ...address, note: 'chargeback' } }),
     expect: blocked,
-    wrote: {},
+    wrote: { revocation_lists: 1 },
     afterwards: async (world, { address }) => {
       const license = await world.license(address);
       expect(license).toMatchObject({

@@ -136,22 +136,27 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     await using world = await createWorld({ engine });
     const [address, bare] = [await makeKey(world), await makeKey(world)];
     const { license, text } = await sign(world, address, 'host-1');
-    /** What blocking does in its transaction. */
-    const block = async (value: 0 | 1) => {
-      await world.sql(`update licenses set vendor_disabled = ${value}`);
-      await world.store.transaction(async ({ keys, files }) => {
-        for (const { productId, licenseKey } of [address, bare]) {
-          const found = await keys.find(world.accounts.acme, productId as never, licenseKey as never);
-          if (found !== null) await files.noteBlocking(found, DAWN);
-        }
-      });
+    const block = async (verb: 'block' | 'unblock') => {
+      for (const each of [address, bare, address]) {
+        expect((await world.call('admin', 'POST', `/key/${verb}`, each)).status).toBe(200);
+      }
     };
-    await block(1);
+    await block('block');
     expect(await listOf(world)).toMatchObject({ seq: 1, files: [], licenses: [license] });
     const { body: revocations } = await world.call('nobody', 'GET', PATH);
     expect(verifyLicenseFile(text, { keys: await jwks(world), now: DAWN, revocations }).verdict).toBe('revoked');
-    await block(0);
+    await block('unblock');
     expect(await listOf(world)).toMatchObject({ seq: 2, licenses: [] });
+  });
+
+  it('names the files of a licence that was deleted, and of no other', async () => {
+    await using world = await createWorld({ engine });
+    const [address, other] = [await makeKey(world), await makeKey(world)];
+    const file = await sign(world, address, 'host-1');
+    await sign(world, other, 'host-1');
+    const query = new URLSearchParams({ ...address, force: 'true' });
+    expect((await world.call('admin', 'DELETE', `/key?${query}`)).status).toBe(200);
+    expect(await listOf(world)).toMatchObject({ seq: 1, files: [file.id], licenses: [] });
   });
 
   it('names a file until the cleanup removes it, a day after its end', async () => {
