@@ -3,7 +3,7 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import { describePublicKey, toJwk } from '../domain/license-file/sign.ts';
-import { addMilliseconds, later } from '../domain/time.ts';
+import { changeInstant } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
 import type { Context, KeyPair } from './context.ts';
@@ -29,7 +29,7 @@ export async function rotateSigningKey(context: Context): Promise<PayloadOf<Sign
   const { repositories, caller, now } = context;
   const [current] = await repositories.signingKeys.list(caller.accountId);
   // The newest one signs, also when the clock was set back since the last one was made.
-  const createdAt = current === undefined ? now : later(now, addMilliseconds(current.createdAt, 1));
+  const createdAt = current === undefined ? now : changeInstant(now, current.createdAt);
   const key = await addSigningKey(repositories, caller.accountId, context.newKeyPair(), createdAt);
   context.record({
     type: 'signing_key.rotated',

@@ -40,6 +40,7 @@ scenarios<Subject>(
         expect(data).toEqual({
           license: expect.objectContaining({ activations: 1, updatedAt: '2026-11-21T10:05:00.000Z' }),
           customer: null,
+          files: [expect.objectContaining({ hostId: 'host-1' })],
         });
         await world.activate(address, 'host-2');
       },

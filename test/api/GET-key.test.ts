@@ -229,7 +229,11 @@ scenarios<Subject>(
       expect: {
         status: 200,
         body: ({ address: { licenseKey } }: Subject) => ({
-          data: { license: expect.objectContaining({ key: licenseKey, reference: 'order-1042' }), customer: null },
+          data: {
+            license: expect.objectContaining({ key: licenseKey, reference: 'order-1042' }),
+            customer: null,
+            files: [],
+          },
           code: 0,
         }),
       },
@@ -244,7 +248,7 @@ scenarios<Subject>(
       expect: {
         status: 200,
         body: {
-          data: { license: expect.objectContaining({ key: expect.stringMatching(/^\*/) }), customer: null },
+          data: { license: expect.objectContaining({ key: expect.stringMatching(/^\*/) }), customer: null, files: [] },
           code: 0,
         },
       },

@@ -9,6 +9,9 @@ import { pathWith } from '../support/scenario.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
 
 const authenticated = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'public');
+/** Of the account itself: a scope alone does not open them. */
+const forAdmins = ['signingKeys.rotate'];
+
 const scoped = authenticated.filter(({ endpoint }) => endpoint.scope !== 'none');
 
 /** `Authorization` headers that let nobody in; undefined is none at all. */
@@ -91,16 +94,31 @@ describe.each(engines)('authentication on $name', (engine) => {
     });
   });
 
-  it.each(scoped)('$name is open to a token that has its scope alone', async ({ name, endpoint }) => {
-    await using world = await createWorld({ engine });
-    const answer = await ask(world, { scopes: [endpoint.scope as Scope] }, name, endpoint);
-    expect({ status: answer.status, text: answer.text }).toEqual({ status: endpoint.reply.status, text: answer.text });
-  });
+  it.each(scoped.filter(({ name }) => !forAdmins.includes(name)))(
+    '$name is open to a token that has its scope alone',
+    async ({ name, endpoint }) => {
+      await using world = await createWorld({ engine });
+      const answer = await ask(world, { scopes: [endpoint.scope as Scope] }, name, endpoint);
+      expect({ status: answer.status, text: answer.text }).toEqual({
+        status: endpoint.reply.status,
+        text: answer.text,
+      });
+    },
+  );
 
   it.each<[TokenKind, readonly EndpointName[]]>([
     [
       'read-only',
-      ['keys.get', 'keys.why', 'sessions.list', 'customers.list', 'products.list', 'products.get', 'tokens.self'],
+      [
+        'keys.get',
+        'keys.why',
+        'sessions.list',
+        'customers.list',
+        'products.list',
+        'products.get',
+        'tokens.self',
+        'signingKeys.list',
+      ],
     ],
     [
       'client',

@@ -6,9 +6,7 @@ import { after, before, up as sealedIdempotency } from './0004-sealed-idempotenc
 import { up as metadata } from './0005-metadata.ts';
 import { up as customerSearch } from './0006-customer-search.ts';
 import { up as record } from './0007-record.ts';
-
 import { up as terms } from './0008-terms.ts';
-
 import { up as licenseFiles } from './0010-license-files.ts';
 import { up as sessions } from './0011-sessions.ts';
 
