@@ -10,9 +10,40 @@ export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 
  * Ids of one prefix sort by millisecond. Throws `RangeError` for an instant before 1970 or another number of bytes.
  */
 export function newId(prefix: IdPrefix, now: Instant, random: Uint8Array): string {
+  return idAt(prefix, Date.parse(now), random);
+}
+
+/** Makes ids that sort in the order in which they are made, whatever their prefix and whatever the clock says. */
+export type IdSequence = (prefix: IdPrefix, now: Instant) => string;
+
+/**
+ * Makes a sequence of ids. Those of a millisecond, and those made while the clock is behind, are told apart by a counter in
+ * the 12 bits behind the time (RFC 9562 §6.2, method 1).
+ *
+ * @param random gives unpredictable bytes
+ */
+export function createIdSequence(random: (length: number) => Uint8Array): IdSequence {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let counter = MAX_COUNTER;
+  return (prefix, now) => {
+    const bytes = random(10).slice();
+    const nowMs = Date.parse(now);
+    if (nowMs > lastMs || counter === MAX_COUNTER) {
+      lastMs = Math.max(nowMs, lastMs + 1);
+      // The upper half is left for those that follow in this millisecond.
+      counter = (((bytes[0] ?? 0) & 0x07) << 8) | (bytes[1] ?? 0);
+    } else counter += 1;
+    bytes.set([counter >> 8, counter & 0xff]);
+    return idAt(prefix, lastMs, bytes);
+  };
+}
+
+const MAX_COUNTER = 0xfff;
+
+function idAt(prefix: IdPrefix, ms: number, random: Uint8Array): string {
   if (random.length !== 10) throw new RangeError(`an id takes 10 random bytes, not ${random.length}`);
   const uuid = Buffer.alloc(16);
-  uuid.writeUIntBE(Date.parse(now), 0, 6);
+  uuid.writeUIntBE(ms, 0, 6);
   uuid.set(random, 6);
   uuid.writeUInt8((uuid.readUInt8(6) & 0x0f) | 0x70, 6);
   uuid.writeUInt8((uuid.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -6,6 +6,7 @@ import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
 import { createRandom, createSigners, type KeyPair, type SignerOf } from '../service/context.ts';
+import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
@@ -72,7 +73,8 @@ export async function openBase(db: string, open: OpenOptions, clock: Clock = Dat
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
     const random = createRandom();
-    const account = await openAccount(store, { now: now(), random, newKeyPair });
+    const record = createRecorder(random);
+    const account = await openAccount(store, { now: now(), random, newKeyPair, record });
     return {
       ...account,
       store,
@@ -85,6 +87,7 @@ export async function openBase(db: string, open: OpenOptions, clock: Clock = Dat
         newKeyPair,
         newRequestId: randomUUID,
         signerOf: createSigners(),
+        record,
         exactlyOnce: createExactlyOnce(store, random),
       },
     };
@@ -104,6 +107,7 @@ export interface Base {
     readonly store: Store;
     readonly testClock: TestClock | undefined;
     readonly signerOf: SignerOf;
+    readonly record: Recorder;
     readonly exactlyOnce: ExactlyOnce;
     now(): Instant;
     random(length: number): Uint8Array;

@@ -66,7 +66,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const limiter = createRateLimiter(rateLimit, lookupLimit);
     const adminToken = isNew
       ? await store.transaction((repositories) =>
-          createFirstToken(repositories, { accountId, now: parts.now(), random: parts.random }),
+          createFirstToken(repositories, { ...parts, accountId, now: parts.now() }),
         )
       : null;
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });

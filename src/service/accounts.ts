@@ -2,6 +2,7 @@ import { AccountId, type Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { KeyPair } from './context.ts';
+import { actorOf, type Recorder } from './record.ts';
 import { addSigningKey } from './signing-keys.ts';
 
 /** The name of the account that a new database begins with. */
@@ -10,7 +11,7 @@ const DEFAULT_ACCOUNT = 'default';
 /** Returns the account that owns the database. In a new database it makes the account and its first signing key. */
 export async function openAccount(
   store: Store,
-  { now, random, newKeyPair }: { now: Instant; random(length: number): Uint8Array; newKeyPair(): KeyPair },
+  { now, random, newKeyPair, record }: NewAccountParts,
 ): Promise<{ accountId: AccountId; created: boolean }> {
   const known = await store.repositories.accounts.oldest();
   if (known !== null) return { accountId: known.id, created: false };
@@ -24,7 +25,24 @@ export async function openAccount(
       if (made === null) throw new Error('the account that was just made is gone');
       return { accountId: made.id, created: false };
     }
-    await addSigningKey(repositories, accountId, pair, now);
+    const { kid } = await addSigningKey(repositories, accountId, pair, now);
+    await record(repositories, {
+      accountId,
+      at: now,
+      actor: actorOf({ accountId, tokenId: null }),
+      address: null,
+      door: 'db',
+      requestId: null,
+      operation: 'accounts.create',
+      events: [{ resource: { type: 'account', id: accountId }, data: { kid } }],
+    });
     return { accountId, created: true };
   });
+}
+
+interface NewAccountParts {
+  readonly now: Instant;
+  readonly record: Recorder;
+  random(length: number): Uint8Array;
+  newKeyPair(): KeyPair;
 }

@@ -33,21 +33,23 @@ export function createCustomer(
 
 /** Removes a customer for ever; its keys stay, without a customer. */
 export async function deleteCustomer(
-  { repositories, caller, now }: Context,
+  { repositories, caller, now, record }: Context,
   { customerId }: InputOf<Customers['delete']>,
 ): Promise<void> {
   if (!(await repositories.customers.remove(caller.accountId, customerId, now))) {
     throw apiError('customerNotFound', { customerId });
   }
+  record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId } });
 }
 
 /** Adds a customer, alone or together with a key. */
 export async function addCustomer(
-  { repositories, caller, now, random }: Context,
+  { repositories, caller, now, random, record }: Context,
   { name, email }: { name: string; email?: string | undefined },
 ): Promise<Customer> {
   const customer = { id: newId('cus', now, random(10)), name, email: email ?? null };
   const added = await repositories.customers.insert({ accountId: caller.accountId, ...customer, now });
   if (!added && email !== undefined) throw apiError('emailTaken', { email });
+  record({ type: 'customer.created', resource: { type: 'customer', id: customer.id } });
   return { ...customer, active: true, createdAt: now, updatedAt: now, createdBy: caller.accountId };
 }

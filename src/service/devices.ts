@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { findLicense, showDevice } from './keys.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { deviceEvent } from './record.ts';
-import { type LoadedFacts, loadFacts, refuseUnlessAllowed } from './rules.ts';
+import { type LoadedFacts, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
 
 type Keys = Contract['keys'];
 
@@ -30,12 +30,16 @@ export async function deactivateKey(
   // The licence before its devices, as all others do, so that none of them wait for each other.
   if (!(await repositories.keys.lock(license))) throw apiError('deviceNotFound');
   if (input.hostId === undefined) {
-    await repositories.keys.freeSlots(license, await repositories.devices.removeAll(license), now);
+    const devices = await repositories.devices.removeAll(license);
+    await repositories.keys.freeSlots(license, devices.length, now);
+    for (const device of devices) context.record(deviceEvent('device.deactivated', license, device));
     return { message: 'All devices deactivated', ...(await revokeFiles(context, license, null)) };
   }
+  const device = await repositories.devices.remove(license, input.hostId);
   // Another request may have freed it since we looked.
-  if (!(await repositories.devices.remove(license, input.hostId))) throw apiError('deviceNotFound');
+  if (device === null) throw apiError('deviceNotFound');
   await repositories.keys.freeSlots(license, 1, now);
+  context.record(deviceEvent('device.deactivated', license, device));
   return { message: 'Device deactivated', ...(await revokeFiles(context, license, input.hostId)) };
 }
 
@@ -137,7 +141,8 @@ async function holdSlot(context: Context, { license, device }: LoadedFacts, want
   // Another request may have activated this very host since we looked, perhaps with the last slot.
   const other = await repositories.devices.find(license, hostId);
   // Or have removed the licence.
-  if (other === null) throw apiError((await repositories.keys.lock(license)) ? 'activationLimit' : 'licenseNotFound');
+  if (other === null && !(await repositories.keys.lock(license))) throw apiError('licenseNotFound');
+  if (other === null) throw refusalOf('activationLimit', { license, hostId });
   return other;
 }
 

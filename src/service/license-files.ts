@@ -8,6 +8,7 @@ import { signRevocations } from '../domain/license-file/revocations.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { epochSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
+import { licenseEvent } from './record.ts';
 import { findAccount } from './signing-keys.ts';
 
 type Revocations = Contract['revocations'];
@@ -33,6 +34,7 @@ export async function signFile(
     endsAt: expiresAt,
     revokedAt: null,
   });
+  context.record(licenseEvent('license.signed', license, { hostId, fileId: id, expiresAt }));
   return file;
 }
 

@@ -45,11 +45,12 @@ async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<s
 
 /** Creates an active product. */
 export async function createProduct(
-  { repositories, caller, now, random }: Context,
+  { repositories, caller, now, random, record }: Context,
   { name }: InputOf<Products['create']>,
 ): Promise<PayloadOf<Products['create']>> {
   const id = newId('prod', now, random(10));
   await repositories.products.insert({ accountId: caller.accountId, id, name, now });
+  record({ type: 'product.created', resource: { type: 'product', id } });
   return { id, name, active: true, createdAt: now, updatedAt: now };
 }
 
@@ -63,14 +64,18 @@ export async function getProduct(
 
 /** Renames a product, or makes it active or inactive. */
 export async function updateProduct(
-  { repositories: { products }, caller: { accountId }, now }: Context,
+  { repositories: { products }, caller: { accountId }, now, record }: Context,
   { productId, name, active, ifUpdatedAt }: InputOf<Products['update']>,
 ): Promise<PayloadOf<Products['update']>> {
   const before = await products.findLocked(accountId, productId);
   if (before === null) throw apiError('productNotFound');
   refuseStale(before, ifUpdatedAt);
   const updatedAt = changeInstant(now, before.updatedAt);
-  return (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
+  const product = (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
+  const changed = Object.entries({ name, active }).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const data = { changed, active: product.active };
+  record({ type: 'product.updated', resource: { type: 'product', id: productId }, data });
+  return product;
 }
 
 async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {

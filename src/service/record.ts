@@ -1,18 +1,19 @@
+import { ApiError, apiError, type Reason } from '../contract/errors.ts';
 import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
-import { newId } from '../domain/ids.ts';
+import { createIdSequence } from '../domain/ids.ts';
 import type { Device, License } from '../domain/license.ts';
 import { showKey } from '../domain/license-key.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Session } from '../store/tables/sessions.ts';
 
-/** One thing that a use case did. The first one of a use case names what its audit row is about. */
+/** One thing that a use case did. */
 export interface UseCaseEvent {
   /** What subscribers are told; absent when the audit row alone says it. */
   readonly type?: EventType;
   readonly resource: { readonly type: ResourceType; readonly id: string };
-  /** Ids, numbers, instants and masked keys: no secret, no whole key, no e-mail address. */
+  /** Ids, numbers, instants and masked keys: no secret, no whole key, no e-mail address. `licenseId`: of this licence. */
   readonly data?: JsonObject;
 }
 
@@ -28,6 +29,9 @@ export interface RecordedMutation {
   readonly requestId: string | null;
   /** The operation, as it is called everywhere: `keys.create`. */
   readonly operation: string;
+  /** Why it was refused; absent when it was done. */
+  readonly refusal?: Reason;
+  /** The first one that is of a licence, or else the first, names what the audit row is about. */
   readonly events: readonly UseCaseEvent[];
 }
 
@@ -40,30 +44,48 @@ export interface Actor {
 }
 
 /** The caller of a request as an actor. */
-export const actorOf = ({ accountId, tokenId }: Caller): Actor =>
+export const actorOf = ({ accountId, tokenId }: Pick<Caller, 'accountId' | 'tokenId'>): Actor =>
   tokenId === null ? { type: 'owner', id: accountId } : { type: 'token', id: tokenId };
 
 /** Records a mutation with its events, in the transaction of what happened. */
-export async function recordMutation(
-  { outbox }: Pick<Repositories, 'outbox'>,
-  { accountId, at, events, ...mutation }: RecordedMutation,
-  random: (length: number) => Uint8Array,
-): Promise<void> {
-  const [subject] = events;
-  await outbox.insert({
-    accountId,
-    id: newId('aud', at, random(10)),
-    at,
-    entry: {
-      ...mutation,
-      outcome: 'done',
-      resource: subject?.resource ?? null,
-      details: subject?.data ?? {},
-      events: events.flatMap(({ type, resource, data = {} }) =>
-        type === undefined ? [] : [{ id: newId('evt', at, random(10)), type, resource, data }],
-      ),
-    },
-  });
+export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
+
+/**
+ * Makes the recorder of a process. What it records sorts in the order in which it was recorded, also within a millisecond
+ * and when the clock is set back.
+ *
+ * @param random gives unpredictable bytes
+ */
+export function createRecorder(random: (length: number) => Uint8Array): Recorder {
+  const nextId = createIdSequence(random);
+  return async ({ outbox }, { accountId, at, events, refusal, ...mutation }) => {
+    const subject = events.find(({ resource }) => resource.type === 'license') ?? events[0];
+    await outbox.insert({
+      accountId,
+      id: nextId('aud', at),
+      at,
+      entry: {
+        ...mutation,
+        outcome: refusal === undefined ? 'done' : 'refused',
+        resource: subject?.resource ?? null,
+        details: { ...subject?.data, ...(refusal && { reason: refusal }) },
+        events: events.flatMap(({ type, resource, data = {} }) =>
+          type === undefined ? [] : [{ id: nextId('evt', at), type, resource, data }],
+        ),
+      },
+    });
+  };
+}
+
+/** A refusal that is recorded, while everything else that its use case did is undone. */
+export class RecordedRefusal extends ApiError {
+  readonly event: UseCaseEvent;
+
+  constructor(reason: Reason, event: UseCaseEvent) {
+    const { status, code, message } = apiError(reason);
+    super({ reason, status, code, message });
+    this.event = event;
+  }
 }
 
 /** An event of a licence. Its data name product, customer and masked key, and `more`. */

@@ -1,9 +1,10 @@
-import { apiError } from '../contract/errors.ts';
+import { type ApiError, apiError, type Reason } from '../contract/errors.ts';
 import type { HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { Device } from '../domain/license.ts';
 import { type Action, decide, type Facts } from '../domain/rules.ts';
 import type { LicenseCustomer } from '../store/tables/keys.ts';
 import type { Context } from './context.ts';
+import { licenseEvent, RecordedRefusal } from './record.ts';
 
 /** What somebody asks of a licence. */
 export interface Question {
@@ -46,5 +47,17 @@ export async function loadFacts(
 /** Throws the refusal of the first rule that stands in the way, if one does. */
 export function refuseUnlessAllowed(action: Action, facts: Facts): void {
   const { refusal } = decide(action, facts);
-  if (refusal !== null) throw apiError(refusal);
+  if (refusal !== null) throw refusalOf(refusal, facts);
+}
+
+/** A refusal of a use of a licence. That a limit is reached is recorded. */
+export function refusalOf(reason: Reason, { license, hostId }: Pick<Facts, 'license' | 'hostId'>): ApiError {
+  const { maxActivations, maxConcurrentSessions } = license;
+  if (reason === 'activationLimit') {
+    return new RecordedRefusal(reason, licenseEvent('license.limit_reached', license, { hostId, maxActivations }));
+  }
+  if (reason === 'sessionLimit') {
+    return new RecordedRefusal(reason, licenseEvent('session.denied', license, { hostId, maxConcurrentSessions }));
+  }
+  return apiError(reason);
 }

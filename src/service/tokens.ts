@@ -9,6 +9,7 @@ import { hashToken, mintToken } from '../domain/token.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
+import { actorOf, type Recorder, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
@@ -26,7 +27,7 @@ export function listTokens(
 
 /** Creates a token. That it may do no more than the token that creates it was checked before. */
 export async function createToken(
-  { repositories, caller, now, random }: Context,
+  { repositories, caller, now, random, record }: Context,
   input: InputOf<Tokens['create']>,
 ): Promise<PayloadOf<Tokens['create']>> {
   const scopes = scopesOf(input.kind, input.scopes ?? []);
@@ -46,33 +47,57 @@ export async function createToken(
   };
   const secret = mintToken(input.kind, random(32));
   await repositories.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
+  record(tokenCreated(token));
   return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
 }
+
+const tokenCreated = ({ id, kind, productIds, maxIssues, expiresAt }: NewTokenFacts): UseCaseEvent => ({
+  type: 'token.created',
+  resource: { type: 'token', id },
+  data: { kind, productIds, maxIssues, expiresAt },
+});
+
+type NewTokenFacts = Pick<Token, 'id' | 'kind' | 'productIds' | 'maxIssues' | 'expiresAt'>;
 
 /** Creates the admin token of a new account, and returns its secret, which is stored nowhere. */
 export async function createFirstToken(
   repositories: Repositories,
-  { accountId, now, random }: { accountId: AccountId; now: Instant; random(length: number): Uint8Array },
+  { accountId, now, random, record }: FirstTokenParts,
 ): Promise<string> {
   const secret = mintToken('admin', random(32));
-  await repositories.tokens.insert({
-    accountId,
+  const token = {
     id: newId('tok', now, random(10)),
-    hash: hashToken(secret),
     name: 'first admin token',
     kind: 'admin',
     scopes: scopesOf('admin', []),
     productIds: null,
     maxIssues: null,
     expiresAt: null,
-    now,
+  } as const;
+  await repositories.tokens.insert({ ...token, accountId, hash: hashToken(secret), now });
+  await record(repositories, {
+    accountId,
+    at: now,
+    actor: actorOf({ accountId, tokenId: null }),
+    address: null,
+    door: 'db',
+    requestId: null,
+    operation: 'tokens.create',
+    events: [tokenCreated(token)],
   });
   return secret;
 }
 
+interface FirstTokenParts {
+  readonly accountId: AccountId;
+  readonly now: Instant;
+  readonly record: Recorder;
+  random(length: number): Uint8Array;
+}
+
 /** Revokes a token; the last admin token only with `force`, since no other token could create one. */
 export async function revokeToken(
-  { repositories, caller, now }: Context,
+  { repositories, caller, now, record }: Context,
   { tokenId, force = false }: InputOf<Tokens['revoke']>,
 ): Promise<void> {
   const { accounts, tokens } = repositories;
@@ -84,6 +109,7 @@ export async function revokeToken(
     if (!(await tokens.hasOtherAdmin(caller.accountId, tokenId, now))) throw apiError('lastAdminToken');
   }
   await tokens.revoke(caller.accountId, tokenId, now);
+  record({ type: 'token.revoked', resource: { type: 'token', id: tokenId }, data: { kind: token.kind } });
 }
 
 /** Whether the token still authenticates. */

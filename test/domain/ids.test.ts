@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { TypeID } from 'typeid-js';
 import { describe, expect, it } from 'vitest';
-import { newId } from '../../src/domain/ids.ts';
+import { createIdSequence, newId } from '../../src/domain/ids.ts';
 import { toInstant } from '../../src/domain/time.ts';
 
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
@@ -47,5 +47,32 @@ describe('newId', () => {
 
   it('refuses an instant before 1970', () => {
     expect(() => newId('acc', toInstant(-1), new Uint8Array(10))).toThrow(RangeError);
+  });
+});
+
+describe('a sequence of ids', () => {
+  it('sorts in the order of making, within a millisecond and when the clock steps back', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 3 }), { minLength: 2, maxLength: 50 }), random, (steps, bytes) => {
+        const next = createIdSequence(() => bytes);
+        const ids = steps.map((step) => next('aud', toInstant(1_000_000 + step)));
+        expect(ids.toSorted()).toEqual(ids);
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+    );
+  });
+
+  it('goes on in the next millisecond when one has had all its ids', () => {
+    const next = createIdSequence((length) => new Uint8Array(length).fill(0xff));
+    const ids = Array.from({ length: 10_000 }, () => next('evt', toInstant(1_000_000)));
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('tells its time, while the clock goes on', () => {
+    const next = createIdSequence((length) => new Uint8Array(length));
+    expect([1, 2, 3].map((ms) => next('evt', toInstant(ms)))).toEqual(
+      [1, 2, 3].map((ms) => newId('evt', toInstant(ms), new Uint8Array(10))),
+    );
   });
 });

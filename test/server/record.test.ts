@@ -8,6 +8,7 @@ import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts'
 import type { JobContext } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
 import { type Context, record } from '../../src/service/context.ts';
+import { createRecorder } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -23,6 +24,7 @@ async function send(world: World, perform: Route['perform']) {
     limiter: null,
     addressOf: inProcessAddress,
     signerOf: () => Promise.reject(new Error('not used')),
+    record: createRecorder((length) => new Uint8Array(length)),
     exactlyOnce: createExactlyOnce(world.store, (length) => new Uint8Array(length)),
     owner: { token: 'owner', caller: ownerOf(world.accounts.acme) },
     now: () => '2026-11-21T10:00:00.000Z' as Instant,
@@ -54,7 +56,7 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
     const customer = { type: 'customer', id: 'cus_1' } as const;
     const { status } = await send(world, async (context) => {
       context.record({ type: 'customer.created', resource: customer, data: { because: 'of the test' } });
-      context.record({ resource: { type: 'license', id: 'lic_1' } });
+      context.record({ resource: { type: 'product', id: 'prod_1' } });
     });
     expect(status).toBe(201);
     expect(await world.store.repositories.outbox.list(10)).toEqual([

@@ -58,7 +58,7 @@ async function serveHeld(limits: { maxRunning: number; maxWaiting: number }) {
   const folder = await createFolder();
   const { store, accountId, parts } = await openBase(join(folder.path, 'lkm.db'), {});
   const token = await store.transaction((repositories) =>
-    createFirstToken(repositories, { accountId, now: parts.now(), random: parts.random }),
+    createFirstToken(repositories, { ...parts, accountId, now: parts.now() }),
   );
   const held = Promise.withResolvers<void>();
   const app = createApp({

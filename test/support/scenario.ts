@@ -100,8 +100,8 @@ async function play<It extends object>(
   for (const text of row.absent?.(subject) ?? [])
     expect(answer.text + JSON.stringify(answer.headers)).not.toContain(text);
   const { outbox: [...recordedAfter] = [], ...after } = await world.contents();
-  const isDone = 'body' in row.expect && mutates(endpoint);
-  expect(recordedAfter.length - recordedBefore.length, 'entries of the record').toBe(isDone ? 1 : 0);
+  const isRecorded = mutates(endpoint) && ('body' in row.expect || isRecordedRefusal(row.expect));
+  expect(recordedAfter.length - recordedBefore.length, 'entries of the record').toBe(isRecorded ? 1 : 0);
   if (row.wrote === undefined) expect(after).toEqual(before);
   else expect(growth(before, after)).toEqual(row.wrote);
   await row.afterwards?.(world, subject, answer);
@@ -131,6 +131,10 @@ function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Refus
 const valueFor = <It>(value: unknown, subject: It): unknown => (typeof value === 'function' ? value(subject) : value);
 
 const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [...commonReasons, ...endpoint.errors];
+
+/** Whether a refused mutation is recorded. */
+const isRecordedRefusal = <It>(refused: Refused<It>): boolean =>
+  (['scopeMissing', 'activationLimit', 'sessionLimit'] as const).some((reason) => isAbout(reason, refused));
 
 /** Whether the expected refusal is this one; a message that the row computes fits by its shape. */
 function isAbout<It>(reason: Reason, { status, code, message }: Refused<It>): boolean {

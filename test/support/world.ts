@@ -17,6 +17,7 @@ import { createRateLimiter } from '../../src/server/http/rate-limit.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
+import { createRecorder } from '../../src/service/record.ts';
 import type { Store } from '../../src/store/store.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
@@ -130,6 +131,7 @@ export async function createWorld(
     limiter: createRateLimiter(options.perMinute ?? 1_000_000, options.lookupsPerMinute),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf: createSigners(),
+    record: createRecorder(random),
     exactlyOnce: createExactlyOnce(store, random),
     now: () => now,
     random,

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { apiError, apiErrors, type Reason } from '../../contract/errors.ts';
+import { apiErrors, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context, KeyPair, SignerOf } from '../../service/context.ts';
-import { actorOf, type Door, recordMutation, type UseCaseEvent } from '../../service/record.ts';
+import { type Door, RecordedRefusal, type Recorder, type UseCaseEvent } from '../../service/record.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { StoredResponse } from '../../store/tables/idempotency.ts';
 import {
@@ -18,6 +18,7 @@ import type { AddressOf } from './client-address.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
 import type { RateLimiter } from './rate-limit.ts';
+import { recordDone, recordRefused, refuse } from './recording.ts';
 import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 import type { Turns } from './turns.ts';
@@ -32,6 +33,9 @@ export interface AppParts {
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
   readonly signerOf: SignerOf;
+  readonly record: Recorder;
+  /** Called after each commit of what was recorded: it waits for its numbers. */
+  recorded?(): void;
   readonly exactlyOnce: ExactlyOnce;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly turns?: Turns;
@@ -75,7 +79,7 @@ export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<R
 async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   const { route, received } = request;
   const input = readInput(route.endpoint, received, NO_BODY);
-  authorize(request, input);
+  await authorize(parts, request, input);
   const { status, wrap, stream } = route.endpoint.reply;
   const result = (await route.perform(
     contextOf(parts, request, parts.store.repositories, refuseToRecord),
@@ -114,7 +118,9 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
   const key = readIdempotencyKey(request.received.headers);
   // Before its turn, so that a body that comes slowly holds up no other request.
   const bytes = await request.received.readBody();
-  return inTurn(parts, () => mutateOnce(parts, request, key, bytes));
+  const result = await inTurn(parts, () => mutateOnce(parts, request, key, bytes));
+  if (!result.replayed) parts.recorded?.();
+  return result;
 }
 
 const inTurn = <T>({ turns }: AppParts, work: () => Promise<T>): Promise<T> =>
@@ -129,7 +135,7 @@ async function mutateOnce(
   const { route, received, caller, now } = request;
   const { endpoint } = route;
   const input = attempt(() => readInput(endpoint, received, bytes));
-  if (input.ok) authorize(request, input.value);
+  if (input.ok) await authorize(parts, request, input.value);
 
   const run = async (repositories: Repositories): Promise<StoredResponse> => {
     if (!input.ok) throw input.error;
@@ -137,7 +143,15 @@ async function mutateOnce(
   };
   if (key === null) {
     if (!input.ok) throw input.error;
-    return { ...(await parts.store.transaction(run)), replayed: false };
+    try {
+      return { ...(await parts.store.transaction(run)), replayed: false };
+    } catch (error) {
+      if (error instanceof RecordedRefusal) {
+        await parts.store.transaction((repositories) => recordRefused(parts, request, repositories, error));
+        parts.recorded?.();
+      }
+      throw error;
+    }
   }
   const claim = {
     accountId: caller.accountId,
@@ -157,14 +171,16 @@ async function mutateOnce(
     try {
       return await repositories.nested(() => run(repositories));
     } catch (error) {
-      return responseToStore(request, error);
+      const response = responseToStore(request, error);
+      await recordRefused(parts, request, repositories, error);
+      return response;
     }
   });
 }
 
-function authorize({ route, caller }: AuthorizedRequest, input: unknown): void {
-  const reason = route.authorize(caller, input);
-  if (reason !== null) throw apiError(reason);
+async function authorize(parts: AppParts, request: AuthorizedRequest, input: unknown): Promise<void> {
+  const reason = request.route.authorize(request.caller, input);
+  if (reason !== null) await refuse(parts, request, reason);
 }
 
 async function perform(
@@ -173,27 +189,12 @@ async function perform(
   repositories: Repositories,
   input: unknown,
 ): Promise<StoredResponse> {
-  const { route, caller, now: at, ipAddress: address, requestId } = request;
+  const { route } = request;
   const { status, wrap } = route.endpoint.reply;
   const events: UseCaseEvent[] = [];
-  const result = await route.perform(
-    contextOf(parts, request, repositories, (event) => events.push(event)),
-    input,
-  );
-  await recordMutation(
-    repositories,
-    {
-      accountId: caller.accountId,
-      at,
-      actor: actorOf(caller),
-      address,
-      door: parts.door,
-      requestId,
-      operation: route.name,
-      events,
-    },
-    parts.random,
-  );
+  const record = (event: UseCaseEvent) => void events.push(event);
+  const result = await route.perform(contextOf(parts, request, repositories, record), input);
+  await recordDone(parts, request, repositories, events);
   return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result as never)) };
 }
 
@@ -201,7 +202,7 @@ const contextOf = (
   parts: AppParts,
   { caller, now, ipAddress }: AuthorizedRequest,
   repositories: Repositories,
-  record: (event: UseCaseEvent) => void,
+  record: Context['record'],
 ): Context => ({
   repositories,
   caller,

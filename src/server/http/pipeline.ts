@@ -8,6 +8,7 @@ import { hasIdempotencyKey } from '../idempotency/exactly-once.ts';
 import { authenticate } from './authenticate.ts';
 import { type AppParts, mutate, readOnly } from './execute.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
+import { refuse } from './recording.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
@@ -29,10 +30,12 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
     const { scope, openToClients = false } = endpoint;
     if (scope !== 'public') {
       caller = await authenticateWithinLimits(parts, request, { now, ipAddress, headers });
-      if (!mayCall(caller, { scope, openToClients })) throw apiError('scopeMissing');
-      if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
     }
     const authorized = { route, received: request, requestId, caller, now, ipAddress };
+    if (scope !== 'public') {
+      if (!mayCall(caller, { scope, openToClients })) await refuse(parts, authorized, 'scopeMissing');
+      if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
+    }
     const { status, body, replayed } = await (mutates(endpoint)
       ? mutate(parts, authorized)
       : readOnly(parts, authorized));

@@ -59,11 +59,12 @@ const remove = statement<{ accountId: AccountId; licenseId: string; hostId: Host
     .deleteFrom('devices')
     .where('account_id', '=', $.accountId)
     .where('license_id', '=', $.licenseId)
-    .where('host_id', '=', $.hostId),
+    .where('host_id', '=', $.hostId)
+    .returningAll(),
 );
 
 const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
-  db.deleteFrom('devices').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId),
+  db.deleteFrom('devices').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId).returningAll(),
 );
 
 /** A device to be added. */
@@ -110,20 +111,23 @@ export const deviceRepository = (db: Connection) => ({
 
   /** All devices of a licence, oldest first. */
   async list(license: License): Promise<Device[]> {
-    const rows = await lists.all(db, idsOf(license));
-    // Sorted here: a licence has few devices, and the database would sort beside its index.
-    return rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
+    return oldestFirst(await lists.all(db, idsOf(license)));
   },
 
-  /** Removes one device; false when the host is none of this licence. */
-  async remove(license: License, hostId: HostId): Promise<boolean> {
-    return (await db.run(remove, { ...idsOf(license), hostId })) === 1;
+  /** Removes one device and returns it; null when the host is none of this licence. */
+  async remove(license: License, hostId: HostId): Promise<Device | null> {
+    const row = await db.first(remove, { ...idsOf(license), hostId });
+    return row === undefined ? null : toDevice(row);
   },
 
-  /** Removes every device and counts them. */
-  removeAll(license: License): Promise<number> {
-    return db.run(removeAll, idsOf(license));
+  /** Removes every device and returns them, oldest first. */
+  async removeAll(license: License): Promise<Device[]> {
+    return oldestFirst(await db.all(removeAll, idsOf(license)));
   },
 });
+
+/** Sorted here: a licence has few devices, and the database would sort beside its index. */
+const oldestFirst = (rows: readonly Parameters<typeof toDevice>[0][]): Device[] =>
+  rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
