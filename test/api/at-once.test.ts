@@ -197,7 +197,13 @@ describe.each(engines)('many requests at once on $name', (engine) => {
           },
         };
         const caller = { ...anonymous, accountId: world.accounts.acme };
-        const context = { repositories: { ...repositories, tokens }, caller, now: DAWN } as Partial<Context> as Context;
+        const record = () => {};
+        const context = {
+          repositories: { ...repositories, tokens },
+          caller,
+          now: DAWN,
+          record,
+        } as Partial<Context> as Context;
         return revokeToken(context, { tokenId: tokenId ?? ('' as TokenId) });
       });
 
