@@ -1,7 +1,9 @@
+import type { JsonValue } from '../contract/events.ts';
 import type { AccountId } from '../contract/scalars.ts';
-import { newId } from '../domain/ids.ts';
 import { toInstant } from '../domain/time.ts';
-import { createRandom, record } from '../service/context.ts';
+import { createRandom } from '../service/context.ts';
+import { readAuditContent } from '../service/numbering.ts';
+import { createRecorder } from '../service/record.ts';
 import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Repositories } from '../store/store.ts';
 import { deriveKey, type IdempotencyRecord } from '../store/tables/idempotency.ts';
@@ -11,7 +13,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 /** Records that one list holds at most. */
 const MAX_LIST_ROWS = 1_000;
 
-/** The action under which {@link resolveRequest} is kept in the audit log. */
+/** The operation under which {@link resolveRequest} is kept in the audit log. */
 const RESOLVE = 'idempotency.resolve';
 
 /** The beginning of a hash that is long enough to name a request. */
@@ -57,15 +59,20 @@ export function resolveRequest(
       const { keyHash, method, path } = found;
       if (resolution === 'completed') await repositories.idempotency.complete(accountId, keyHash);
       else await repositories.idempotency.remove(accountId, keyHash);
-      const now = toInstant(at);
-      await record(repositories, {
+      await createRecorder(createRandom())(repositories, {
         accountId,
-        id: newId('aud', now, createRandom()(10)),
-        action: RESOLVE,
-        actor: by,
-        subject: keyHash,
-        details: { method, path, outcome: resolution },
-        at: now,
+        at: toInstant(at),
+        actor: { type: 'operator', id: by },
+        address: null,
+        door: 'db',
+        requestId: null,
+        operation: RESOLVE,
+        events: [
+          {
+            resource: { type: 'idempotency_record', id: keyHash },
+            data: { method, path, outcome: resolution },
+          },
+        ],
       });
     }
     return records.map(({ keyHash }) => keyHash);
@@ -99,17 +106,29 @@ export interface ResolvedRequest {
 /** Lists the requests that {@link resolveRequest} has resolved, oldest first. */
 export function listResolvedRequests(location: string): Promise<ResolvedRequest[]> {
   return withOwner(location, async ({ repositories, accountId }) => {
-    const entries = await repositories.audit.list(accountId, RESOLVE, MAX_LIST_ROWS);
-    return entries.map(({ subject, actor, details, createdAt }) => ({
-      hash: subject,
-      method: details.method ?? null,
-      path: details.path ?? null,
-      outcome: details.outcome ?? null,
-      by: actor,
-      resolvedAt: createdAt,
-    }));
+    const numbered = await repositories.audit.listResolutions(accountId, MAX_LIST_ROWS);
+    const staged = await repositories.outbox.list(MAX_LIST_ROWS);
+    return [
+      ...numbered.map(({ content }) => readAuditContent(content)),
+      ...staged.flatMap(({ at, entry, ...row }) => (row.accountId === accountId ? [{ at, ...entry }] : [])),
+    ].flatMap(({ at, operation, resource, actor, details }) =>
+      operation === RESOLVE && resource !== null
+        ? [
+            {
+              hash: resource.id,
+              method: textOf(details.method),
+              path: textOf(details.path),
+              outcome: textOf(details.outcome),
+              by: actor.id,
+              resolvedAt: at,
+            },
+          ]
+        : [],
+    );
   });
 }
+
+const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
 
 async function withOwner<T>(
   location: string,

@@ -14,6 +14,7 @@ import { fetchOf, inProcessAddress } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
 import type { TestClock } from './test-clock.ts';
+import { sequenceNow } from './jobs/sequencer.ts';
 
 /** The service inside this process. */
 export interface Instance {
@@ -47,6 +48,14 @@ export async function openInstance(options: {
 }): Promise<Instance> {
   const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true } = options;
   const base = await openBase(db, { waitMs, create }, clock);
+  const { store, parts } = base;
+  try {
+    // What an earlier process has left.
+    await sequenceNow(store, parts);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   const ownerToken = randomBytes(32).toString('base64url');
   const app = createApp({
     ...base.parts,
@@ -61,7 +70,13 @@ export async function openInstance(options: {
     ownerToken,
     accountId: base.accountId,
     created: base.created,
-    close: () => base.store.close(),
+    async close() {
+      try {
+        await sequenceNow(store, parts);
+      } finally {
+        await store.close();
+      }
+    },
   };
 }
 

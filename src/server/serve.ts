@@ -1,4 +1,5 @@
 import { createFirstToken } from '../service/tokens.ts';
+import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { readNetworks, trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
@@ -7,6 +8,7 @@ import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limi
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
+import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { type Clock, openBase } from './runtime.ts';
 
@@ -59,6 +61,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const addressOf = trustProxies(proxies);
   const { store, accountId, created: isNew, clocks, parts } = await openBase(options.db, {}, options.clock);
   let listener: Listener | undefined;
+  let jobs: Jobs | undefined;
+  const recorded = gather(() => jobs?.wake(SEQUENCER));
   try {
     const { log, flush } = await openLog(options.logFormat, options.logTo);
     for (const warning of store.warnings) log.warn(warning);
@@ -70,7 +74,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         )
       : null;
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-    listener = await listen(createApp({ ...parts, door: 'http', log, limiter, addressOf, turns }), {
+    listener = await listen(createApp({ ...parts, recorded, door: 'http', log, limiter, addressOf, turns }), {
       host: options.host,
       port: options.port,
       ...(options.tls && { tls: options.tls }),
@@ -80,14 +84,19 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       onFailure: (error) => log.error({ err: error }, 'response broken off'),
     });
     store.announce(listener.url);
-    const jobs = startJobs([cleanupJob(clocks)], { store, log, testClock: parts.testClock });
+    jobs = startJobs([cleanupJob(clocks), sequencerJob(store, parts, recorded), checkpointJob(store, parts)], {
+      store,
+      log,
+      testClock: parts.testClock,
+    });
+    jobs.wake(SEQUENCER);
     return {
       url: listener.url,
       port: listener.port,
       db: options.db,
       created: adminToken === null ? null : { accountId, adminToken },
       jobHealth: jobs.health,
-      close: closeAll(listener, jobs, store, flush),
+      close: closeAll(listener, { jobs, store, sequence: () => sequenceNow(store, parts), flush }),
     };
   } catch (error) {
     // In this order: no request may meet a closed database.
@@ -98,10 +107,19 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   }
 }
 
+interface Closing {
+  readonly jobs: Jobs;
+  readonly store: Store;
+  sequence(): Promise<unknown>;
+  flush(): Promise<void>;
+}
+
 const closeAll =
-  (listener: Listener, jobs: Jobs, store: { close(): Promise<void> }, flush: () => Promise<void>) => async () => {
+  (listener: Listener, { jobs, store, sequence, flush }: Closing) =>
+  async () => {
     await listener.close();
     await jobs.stop();
+    await sequence();
     await store.close();
     await flush();
   };

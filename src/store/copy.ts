@@ -30,10 +30,13 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
   { name: 'rebindings', key: ['account_id', 'license_id', 'calendar_year'] },
   { name: 'idempotency', key: ['account_id', 'key_hash'] },
-  { name: 'audit', key: ['account_id', 'id'] },
   { name: 'outbox', key: ['account_id', 'id'] },
   { name: 'license_files', key: ['account_id', 'id'] },
   { name: 'revocation_lists', key: ['account_id'] },
+  { name: 'audit', key: ['account_id', 'seq'] },
+  { name: 'events', key: ['account_id', 'seq'] },
+  { name: 'record_heads', key: ['account_id'] },
+  { name: 'checkpoints', key: ['account_id', 'seq'] },
 ];
 
 const BATCH = 500;

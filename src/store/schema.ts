@@ -1,13 +1,16 @@
 import type { RowOf } from './table.ts';
 import type { accountColumns } from './tables/accounts.ts';
 import type { auditColumns } from './tables/audit.ts';
+import type { checkpointColumns } from './tables/checkpoints.ts';
 import type { customerColumns } from './tables/customers.ts';
 import type { deviceColumns } from './tables/devices.ts';
+import type { eventColumns } from './tables/events.ts';
 import type { licenseColumns } from './tables/keys.ts';
 import type { licenseFileColumns, revocationListColumns } from './tables/license-files.ts';
 import type { outboxColumns } from './tables/outbox.ts';
 import type { productColumns } from './tables/products.ts';
 import type { rebindingColumns } from './tables/rebindings.ts';
+import type { recordHeadColumns } from './tables/record-heads.ts';
 import type { sessionColumns } from './tables/sessions.ts';
 import type { signingKeyColumns } from './tables/signing-keys.ts';
 import type { tokenColumns } from './tables/tokens.ts';
@@ -27,10 +30,13 @@ export interface Tables {
   sessions: RowOf<typeof sessionColumns>;
   rebindings: RowOf<typeof rebindingColumns>;
   idempotency: IdempotencyRow;
-  audit: RowOf<typeof auditColumns>;
   outbox: RowOf<typeof outboxColumns>;
   license_files: RowOf<typeof licenseFileColumns>;
   revocation_lists: RowOf<typeof revocationListColumns>;
+  audit: RowOf<typeof auditColumns>;
+  events: RowOf<typeof eventColumns>;
+  record_heads: RowOf<typeof recordHeadColumns>;
+  checkpoints: RowOf<typeof checkpointColumns>;
 }
 
 export interface IdempotencyRow {

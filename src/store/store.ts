@@ -4,14 +4,17 @@ import { openSqlite, openSqliteFile } from './engine/sqlite/driver.ts';
 import type { Tables } from './schema.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { auditRepository } from './tables/audit.ts';
+import { checkpointRepository } from './tables/checkpoints.ts';
 import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';
+import { eventRepository } from './tables/events.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
 import { keyRepository } from './tables/keys.ts';
 import { licenseFileRepository } from './tables/license-files.ts';
 import { outboxRepository } from './tables/outbox.ts';
 import { productRepository } from './tables/products.ts';
 import { rebindingRepository } from './tables/rebindings.ts';
+import { recordHeadRepository } from './tables/record-heads.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
@@ -82,9 +85,12 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     sessions: () => sessionRepository(connection),
     rebindings: () => rebindingRepository(connection),
     idempotency: () => idempotencyRepository(connection),
-    audit: () => auditRepository(connection),
     outbox: () => outboxRepository(connection),
     files: () => licenseFileRepository(connection),
+    audit: () => auditRepository(connection),
+    events: () => eventRepository(connection),
+    recordHeads: () => recordHeadRepository(connection),
+    checkpoints: () => checkpointRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: () => connection.nested,
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */

@@ -7,7 +7,7 @@ import { listRoutes, type Route } from '../../src/server/http/routes.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
 import type { JobContext } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
-import { type Context, record } from '../../src/service/context.ts';
+import type { Context } from '../../src/service/context.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
@@ -94,18 +94,6 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
     });
     expect(status).toBe(500);
     expect(await world.store.repositories.outbox.list(10)).toEqual([]);
-  });
-
-  it('can be recorded without a use case, by an operator', async () => {
-    await using world = await createWorld({ engine });
-    const event = { id: 'aud_1', action: 'customers.create', actor: 'root', subject: 's', details: {} };
-    const at = '2026-11-21T10:00:00.000Z' as Instant;
-    await world.store.transaction((repositories) =>
-      record(repositories, { ...event, accountId: world.accounts.acme, at }),
-    );
-    expect(await world.store.repositories.audit.list(world.accounts.acme, 'customers.create', 10)).toEqual([
-      { ...event, createdAt: at },
-    ]);
   });
 });
 

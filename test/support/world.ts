@@ -15,6 +15,7 @@ import { fetchOf } from '../../src/server/http/in-process.ts';
 import { type Listener, listen } from '../../src/server/http/listen.ts';
 import { createRateLimiter } from '../../src/server/http/rate-limit.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
+import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
 import { createRecorder } from '../../src/service/record.ts';
@@ -86,6 +87,8 @@ export interface World extends AsyncDisposable {
   activate(address: Address, ...hostIds: readonly string[]): Promise<void>;
   /** The licence as an admin sees it. */
   license(address: Address): Promise<License>;
+  /** Numbers what is recorded. */
+  sequence(): Promise<void>;
   /** Changes the database behind the service's back. */
   sql(text: string): Promise<void>;
   /** Makes every statement on the table fail from now on. */
@@ -121,6 +124,7 @@ export async function createWorld(
   const database = await engine.createDatabase();
   const { store } = database;
   const random = seededBytes();
+  const signerOf = createSigners();
   let now = (options.now ?? DAWN) as Instant;
   let requests = 0;
 
@@ -130,7 +134,7 @@ export async function createWorld(
     log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
     limiter: createRateLimiter(options.perMinute ?? 1_000_000, options.lookupsPerMinute),
     addressOf: trustProxies(options.behindProxy ?? []),
-    signerOf: createSigners(),
+    signerOf,
     record: createRecorder(random),
     exactlyOnce: createExactlyOnce(store, random),
     now: () => now,
@@ -244,6 +248,7 @@ export async function createWorld(
       const query = new URLSearchParams({ productId, licenseKey });
       return (await prepare('GET', `/key?${query}`)).data.license;
     },
+    sequence: () => sequenceNow(store, { signerOf, now: () => now }),
     sql: async (text) => {
       await database.query(text);
     },

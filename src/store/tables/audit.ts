@@ -1,46 +1,71 @@
-import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { sql } from 'kysely';
+import type { AccountId } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import { insertManyInto } from '../insert-many.ts';
+import { integer, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const auditColumns = {
   accountId: text<AccountId>()('account_id'),
-  id: text()('id'),
-  /** What was done, as `resource.operation`. */
-  action: text()('action'),
-  /** Who did it. */
-  actor: text()('actor'),
-  /** What it was done to. */
-  subject: text()('subject'),
-  details: json<Readonly<Record<string, string>>>()('details'),
-  createdAt: text<Instant>()('created_at'),
+  /** From 1, without a gap in its account. */
+  seq: integer()('seq'),
+  /** What was done, as it stands in the content too. */
+  operation: text()('operation'),
+  /** The row as its hash covers it: canonical JSON. */
+  content: text()('content'),
+  /** Over the hash of the row before and the content. */
+  hash: text()('hash'),
 };
 
-/** One thing that somebody did. Entries are added and never changed. */
-export type AuditEntry = Omit<RecordOf<typeof auditColumns>, 'accountId'>;
+/** A row of the audit log. Rows are added and never changed. */
+export type AuditRecord = RecordOf<typeof auditColumns>;
 
 const audit: Table<typeof auditColumns> = { name: 'audit', columns: auditColumns };
-const insert = insertInto(audit);
-const toEntry = readerOf(audit, ['id', 'action', 'actor', 'subject', 'details', 'createdAt']);
+const insertMany = insertManyInto(audit);
+const read = readerOf(audit);
 
-const list = statement<{ accountId: AccountId; action: string; limit: number }>()((db, $) =>
+/** Which part of a numbered list is wanted: behind `after`, up to `until`, at most `limit` rows. */
+export interface SeqRange {
+  readonly after: number;
+  readonly until: number;
+  readonly limit: number;
+}
+
+const list = statement<SeqRange & { accountId: AccountId }>()((db, $) =>
   db
     .selectFrom('audit')
     .selectAll()
     .where('account_id', '=', $.accountId)
-    .where('action', '=', $.action)
-    .orderBy('id')
+    .where('seq', '>', $.after)
+    .where('seq', '<=', $.until)
+    .orderBy('seq')
     .limit($.limit),
 );
 
-/** The audit entries of accounts. */
+/** The operation whose rows have an index of their own. */
+const RESOLVE = 'idempotency.resolve';
+
+const resolutions = statement<{ accountId: AccountId; limit: number }>()((db, $) =>
+  db
+    .selectFrom('audit')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('operation', '=', sql.lit(RESOLVE))
+    .orderBy('seq')
+    .limit($.limit),
+);
+
+/** The numbered audit log of accounts. */
 export const auditRepository = (db: Connection) => ({
-  async insert(accountId: AccountId, entry: AuditEntry): Promise<void> {
-    await db.run(insert, { accountId, ...entry });
+  insertMany: (rows: readonly AuditRecord[]): Promise<void> => insertMany(db, rows),
+
+  /** Rows, oldest first. */
+  async list(accountId: AccountId, range: SeqRange): Promise<AuditRecord[]> {
+    return (await db.all(list, { accountId, ...range })).map((row) => read(row));
   },
 
-  /** Entries of one action, oldest first. */
-  async list(accountId: AccountId, action: string, limit: number): Promise<AuditEntry[]> {
-    return (await db.all(list, { accountId, action, limit })).map((row) => toEntry(row));
+  /** The rows of `idempotency.resolve`, oldest first. */
+  async listResolutions(accountId: AccountId, limit: number): Promise<AuditRecord[]> {
+    return (await db.all(resolutions, { accountId, limit })).map((row) => read(row));
   },
 });

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../contract/events.ts';
+import { sql } from 'kysely';
+import type { EventType, JsonObject, ResourceType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
@@ -16,8 +17,8 @@ export interface OutboxEntry {
   readonly details: JsonObject;
   readonly events: readonly {
     readonly id: string;
-    readonly type: string;
-    readonly resource: { readonly type: string; readonly id: string };
+    readonly type: EventType;
+    readonly resource: { readonly type: ResourceType; readonly id: string };
     readonly data: JsonObject;
   }[];
 }
@@ -29,6 +30,9 @@ export const outboxColumns = {
   entry: json<OutboxEntry>()('entry'),
 };
 
+/** A staged entry. */
+export type OutboxRecord = RecordOf<typeof outboxColumns>;
+
 const outbox: Table<typeof outboxColumns> = { name: 'outbox', columns: outboxColumns };
 const insert = insertInto(outbox);
 const toRow = readerOf(outbox);
@@ -37,14 +41,59 @@ const list = statement<{ limit: number }>()((db, $) =>
   db.selectFrom('outbox').selectAll().orderBy('account_id').orderBy('id').limit($.limit),
 );
 
+const nextAccount = statement<{ after: string }>()((db, $) =>
+  db
+    .selectFrom('outbox')
+    .select('account_id')
+    .where(sql<boolean>`account_id > ${$.after}`)
+    .orderBy('account_id')
+    .limit(sql.lit(1)),
+);
+
+/** Rows that one transaction numbers: other writes wait no longer than for these. */
+const BATCH_SIZE = 500;
+
+const take = statement<{ accountId: AccountId }>()((db, $) =>
+  db
+    .deleteFrom('outbox')
+    .where('account_id', '=', $.accountId)
+    .where((o) =>
+      o(
+        'id',
+        'in',
+        o
+          .selectFrom('outbox as first')
+          .select('first.id')
+          .where('first.account_id', '=', $.accountId)
+          .orderBy('first.id')
+          .limit(sql.lit(BATCH_SIZE)),
+      ),
+    )
+    .returningAll(),
+);
+
 /** What happened and has no number yet: written with what happened, numbered afterwards. */
 export const outboxRepository = (db: Connection) => ({
-  async insert(row: RecordOf<typeof outboxColumns>): Promise<void> {
+  async insert(row: OutboxRecord): Promise<void> {
     await db.run(insert, row);
   },
 
   /** Entries of all accounts, those of each in the order of their ids. */
-  async list(limit: number): Promise<RecordOf<typeof outboxColumns>[]> {
+  async list(limit: number): Promise<OutboxRecord[]> {
     return (await db.all(list, { limit })).map((row) => toRow(row));
   },
+
+  /** The first account behind `after` that has entries; null when none has. */
+  async nextAccount(after: AccountId | ''): Promise<AccountId | null> {
+    return (await db.first(nextAccount, { after }))?.account_id ?? null;
+  },
+
+  /** Removes the first entries of an account, so many as a transaction should number, and returns them in order. */
+  async take(accountId: AccountId): Promise<OutboxRecord[]> {
+    const rows = await db.all(take, { accountId });
+    return rows.map((row) => toRow(row)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  },
+
+  /** Whether so many taken entries may not have been all. */
+  isFullBatch: (count: number): boolean => count === BATCH_SIZE,
 });

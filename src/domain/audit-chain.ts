@@ -1,0 +1,50 @@
+import { createPublicKey, hash, sign, verify } from 'node:crypto';
+import type { JsonObject } from '../contract/events.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { Jwk } from '../contract/signing-keys.ts';
+import { canonicalJson } from './canonical-json.ts';
+import type { Signer } from './license-file/sign.ts';
+
+/** Stands for the hash before the first row of an account. */
+export const FIRST_HASH = '0'.repeat(64);
+
+/** The text of a row that is hashed: its canonical JSON, without the hash. */
+export function contentOf({ hash: _, ...row }: JsonObject): string {
+  return canonicalJson(row);
+}
+
+/** The hash of a row: hex SHA-256 over the hash of the row before and the row's own content. */
+export const linkOf = (previousHash: string, content: string): string => hash('sha256', previousHash + content);
+
+/** What a checkpoint states: the account's row `seq` has this hash, and so does everything before it. */
+export interface CheckpointFacts {
+  readonly accountId: AccountId;
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: Instant;
+}
+
+/** A checkpoint, signed with the account's signing key. */
+export interface Checkpoint extends CheckpointFacts {
+  readonly kid: string;
+  /** Ed25519 over {@link signedText}, base64url. */
+  readonly signature: string;
+}
+
+/** The text that the signature of a checkpoint is over. */
+export const signedText = ({ accountId, seq, hash, at }: CheckpointFacts): string =>
+  canonicalJson({ accountId, seq, hash, at });
+
+/** Signs a checkpoint. */
+export function signCheckpoint({ kid, privateKey }: Signer, facts: CheckpointFacts): Checkpoint {
+  const signature = sign(null, Buffer.from(signedText(facts)), privateKey).toString('base64url');
+  return { ...facts, kid, signature };
+}
+
+/** Whether one of the keys has signed the checkpoint. */
+export function isSigned(checkpoint: Checkpoint, keys: readonly Jwk[]): boolean {
+  const jwk = keys.find(({ kid }) => kid === checkpoint.kid);
+  if (jwk === undefined) return false;
+  const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });
+  return verify(null, Buffer.from(signedText(checkpoint)), key, Buffer.from(checkpoint.signature, 'base64url'));
+}

@@ -1,0 +1,108 @@
+import type { AccountId } from '../../contract/scalars.ts';
+import { addSeconds } from '../../domain/time.ts';
+import { CHECKPOINT_SECONDS, type NumberingParts, numberStaged, signOverdue } from '../../service/numbering.ts';
+import { OutcomeUnknown, StorageError } from '../../store/engine/storage-error.ts';
+import type { Repositories, Store } from '../../store/store.ts';
+import type { Job } from './job.ts';
+
+/** The name of the job, and of the lease that all that number hold. */
+export const SEQUENCER = 'sequencer';
+
+/** How often it looks without being woken: for what another replica has left. */
+const LOOK_EVERY_MS = 1_000;
+
+/** How long entries are gathered before they are numbered together. */
+const GATHER_MS = 5;
+
+const SIGN_EVERY_MS = 60_000;
+
+/** Where entries are numbered: in transactions that are null while another replica holds the lease. */
+type Leased = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T | null>;
+
+/**
+ * Numbers all staged entries of all accounts, a batch at a time.
+ *
+ * @returns false when another replica holds the lease: it numbers them
+ */
+export async function sequence(
+  { repositories }: Pick<Store, 'repositories'>,
+  transaction: Leased,
+  parts: NumberingParts,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  let account: AccountId | '' = '';
+  for (;;) {
+    const next: AccountId | null = await repositories.outbox.nextAccount(account);
+    if (next === null) return true;
+    account = next;
+    let isFull = true;
+    while (isFull) {
+      if (signal?.aborted) return true;
+      const numbered = await transaction(async (inside) => {
+        const count = await numberStaged(inside, next, parts);
+        return { isFull: inside.outbox.isFullBatch(count) };
+      });
+      if (numbered === null) return false;
+      isFull = numbered.isFull;
+    }
+  }
+}
+
+/**
+ * Numbers all staged entries now: when a database is opened or closed. A database that cannot be written keeps them for
+ * the next time.
+ */
+export async function sequenceNow(store: Store, parts: NumberingParts): Promise<void> {
+  const transaction: Leased = (work) =>
+    store.transaction(async (repositories) =>
+      (await repositories.tryLock(`job ${SEQUENCER}`)) ? work(repositories) : null,
+    );
+  try {
+    await sequence(store, transaction, parts);
+  } catch (error) {
+    if (!(error instanceof StorageError || error instanceof OutcomeUnknown)) throw error;
+  }
+}
+
+/**
+ * The job that numbers staged entries, soon after it is woken.
+ *
+ * @param wakeAgain called when another replica was at it, which may not have seen all
+ */
+export function sequencerJob(store: Store, parts: NumberingParts, wakeAgain: () => void): Job {
+  return {
+    name: SEQUENCER,
+    everyMs: LOOK_EVERY_MS,
+    async run({ transaction, signal }) {
+      if (!(await sequence(store, transaction, parts, signal))) wakeAgain();
+    },
+  };
+}
+
+/** The job that signs rows which have been without a checkpoint for too long. */
+export function checkpointJob(store: Store, parts: NumberingParts): Job {
+  return {
+    name: 'checkpoints',
+    everyMs: SIGN_EVERY_MS,
+    async run({ transaction, signal }) {
+      const before = addSeconds(parts.now(), -CHECKPOINT_SECONDS);
+      for (const accountId of await store.repositories.recordHeads.listUnsigned(before)) {
+        if (signal.aborted) return;
+        await transaction((repositories) => signOverdue(repositories, accountId, parts));
+      }
+    },
+  };
+}
+
+/** Calls `work` a moment after it is first asked to; once, however often it is asked meanwhile. */
+export function gather(work: () => void): () => void {
+  let isGathering = false;
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    setTimeout(() => {
+      isGathering = false;
+      work();
+    }, GATHER_MS).unref();
+  };
+}

@@ -1,0 +1,173 @@
+import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
+import { apiVersion } from '../contract/index.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import { FIRST_HASH, linkOf, signCheckpoint } from '../domain/audit-chain.ts';
+import { canonicalJson } from '../domain/canonical-json.ts';
+import { addSeconds } from '../domain/time.ts';
+import type { Repositories } from '../store/store.ts';
+import type { AuditRecord } from '../store/tables/audit.ts';
+import type { EventRecord } from '../store/tables/events.ts';
+import type { OutboxRecord } from '../store/tables/outbox.ts';
+import type { RecordHead } from '../store/tables/record-heads.ts';
+import type { SignerOf } from './context.ts';
+
+/** A row is signed once so many are behind the last checkpoint, */
+const CHECKPOINT_ROWS = 1_000;
+
+/** or once the last checkpoint is so old. */
+export const CHECKPOINT_SECONDS = 60 * 60;
+
+interface Thing {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** An audit row as its hash covers it. */
+export interface AuditContent {
+  readonly seq: number;
+  readonly id: string;
+  readonly at: Instant;
+  readonly actor: Thing;
+  readonly token: string | null;
+  readonly address: string | null;
+  readonly door: string;
+  readonly request_id: string | null;
+  readonly operation: string;
+  readonly resource: Thing | null;
+  readonly outcome: string;
+  readonly details: JsonObject;
+}
+
+/** An event as it is kept. */
+export interface EventContent {
+  readonly id: string;
+  readonly seq: number;
+  readonly type: EventType;
+  readonly api_version: string;
+  readonly created_at: Instant;
+  readonly resource_type: ResourceType;
+  readonly resource_id: string;
+  readonly actor: Thing;
+  readonly request_id: string | null;
+  readonly address: string | null;
+  readonly data: JsonObject;
+}
+
+/** Reads the content of an audit row. */
+export const readAuditContent = (content: string): AuditContent => JSON.parse(content);
+
+/** Reads the content of an event. */
+export const readEventContent = (content: string): EventContent => JSON.parse(content);
+
+/** What numbering needs besides the repositories. */
+export interface NumberingParts {
+  readonly signerOf: SignerOf;
+  now(): Instant;
+}
+
+/**
+ * Gives the first staged entries of an account their numbers and their links of the chain, in one transaction, and
+ * signs a checkpoint when one is due. Returns how many entries it has numbered.
+ */
+export async function numberStaged(
+  repositories: Repositories,
+  accountId: AccountId,
+  { signerOf, now }: NumberingParts,
+): Promise<number> {
+  const head = await lockHead(repositories, accountId);
+  const staged = await repositories.outbox.take(accountId);
+  if (staged.length === 0) return 0;
+
+  const at = now();
+  const isDue = head.checkpointAt === null || head.checkpointAt <= addSeconds(at, -CHECKPOINT_SECONDS);
+  const audit: AuditRecord[] = [];
+  const events: EventRecord[] = [];
+  let { auditHash, eventSeq } = head;
+  let toSign: { readonly seq: number; readonly hash: string } | null = null;
+  for (const row of staged) {
+    const seq = head.auditSeq + audit.length + 1;
+    const content = canonicalJson(toAudit(row, seq));
+    auditHash = linkOf(auditHash, content);
+    audit.push({ accountId, seq, operation: row.entry.operation, content, hash: auditHash });
+    for (const event of row.entry.events) {
+      eventSeq += 1;
+      events.push(toEvent(row, event, eventSeq));
+    }
+    if (seq % CHECKPOINT_ROWS === 0) toSign = { seq, hash: auditHash };
+  }
+  const last = { seq: head.auditSeq + audit.length, hash: auditHash };
+  if (isDue) toSign = last;
+  await repositories.audit.insertMany(audit);
+  await repositories.events.insertMany(events);
+  if (toSign !== null) {
+    const signer = await signerOf(repositories, accountId);
+    await repositories.checkpoints.insert(signCheckpoint(signer, { accountId, ...toSign, at }));
+  }
+  await repositories.recordHeads.move({
+    accountId,
+    auditSeq: last.seq,
+    auditHash,
+    eventSeq,
+    checkpointSeq: toSign?.seq ?? head.checkpointSeq,
+    checkpointAt: toSign === null ? head.checkpointAt : at,
+  });
+  return staged.length;
+}
+
+/** Signs the last row of an account, when its last checkpoint is too old for the rows behind it. */
+export async function signOverdue(
+  repositories: Repositories,
+  accountId: AccountId,
+  { signerOf, now }: NumberingParts,
+): Promise<void> {
+  const head = await repositories.recordHeads.lock(accountId);
+  const at = now();
+  if (head === null || head.auditSeq === head.checkpointSeq) return;
+  if (head.checkpointAt !== null && head.checkpointAt > addSeconds(at, -CHECKPOINT_SECONDS)) return;
+  const { auditSeq: seq, auditHash: hash } = head;
+  const signer = await signerOf(repositories, accountId);
+  await repositories.checkpoints.insert(signCheckpoint(signer, { accountId, seq, hash, at }));
+  await repositories.recordHeads.move({ ...head, checkpointSeq: seq, checkpointAt: at });
+}
+
+async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Promise<RecordHead> {
+  const known = await recordHeads.lock(accountId);
+  if (known !== null) return known;
+  const first = { accountId, auditSeq: 0, auditHash: FIRST_HASH, eventSeq: 0, checkpointSeq: 0, checkpointAt: null };
+  await recordHeads.insert(first);
+  return first;
+}
+
+function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
+  const { actor, address, door, requestId: request_id, operation, resource, outcome, details } = entry;
+  const token = actor.type === 'token' ? actor.id : null;
+  return {
+    ...{ seq, id, at, actor: { ...actor }, token, address, door, request_id, operation },
+    ...{ resource: resource && { ...resource }, outcome, details },
+  };
+}
+
+type StagedEvent = OutboxRecord['entry']['events'][number];
+
+function toEvent(
+  { accountId, at, entry }: OutboxRecord,
+  { id, type, resource, data }: StagedEvent,
+  seq: number,
+): EventRecord {
+  const content: EventContent = {
+    id,
+    seq,
+    type,
+    api_version: apiVersion,
+    created_at: at,
+    resource_type: resource.type,
+    resource_id: resource.id,
+    actor: entry.actor,
+    request_id: entry.requestId,
+    address: entry.address,
+    data,
+  };
+  const { licenseId } = data;
+  const subjectId = typeof licenseId === 'string' ? licenseId : resource.id;
+  return { accountId, seq, type, subjectId, content: JSON.stringify(content) };
+}

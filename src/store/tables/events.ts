@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { EventType } from '../../contract/events.ts';
+import type { AccountId } from '../../contract/scalars.ts';
+import type { Connection } from '../engine/driver.ts';
+import { statement } from '../engine/statement.ts';
+import { insertManyInto } from '../insert-many.ts';
+import { integer, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { SeqRange } from './audit.ts';
+
+export const eventColumns = {
+  accountId: text<AccountId>()('account_id'),
+  /** From 1, without a gap in its account. */
+  seq: integer()('seq'),
+  type: text<EventType>()('type'),
+  /** The licence that it is about, or else the resource. */
+  subjectId: text()('subject_id'),
+  /** The event as JSON. */
+  content: text()('content'),
+};
+
+/** A numbered event. Events are added and never changed. */
+export type EventRecord = RecordOf<typeof eventColumns>;
+
+const events: Table<typeof eventColumns> = { name: 'events', columns: eventColumns };
+const insertMany = insertManyInto(events);
+const read = readerOf(events);
+
+/** Which events a list holds. */
+export interface EventFilters {
+  readonly types?: readonly EventType[] | undefined;
+  readonly subjectId?: string | undefined;
+}
+
+const list = statement<SeqRange & { accountId: AccountId }>()((db, $) =>
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('seq', '>', $.after)
+    .where('seq', '<=', $.until)
+    .orderBy('seq')
+    .limit($.limit),
+);
+
+/** The types come as a text with commas round each, in which a type is looked for: any number of them is one parameter. */
+const listOfTypes = statement<SeqRange & { accountId: AccountId; types: string }>()((db, $) =>
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('seq', '>', $.after)
+    .where('seq', '<=', $.until)
+    .where(sql<boolean>`replace(${$.types}, ',' || type || ',', '') <> ${$.types}`)
+    .orderBy('seq')
+    .limit($.limit),
+);
+
+const listOfSubject = statement<SeqRange & { accountId: AccountId; subjectId: string; types: string }>()((db, $) =>
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('subject_id', '=', $.subjectId)
+    .where('seq', '>', $.after)
+    .where('seq', '<=', $.until)
+    .where(sql<boolean>`(${$.types} = '' or replace(${$.types}, ',' || type || ',', '') <> ${$.types})`)
+    .orderBy('seq')
+    .limit($.limit),
+);
+
+/** The numbered events of accounts. */
+export const eventRepository = (db: Connection) => ({
+  insertMany: (rows: readonly EventRecord[]): Promise<void> => insertMany(db, rows),
+
+  /** Events that pass the filters, oldest first. */
+  async list(accountId: AccountId, range: SeqRange, { types, subjectId }: EventFilters): Promise<EventRecord[]> {
+    const wanted = types === undefined ? '' : `,${types.join()},`;
+    const rows =
+      subjectId !== undefined
+        ? await db.all(listOfSubject, { accountId, ...range, subjectId, types: wanted })
+        : wanted === ''
+          ? await db.all(list, { accountId, ...range })
+          : await db.all(listOfTypes, { accountId, ...range, types: wanted });
+    return rows.map((row) => read(row));
+  },
+});
