@@ -22,6 +22,8 @@ export const groups: readonly Group[] = [
   { name: 'config', summary: 'store values of options' },
   { name: 'signing-keys', alias: 'signing-key', summary: 'manage the keys that sign licence files' },
   { name: 'revocations', alias: 'revocation', summary: 'export the list of licence files that count no more' },
+  { name: 'events', alias: 'event', summary: 'see what happened' },
+  { name: 'audit', summary: 'see who did what, and check that nothing is missing' },
   { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
@@ -39,6 +41,11 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   ...keyLeaves,
+  {
+    path: 'keys history',
+    summary: 'show what happened to a key',
+    load: async () => (await import('./commands/keys/history.ts')).keysHistory,
+  },
   {
     path: 'customers list',
     alias: 'ls',
@@ -169,6 +176,33 @@ export const leaves: readonly Leaf[] = [
     path: 'revocations export',
     summary: 'write the signed list of revoked licence files',
     load: async () => (await import('./commands/revocations.ts')).revocationsExport,
+  },
+  {
+    path: 'events list',
+    alias: 'ls',
+    summary: 'list events, oldest first',
+    load: async () => (await import('./commands/record/events.ts')).eventsList,
+  },
+  {
+    path: 'events tail',
+    summary: 'print events as they happen',
+    load: async () => (await import('./commands/record/events.ts')).eventsTail,
+  },
+  {
+    path: 'audit list',
+    alias: 'ls',
+    summary: 'list the audit log, oldest first',
+    load: async () => (await import('./commands/record/audit.ts')).auditList,
+  },
+  {
+    path: 'audit verify',
+    summary: 'check that no row was changed or is missing',
+    load: async () => (await import('./commands/record/verify.ts')).auditVerify,
+  },
+  {
+    path: 'audit export',
+    summary: 'write it to files that others can verify',
+    load: async () => (await import('./commands/record/export.ts')).auditExport,
   },
   {
     path: 'db status',

@@ -1,6 +1,8 @@
+import { audit } from './audit.ts';
 import { customers } from './customers.ts';
 import { keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
+import { events } from './events.ts';
 import { keyChanges } from './key-changes.ts';
 import { keyWhy } from './key-why.ts';
 import { keys } from './keys.ts';
@@ -22,6 +24,8 @@ export const contract = {
   tokens,
   signingKeys,
   revocations,
+  events,
+  audit,
 };
 
 export type Contract = typeof contract;
@@ -35,6 +39,8 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   tokens: 'The credentials of this API.',
   signingKeys: 'The keys that sign licence files. Their public halves are open to everybody.',
   revocations: 'The licence files that count no more, as a signed list. It is open to everybody.',
+  events: 'What happened, in numbered order.',
+  audit: 'Who did what and when, in a chain of hashes with signed checkpoints.',
 };
 
 /** One endpoint with the name it has everywhere: `keys.create`. */

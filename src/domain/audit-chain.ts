@@ -1,5 +1,4 @@
-import { createPublicKey, hash, sign, verify } from 'node:crypto';
-import type { JsonObject } from '../contract/events.ts';
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Jwk } from '../contract/signing-keys.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -9,7 +8,7 @@ import type { Signer } from './license-file/sign.ts';
 export const FIRST_HASH = '0'.repeat(64);
 
 /** The text of a row that is hashed: its canonical JSON, without the hash. */
-export function contentOf({ hash: _, ...row }: JsonObject): string {
+export function contentOf({ hash: _, ...row }: { readonly hash: string }): string {
   return canonicalJson(row);
 }
 
@@ -45,6 +44,15 @@ export function signCheckpoint({ kid, privateKey }: Signer, facts: CheckpointFac
 export function isSigned(checkpoint: Checkpoint, keys: readonly Jwk[]): boolean {
   const jwk = keys.find(({ kid }) => kid === checkpoint.kid);
   if (jwk === undefined) return false;
-  const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });
-  return verify(null, Buffer.from(signedText(checkpoint)), key, Buffer.from(checkpoint.signature, 'base64url'));
+  return verify(
+    null,
+    Buffer.from(signedText(checkpoint)),
+    publicKeyOf(jwk),
+    Buffer.from(checkpoint.signature, 'base64url'),
+  );
 }
+
+/** A public key as SPKI PEM. */
+export const publicKeyPem = (jwk: Jwk): string => publicKeyOf(jwk).export({ type: 'spki', format: 'pem' }).toString();
+
+const publicKeyOf = (jwk: Jwk): KeyObject => createPublicKey({ key: { ...jwk }, format: 'jwk' });

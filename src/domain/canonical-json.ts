@@ -1,12 +1,16 @@
-import type { JsonValue } from '../contract/events.ts';
-
-/** The one text of a JSON value, without spaces, the members of objects in the order of their names (RFC 8785). */
-export function canonicalJson(value: JsonValue): string {
+/**
+ * The one text of a JSON value, without spaces, the members of objects in the order of their names (RFC 8785). Throws
+ * `TypeError` for what is not JSON.
+ */
+export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return textOf(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return primitive(value);
-  if (isList(value)) return `[${value.map(canonicalJson).join()}]`;
-  const members = Object.entries(value).sort(byName);
-  return `{${members.map(([name, member]) => `${textOf(name)}:${canonicalJson(member)}`).join()}}`;
+  let text = '';
+  for (const [name, member] of Object.entries(value).sort(byName)) {
+    text += `${text === '' ? '' : ','}${textOf(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }
 
 /** By UTF-16 code units, which is how JavaScript compares texts. */
@@ -17,9 +21,7 @@ function textOf(text: string): string {
   return JSON.stringify(text);
 }
 
-function primitive(value: number | boolean | null): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not JSON`);
-  return JSON.stringify(value);
+function primitive(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return JSON.stringify(value);
+  throw new TypeError(`${String(value)} is not JSON`);
 }
-
-const isList = (value: object): value is readonly JsonValue[] => Array.isArray(value);

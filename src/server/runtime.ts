@@ -13,8 +13,8 @@ import { createApp } from './http/app.ts';
 import { fetchOf, inProcessAddress } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
-import type { TestClock } from './test-clock.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
+import type { TestClock } from './test-clock.ts';
 
 /** The service inside this process. */
 export interface Instance {

@@ -13,6 +13,9 @@ type Authorizations<C> = { readonly [R in keyof C]: { readonly [N in keyof C[R]]
 
 const anyone = (): null => null;
 
+/** The record is of all products: a token that is held to some of them does not see it. */
+const ofWholeAccount = ({ productIds }: Caller): Reason | null => (productIds === null ? null : 'scopeMissing');
+
 /** A product that the token is not for is refused as one that does not exist. */
 const onProduct =
   (reason: Reason) =>
@@ -80,4 +83,6 @@ export const authorizations: Authorizations<Contract> = {
     jwks: anyone,
   },
   revocations: { export: anyone },
+  events: { list: ofWholeAccount },
+  audit: { list: ofWholeAccount, checkpoints: ofWholeAccount },
 };

@@ -3,6 +3,7 @@ import { apiVersion } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import { FIRST_HASH, linkOf, signCheckpoint } from '../domain/audit-chain.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
+import type { IpAddress } from '../domain/ip-address.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { AuditRecord } from '../store/tables/audit.ts';
@@ -17,10 +18,8 @@ const CHECKPOINT_ROWS = 1_000;
 /** or once the last checkpoint is so old. */
 export const CHECKPOINT_SECONDS = 60 * 60;
 
-interface Thing {
-  readonly type: string;
-  readonly id: string;
-}
+/** A type, not an interface: it then fits objects that take further members. */
+type Thing = { readonly type: string; readonly id: string };
 
 /** An audit row as its hash covers it. */
 export interface AuditContent {
@@ -29,7 +28,7 @@ export interface AuditContent {
   readonly at: Instant;
   readonly actor: Thing;
   readonly token: string | null;
-  readonly address: string | null;
+  readonly address: IpAddress | null;
   readonly door: string;
   readonly request_id: string | null;
   readonly operation: string;
@@ -49,7 +48,7 @@ export interface EventContent {
   readonly resource_id: string;
   readonly actor: Thing;
   readonly request_id: string | null;
-  readonly address: string | null;
+  readonly address: IpAddress | null;
   readonly data: JsonObject;
 }
 

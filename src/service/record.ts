@@ -3,6 +3,7 @@ import type { EventType, JsonObject, ResourceType } from '../contract/events.ts'
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import { createIdSequence } from '../domain/ids.ts';
+import type { IpAddress } from '../domain/ip-address.ts';
 import type { Device, License } from '../domain/license.ts';
 import { showKey } from '../domain/license-key.ts';
 import type { Repositories } from '../store/store.ts';
@@ -23,7 +24,7 @@ export interface RecordedMutation {
   readonly at: Instant;
   readonly actor: Actor;
   /** The address of the caller; null for what no request caused. */
-  readonly address: string | null;
+  readonly address: IpAddress | null;
   /** How it came in: over HTTP, from the owner of the database in process or in a command, or from a job. */
   readonly door: Door;
   readonly requestId: string | null;

@@ -75,6 +75,9 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   'signingKeys.rotate': () => ({}),
   'signingKeys.jwks': () => ({}),
   'revocations.export': () => ({}),
+  'events.list': () => ({}),
+  'audit.list': () => ({}),
+  'audit.checkpoints': () => ({}),
 };
 
 /** Gives an account one of everything. */

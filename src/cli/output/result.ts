@@ -64,8 +64,13 @@ export type CommandResult =
   | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text that the command renders itself. */
   | (Common & { readonly kind: 'page'; readonly page: (view: View) => string | Promise<string> })
+  /** Objects as they come; the command ends with them, with a signal, or when nobody reads them any more. */
+  | (Common & { readonly kind: 'stream'; readonly stream: AsyncIterable<readonly Record<string, unknown>[]> })
   /** Nothing beyond success. */
   | (Common & { readonly kind: 'done' });
+
+/** A result that is whole when the command returns it. */
+export type WholeResult = Exclude<CommandResult, { kind: 'stream' }>;
 
 type Row = Record<string, unknown>;
 

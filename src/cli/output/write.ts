@@ -1,9 +1,9 @@
 import type { Format, Settings } from '../config/settings.ts';
-import { codeOf, type Hint, LocalError } from '../failure/errors.ts';
+import { codeOf, type Hint, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
 import type { Destination } from './destination.ts';
-import { type CommandResult, cellValue, type Field, type View } from './result.ts';
+import { type CommandResult, cellValue, type Field, type View, type WholeResult } from './result.ts';
 import type { TableText } from './table.ts';
 import { createPaint, type Note, sanitise, sanitiseJson, talk } from './terminal.ts';
 
@@ -25,6 +25,7 @@ export interface WriteContext {
  */
 export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {
   const { settings, io, destination } = context;
+  if (result.kind === 'stream') return writeStream(result, context);
   const isDocument = result.kind === 'file' && destination !== null;
   const isIndented = isDocument || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
   const { text, hidden } = await renderFor(result, context, isIndented);
@@ -36,6 +37,22 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const isTaken = !isPrinted || (await print(printable, io, repeat));
   await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
   return isTaken;
+}
+
+/** Writes objects as they come, a line for each: as JSON, or with tabs and without a header. */
+async function writeStream(
+  { stream }: Extract<CommandResult, { kind: 'stream' }>,
+  context: WriteContext,
+): Promise<boolean> {
+  const { settings, io, chosen } = context;
+  if (settings.output !== null) throw new UsageError('this command goes on until it is stopped: leave out -o');
+  const format = settings.format.startsWith('json') ? 'jsonl' : 'tsv';
+  for await (const rows of stream) {
+    const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => String(id)), empty: '' };
+    const { text } = await renderFor(part, { ...context, chosen, settings: { ...settings, format } }, false);
+    if (!(await print(text, io))) return false;
+  }
+  return true;
 }
 
 /** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */
@@ -52,7 +69,7 @@ export async function print(text: string, io: Io, repeat: () => Repeat = () => (
 export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
   new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
 
-async function renderFor(result: CommandResult, context: WriteContext, indented: boolean): Promise<TableText> {
+async function renderFor(result: WholeResult, context: WriteContext, indented: boolean): Promise<TableText> {
   const { settings, io, fields, chosen } = context;
   const paint = createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };
@@ -62,7 +79,7 @@ async function renderFor(result: CommandResult, context: WriteContext, indented:
 /** A document on a terminal: its lines cannot control the terminal. */
 const visible = (text: string): string => text.split('\n').map(sanitise).join('\n');
 
-const emptyNote = (result: CommandResult): Note[] =>
+const emptyNote = (result: WholeResult): Note[] =>
   result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
 
 function hiddenNote(hidden: readonly Field[]): Note[] {
@@ -74,7 +91,7 @@ function hiddenNote(hidden: readonly Field[]): Note[] {
 async function writeTo(
   destination: Destination,
   text: string,
-  result: CommandResult,
+  result: WholeResult,
   context: WriteContext,
 ): Promise<void> {
   try {
@@ -110,7 +127,7 @@ export interface Rendering {
 }
 
 /** The text of a result, for stdout or a file, and the columns it has no room for. */
-export async function render(result: CommandResult, rendering: Rendering): Promise<TableText> {
+export async function render(result: WholeResult, rendering: Rendering): Promise<TableText> {
   const { format, quiet } = rendering;
   if (format === 'json' || format === 'jsonl') return whole(renderJson(result, rendering));
   if (result.kind === 'file') return whole(withNewline(result.content));
@@ -126,7 +143,7 @@ const whole = (text: string): TableText => ({ text, hidden: [] });
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-type Fielded = Extract<CommandResult, { kind: 'value' | 'record' | 'rows' }>;
+type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' }>;
 
 async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
   const medium = format === 'table' ? 'table' : 'data';
@@ -152,7 +169,7 @@ function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
   return [result.kind === 'record' ? result.row : result.data];
 }
 
-function renderJson(result: CommandResult, { format, chosen, indented }: Rendering): string {
+function renderJson(result: WholeResult, { format, chosen, indented }: Rendering): string {
   const data = chosen ? pick(result, chosen) : result.data;
   const lines = format === 'jsonl' && Array.isArray(data) ? data : [data];
   const indent = format === 'json' && indented ? 2 : undefined;
@@ -160,7 +177,7 @@ function renderJson(result: CommandResult, { format, chosen, indented }: Renderi
 }
 
 /** A flat object of the chosen fields, or one for each row. */
-function pick(result: CommandResult, chosen: readonly Field[]): unknown {
+function pick(result: WholeResult, chosen: readonly Field[]): unknown {
   const picked = (row: unknown) =>
     Object.fromEntries(chosen.map((field) => [field.name, isRow(row) ? cellValue(field, row) : null]));
   const data = result.kind === 'record' ? result.row : result.kind === 'rows' ? result.rows : result.data;

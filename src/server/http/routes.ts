@@ -2,10 +2,12 @@ import { type AnyEndpoint, type InputOf, type ResultOf, reasonsOf } from '../../
 import type { Reason } from '../../contract/errors.ts';
 import { type Contract, listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
+import { listAudit, listCheckpoints } from '../../service/audit.ts';
 import { authorizations } from '../../service/authorization.ts';
 import type { Context } from '../../service/context.ts';
 import { createCustomer, deleteCustomer, listCustomers } from '../../service/customers.ts';
 import { activateKey, deactivateKey, rebindKey, signKey } from '../../service/devices.ts';
+import { listEvents } from '../../service/events.ts';
 import { blockKey, deleteKey, renewKey, transferKey, unblockKey, updateKey } from '../../service/key-changes.ts';
 import { explainKey } from '../../service/key-why.ts';
 import { countIssue, createKey, getKey } from '../../service/keys.ts';
@@ -45,6 +47,8 @@ const useCases: UseCases<Contract> = {
   tokens: { list: listTokens, create: createToken, revoke: revokeToken, self: showSelf },
   signingKeys: { list: listSigningKeys, rotate: rotateSigningKey, jwks: listPublicKeys },
   revocations: { export: exportRevocations },
+  events: { list: listEvents },
+  audit: { list: listAudit, checkpoints: listCheckpoints },
 };
 
 /** An endpoint with its use case. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EventType, JsonObject, ResourceType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../table.ts';
@@ -8,7 +9,7 @@ import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../
 /** A mutation with its events, before they have their numbers. */
 export interface OutboxEntry {
   readonly actor: { readonly type: string; readonly id: string };
-  readonly address: string | null;
+  readonly address: IpAddress | null;
   readonly door: string;
   readonly requestId: string | null;
   readonly operation: string;

@@ -1,0 +1,76 @@
+import type { Client } from '../../../client/client.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import type { Event } from '../../../contract/events.ts';
+import { command, product } from '../../command.ts';
+import type { Field } from '../../output/result.ts';
+import { moment } from '../../output/words.ts';
+import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { readFeed } from '../record/feed.ts';
+
+const historyFields: readonly Field[] = [
+  { name: 'created_at', label: 'when', show: moment },
+  { name: 'type', label: 'what' },
+  { name: 'about', cuts: true },
+  { name: 'by', cuts: true },
+  { name: 'address', label: 'from', drops: 1 },
+  { name: 'seq', shown: 'chosen' },
+  { name: 'id', shown: 'chosen' },
+  { name: 'actor', shown: 'chosen' },
+  { name: 'data', shown: 'chosen' },
+  { name: 'request_id', shown: 'chosen' },
+];
+
+export const keysHistory = command({
+  path: 'keys history',
+  about: 'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where.',
+  operation: 'keys.get',
+  arguments: { key: licenseKeyArgument },
+  options: { product, keyCheck },
+  fields: historyFields,
+  examples: [
+    ['lkm keys history "$KEY" -P "$ID"', 'from its creation on'],
+    ['lkm keys history @key.txt -P "$ID" --json', 'with all that is known of each event'],
+  ],
+
+  async run({ key, product }, context) {
+    const client = await context.client();
+    const { license } = await client.keys.get({ productId: product, licenseKey: key });
+    const events: Event[] = [];
+    const part = (range: { after: number; limit: number }) => client.events.list({ ...range, resourceId: license.id });
+    for await (const { items } of readFeed(part, 0)) events.push(...items);
+    const names = await tokenNames(client);
+    const rows = events.map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
+    return {
+      kind: 'rows',
+      rows,
+      data: rows,
+      quiet: rows.map(({ id }) => id),
+      empty: 'nothing is known of it: it was made before events were kept',
+    };
+  },
+});
+
+/** The names of tokens by their ids; none for a token that may not list them. */
+async function tokenNames(client: Client): Promise<ReadonlyMap<string, string>> {
+  try {
+    const { items } = await client.tokens.list();
+    return new Map(items.map(({ id, name }) => [id, name]));
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'scopeMissing') return new Map();
+    throw error;
+  }
+}
+
+function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>): string {
+  if (type === 'token') return `${names.get(id) ?? id} (token)`;
+  return type === 'owner' ? 'owner of the database' : `${id} (${type})`;
+}
+
+/** The device that it is about, or what tells one event of a kind from the next. */
+function aboutOf({ data, resource_type: type, resource_id: id }: Event): string {
+  const { hostId, expirationDate, expiresAt } = data;
+  if (typeof hostId === 'string') return hostId;
+  if (type !== 'license') return id;
+  const until = expirationDate ?? expiresAt;
+  return typeof until === 'string' ? `until ${moment(until)}` : '';
+}

@@ -1,0 +1,98 @@
+import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Client } from '../../../client/client.ts';
+import type { Checkpoint } from '../../../contract/audit.ts';
+import { argument, command } from '../../command.ts';
+import { codeOf, LocalError, NotFoundError } from '../../failure/errors.ts';
+import { count } from '../../output/words.ts';
+import { readFeed } from './feed.ts';
+import { refuseMasked } from './masked.ts';
+import { readme, verifyScript } from './verify-script.ts';
+
+export const auditExport = command({
+  path: 'audit export',
+  about:
+    'Writes the audit log into a new folder: its rows, their hashes, the last checkpoint with its signature, the public ' +
+    'key, and verify.sh, which checks all of it with sha256sum and openssl alone. Keep checkpoint.json where nobody can ' +
+    'change it: lkm audit verify --checkpoint compares a service with it.',
+  operation: 'audit.list',
+  arguments: { folder: argument('<DIR>', 'the folder, which is made') },
+  options: {},
+  fields: [{ name: 'path' }, { name: 'rows' }, { name: 'checkpoint' }],
+  examples: [['lkm audit export audit-2026', 'for an auditor; then: sh audit-2026/verify.sh']],
+
+  async run({ folder }, context) {
+    const path = resolve(context.io.cwd, folder);
+    const client = await context.client();
+    // Before the rows, so that the row that it vouches for is among them.
+    const checkpoint = await lastCheckpoint(client);
+    if (checkpoint === null) throw new NotFoundError('nothing was done yet: there is no audit log to export');
+    const keyPem = await readKey(client, checkpoint);
+    await makeFolder(path, folder);
+    const rows = await writeRows(client, path);
+    await writeProof(path, { checkpoint, keyPem, rows });
+    return {
+      kind: 'done',
+      data: { path, rows, checkpoint },
+      quiet: [path],
+      notes: [
+        { tone: 'done', text: `wrote ${count(rows, 'row')} to ${folder} · signed up to row ${checkpoint.seq}` },
+        { tone: 'hint', text: 'keep checkpoint.json elsewhere, and check it all with verify.sh' },
+      ],
+    };
+  },
+});
+
+async function lastCheckpoint(client: Client): Promise<Checkpoint | null> {
+  let last: Checkpoint | null = null;
+  for await (const { items } of readFeed(client.audit.checkpoints, 0)) last = items.at(-1) ?? last;
+  return last;
+}
+
+/** The public key that signed a checkpoint, PEM. */
+async function readKey(client: Client, { accountId, kid }: Checkpoint): Promise<string> {
+  const { keys } = await client.signingKeys.jwks({ account: accountId });
+  const jwk = keys.find((key) => key.kid === kid);
+  if (jwk === undefined)
+    throw new NotFoundError(`the service does not show the key ${kid}, which signed the checkpoint`);
+  const { publicKeyPem } = await import('../../../domain/audit-chain.ts');
+  return publicKeyPem(jwk);
+}
+
+async function makeFolder(path: string, folder: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+    if ((await readdir(path)).length === 0) return;
+  } catch (cause) {
+    throw new LocalError(`cannot make ${folder} (${codeOf(cause)})`, [], { cause });
+  }
+  throw new LocalError(`${folder} is not empty`, ['Name a new folder.']);
+}
+
+async function writeRows(client: Client, path: string): Promise<number> {
+  const { contentOf } = await import('../../../domain/audit-chain.ts');
+  let rows = 0;
+  for await (const { items } of readFeed(client.audit.list, 0)) {
+    refuseMasked(items);
+    await appendFile(join(path, 'rows.jsonl'), items.map((row) => `${contentOf(row)}\n`).join(''));
+    await appendFile(join(path, 'hashes'), items.map(({ hash }) => `${hash}\n`).join(''));
+    rows += items.length;
+  }
+  return rows;
+}
+
+async function writeProof(
+  path: string,
+  { checkpoint, keyPem, rows }: { readonly checkpoint: Checkpoint; readonly keyPem: string; readonly rows: number },
+): Promise<void> {
+  const { signedText } = await import('../../../domain/audit-chain.ts');
+  const files = {
+    'checkpoint.json': `${JSON.stringify(checkpoint, null, 2)}\n`,
+    'checkpoint.signed': signedText(checkpoint),
+    'checkpoint.sig': Buffer.from(checkpoint.signature, 'base64url'),
+    'public-key.pem': keyPem,
+    'verify.sh': verifyScript,
+    README: readme(checkpoint, rows),
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
+}

@@ -1,0 +1,83 @@
+import type { Client } from '../../../client/client.ts';
+import type { Checkpoint } from '../../../contract/audit.ts';
+import type { Jwk } from '../../../contract/signing-keys.ts';
+import { command, option } from '../../command.ts';
+import { exitCodes, LocalError, UsageError } from '../../failure/errors.ts';
+import type { Note } from '../../output/terminal.ts';
+import { count, moment } from '../../output/words.ts';
+import { readSource } from '../../values/files.ts';
+import { readFeed } from './feed.ts';
+import { refuseMasked } from './masked.ts';
+
+export const auditVerify = command({
+  path: 'audit verify',
+  about:
+    'Checks that no row of the audit log was changed, removed, moved or cut off: each against the hash of the one ' +
+    'before, and the checkpoints against the public keys of the account. With a checkpoint that was kept elsewhere also ' +
+    'that no older database was put back. Prints ok, or broken and what is wrong; exit code 0 or 1.',
+  operation: 'audit.checkpoints',
+  arguments: {},
+  options: {
+    checkpoint: option('--checkpoint <FILE>', 'a checkpoint.json that lkm audit export has written'),
+  },
+  fields: [{ name: 'verdict' }, { name: 'rows' }, { name: 'head' }, { name: 'problems' }],
+  examples: [
+    ['lkm audit verify', 'as the service has it'],
+    ['lkm audit verify --checkpoint /mnt/safe/checkpoint.json', 'nor an older one, nor another one'],
+  ],
+
+  async run({ checkpoint: file }, context) {
+    const kept = file === undefined ? null : await readCheckpoint(file, await readSource(file, context.io));
+    const client = await context.client();
+    const stored: Checkpoint[] = [];
+    for await (const { items } of readFeed(client.audit.checkpoints, 0)) stored.push(...items);
+    const keys = await readKeys(client, [...stored, ...(kept === null ? [] : [kept])]);
+    const { checkAudit } = await import('../../../domain/audit-check.ts');
+    const check = checkAudit({ stored, kept, keys });
+    let rows = 0;
+    let head = { seq: 0, hash: '' };
+    for await (const { items, meta } of readFeed(client.audit.list, 0)) {
+      refuseMasked(items);
+      for (const row of items) check.add(row);
+      rows += items.length;
+      head = meta.head;
+    }
+    const problems = check.end(head);
+    const isOk = problems.length === 0;
+    return {
+      kind: 'value',
+      value: isOk ? 'ok' : 'broken',
+      data: { verdict: isOk ? 'ok' : 'broken', rows, head, problems },
+      quiet: [isOk ? 'ok' : 'broken'],
+      notes: isOk
+        ? [{ tone: 'done', text: `${count(rows, 'row')} · ${signedUpTo(stored, kept)}` }]
+        : problems.map(({ text }): Note => ({ tone: 'hint', text })),
+      exitCode: isOk ? exitCodes.ok : exitCodes.internal,
+    };
+  },
+});
+
+function signedUpTo(stored: readonly Checkpoint[], kept: Checkpoint | null): string {
+  const last = stored.at(-1);
+  const signed = last === undefined ? 'no checkpoint yet' : `signed up to row ${last.seq}, ${moment(last.at)}`;
+  return kept === null ? signed : `${signed} · fits the checkpoint of row ${kept.seq}, ${moment(kept.at)}`;
+}
+
+async function readCheckpoint(path: string, text: string): Promise<Checkpoint> {
+  try {
+    const { Checkpoint } = await import('../../../contract/audit.ts');
+    return Checkpoint.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new LocalError(`${path} holds no checkpoint`, ['lkm audit export writes one as checkpoint.json.'], { cause });
+  }
+}
+
+/** The public keys of the account that has signed. */
+async function readKeys(client: Client, checkpoints: readonly Checkpoint[]): Promise<readonly Jwk[]> {
+  const [first] = checkpoints;
+  if (first === undefined) return [];
+  if (checkpoints.some(({ accountId }) => accountId !== first.accountId)) {
+    throw new UsageError('the checkpoint is of another account');
+  }
+  return (await client.signingKeys.jwks({ account: first.accountId })).keys;
+}

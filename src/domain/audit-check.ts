@@ -1,0 +1,110 @@
+import type { Jwk } from '../contract/signing-keys.ts';
+import { type Checkpoint, contentOf, FIRST_HASH, isSigned, linkOf } from './audit-chain.ts';
+
+/** Something that is wrong with an audit log. */
+export interface AuditProblem {
+  readonly kind:
+    | 'missing'
+    | 'out_of_order'
+    | 'changed'
+    | 'cut_off'
+    | 'not_the_head'
+    | 'checkpoint_signature'
+    | 'checkpoint_mismatch'
+    | 'older_database';
+  /** The row that it is about, or the first of them. */
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** A row as far as the check looks at it; all its other members are hashed. */
+interface Row {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** The check of an audit log, row by row. */
+export interface AuditCheck {
+  /** Takes the next row, in the order in which they are listed. */
+  add(row: Row): void;
+  /** Ends with what the service says is the last row, and returns what is wrong. */
+  end(head: Row): readonly AuditProblem[];
+}
+
+/** What vouches for the rows. */
+export interface AuditWitnesses {
+  /** The checkpoints of the service. */
+  readonly stored: readonly Checkpoint[];
+  /** A checkpoint that was kept elsewhere. */
+  readonly kept: Checkpoint | null;
+  /** The public keys of the account. */
+  readonly keys: readonly Jwk[];
+}
+
+/** Begins the check of an audit log. */
+export function checkAudit({ stored, kept, keys }: AuditWitnesses): AuditCheck {
+  const problems: AuditProblem[] = [];
+  const report = (kind: AuditProblem['kind'], seq: number, text: string) => void problems.push({ kind, seq, text });
+  const nameOf = (checkpoint: Checkpoint) =>
+    checkpoint === kept ? 'the checkpoint that was given' : `the checkpoint of row ${checkpoint.seq}`;
+
+  const checkpoints = kept === null ? stored : [...stored, kept];
+  const bySeq = Map.groupBy(checkpoints, ({ seq }) => seq);
+  for (const checkpoint of checkpoints) {
+    if (isSigned(checkpoint, keys)) continue;
+    report('checkpoint_signature', checkpoint.seq, `no key of the account has signed ${nameOf(checkpoint)}`);
+  }
+
+  /** Rows that were not where they belong; some may turn up in another place. */
+  let missing: readonly Range[] = [];
+  let last: Row = { seq: 0, hash: FIRST_HASH };
+
+  return {
+    add(row) {
+      if (row.seq <= last.seq) {
+        missing = missing.flatMap((range) => without(range, row.seq));
+        report('out_of_order', row.seq, `row ${row.seq} stands behind row ${last.seq}`);
+        return;
+      }
+      const follows = row.seq === last.seq + 1;
+      if (!follows) missing = [...missing, [last.seq + 1, row.seq - 1]];
+      if (follows && linkOf(last.hash, contentOf(row)) !== row.hash) {
+        report('changed', row.seq, `row ${row.seq} was changed: its hash does not fit`);
+      }
+      for (const checkpoint of bySeq.get(row.seq) ?? []) {
+        if (checkpoint.hash === row.hash) continue;
+        report('checkpoint_mismatch', row.seq, `row ${row.seq} is not the one that ${nameOf(checkpoint)} vouches for`);
+      }
+      last = row;
+    },
+
+    end(head) {
+      for (const [from, to] of missing) report('missing', from, `${rows(from, to)} missing`);
+      if (last.seq < head.seq) report('cut_off', last.seq + 1, `${rows(last.seq + 1, head.seq)} missing at the end`);
+      else if (last.hash !== head.hash)
+        report('not_the_head', last.seq, `row ${last.seq} is not the last one numbered`);
+      for (const checkpoint of checkpoints) {
+        if (checkpoint.seq <= Math.max(last.seq, head.seq)) continue;
+        const end = last.seq === 0 ? 'there is none' : `the last one is ${last.seq}`;
+        const text = `${nameOf(checkpoint)} vouches for row ${checkpoint.seq}, and ${end}`;
+        if (checkpoint === kept) report('older_database', checkpoint.seq, `${text}: an older database was put back`);
+        else report('cut_off', checkpoint.seq, text);
+      }
+      return problems.sort((a, b) => a.seq - b.seq);
+    },
+  };
+}
+
+const rows = (from: number, to: number): string => (from === to ? `row ${from} is` : `rows ${from} to ${to} are`);
+
+type Range = readonly [from: number, to: number];
+
+/** What is left of a range without one of its numbers. */
+function without([from, to]: Range, number: number): Range[] {
+  if (number < from || number > to) return [[from, to]];
+  const parts: Range[] = [
+    [from, number - 1],
+    [number + 1, to],
+  ];
+  return parts.filter(([first, last]) => first <= last);
+}

@@ -1,0 +1,41 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
+import type { Contract } from '../contract/index.ts';
+import type { ShownIp } from '../contract/scalars.ts';
+import { seesSecrets } from '../domain/access.ts';
+import { FIRST_HASH } from '../domain/audit-chain.ts';
+import { type IpAddress, showIp } from '../domain/ip-address.ts';
+import type { Context } from './context.ts';
+import { readAuditContent } from './numbering.ts';
+
+type Audit = Contract['audit'];
+
+/** Lists the audit log behind a number. */
+export async function listAudit(
+  { repositories, caller }: Context,
+  { after = 0, limit = DEFAULT_FEED_SIZE }: InputOf<Audit['list']>,
+): Promise<PayloadOf<Audit['list']>> {
+  const head = await repositories.recordHeads.find(caller.accountId);
+  const { auditSeq: seq, auditHash: hash } = head ?? { auditSeq: 0, auditHash: FIRST_HASH };
+  const found = await repositories.audit.list(caller.accountId, { after, until: seq, limit });
+  const seesAll = seesSecrets(caller);
+  const items = found.map(({ content, hash }) => {
+    const row = readAuditContent(content);
+    return { ...row, address: showAddress(row.address, seesAll), hash };
+  });
+  const last = found.length === limit ? found.at(-1)?.seq : seq;
+  return { items, meta: { last: last ?? 0, head: { seq, hash } } };
+}
+
+/** Lists the signed checkpoints behind a row. */
+export async function listCheckpoints(
+  { repositories, caller }: Context,
+  { after = 0, limit = DEFAULT_FEED_SIZE }: InputOf<Audit['checkpoints']>,
+): Promise<PayloadOf<Audit['checkpoints']>> {
+  const items = await repositories.checkpoints.list(caller.accountId, { after, limit });
+  return { items, meta: { last: items.at(-1)?.seq ?? after } };
+}
+
+/** The address that a request came from, as the caller may see it. */
+export const showAddress = (address: IpAddress | null, seesAll: boolean): ShownIp | null =>
+  address === null ? null : showIp(address, seesAll);

@@ -1,0 +1,31 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
+import type { Contract } from '../contract/index.ts';
+import { seesSecrets } from '../domain/access.ts';
+import { showAddress } from './audit.ts';
+import type { Context } from './context.ts';
+import { readEventContent } from './numbering.ts';
+
+type Events = Contract['events'];
+
+/** How many events a request with a filter looks at: those that it seeks may be rare. */
+const MAX_SCANNED = 20_000;
+
+/** Lists events behind a number. */
+export async function listEvents(
+  { repositories, caller }: Context,
+  { after = 0, limit = DEFAULT_FEED_SIZE, type, resourceId }: InputOf<Events['list']>,
+): Promise<PayloadOf<Events['list']>> {
+  const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
+  // The events of one resource are found by an index, those of a type are not.
+  const until = type === undefined || resourceId !== undefined ? end : Math.min(end, after + MAX_SCANNED);
+  const filters = { types: type, subjectId: resourceId };
+  const found = await repositories.events.list(caller.accountId, { after, until, limit }, filters);
+  const seesAll = seesSecrets(caller);
+  const items = found.map(({ content }) => {
+    const event = readEventContent(content);
+    return { ...event, address: showAddress(event.address, seesAll) };
+  });
+  const last = found.length === limit ? found.at(-1)?.seq : until;
+  return { items, meta: { last: last ?? 0 } };
+}

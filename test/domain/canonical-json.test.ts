@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../src/domain/canonical-json.ts';
+
+describe('canonicalJson', () => {
+  // RFC 8785 §3.2.2 and §3.2.3.
+  it('writes the example of the RFC', () => {
+    const value = {
+      numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+      string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
+      literals: [null, true, false],
+    };
+    expect(canonicalJson(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+    );
+  });
+
+  it('sorts names by UTF-16 code units, those that look like numbers too', () => {
+    const value = {
+      '\u20ac': 1,
+      '\r': 2,
+      '\ufb33': 3,
+      '1': 4,
+      '10': 5,
+      '9': 6,
+      '\ud83d\ude00': 7,
+      '\u0080': 8,
+      '\u00f6': 9,
+    };
+    expect([...canonicalJson(value).matchAll(/:(\d)/g)].map(([, number]) => Number(number))).toEqual([
+      2, 4, 5, 6, 8, 9, 1, 7, 3,
+    ]);
+  });
+
+  it.each([
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [undefined],
+    [() => {}],
+    ['\ud800'],
+    [{ '\udc00': 1 }],
+    [{ a: undefined }],
+  ])('refuses %s', (value) => {
+    expect(() => canonicalJson(value)).toThrow(TypeError);
+  });
+});

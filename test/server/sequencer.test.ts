@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { FIRST_HASH, isSigned, linkOf } from '../../src/domain/audit-chain.ts';
+import { toJwk } from '../../src/domain/license-file/sign.ts';
+import { sequence, sequenceNow } from '../../src/server/jobs/sequencer.ts';
+import { createSigners } from '../../src/service/context.ts';
+import { numberStaged, signOverdue } from '../../src/service/numbering.ts';
+import { createRecorder } from '../../src/service/record.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { engines } from '../support/engines.ts';
+import { createWorld, DAWN, type World } from '../support/world.ts';
+
+const ALL = { after: 0, until: 1_000_000, limit: 1_000_000 };
+
+const partsOf = (now: string = DAWN) => ({ signerOf: createSigners(), now: () => now as Instant });
+
+/** Records so many mutations, each with two events, in one transaction. */
+async function recordSome(world: World, count: number, store: Store = world.store, prefix = 'cus'): Promise<void> {
+  const record = createRecorder((length) => new Uint8Array(length).fill(prefix.length));
+  await store.transaction(async (repositories) => {
+    for (let index = 0; index < count; index += 1) {
+      const resource = { type: 'customer', id: `${prefix}_${index}` } as const;
+      await record(repositories, {
+        accountId: world.accounts.acme,
+        at: DAWN,
+        actor: { type: 'token', id: 'tok_1' },
+        address: null,
+        door: 'http',
+        requestId: null,
+        operation: 'customers.create',
+        events: [
+          { type: 'customer.created', resource },
+          { type: 'customer.updated', resource },
+        ],
+      });
+    }
+  });
+}
+
+/** The numbered record of acme; fails unless it is without a gap, a double, or a broken link. */
+async function readRecord({ store: { repositories }, accounts: { acme } }: World) {
+  const audit = await repositories.audit.list(acme, ALL);
+  const events = await repositories.events.list(acme, ALL, {});
+  expect(audit.map(({ seq }) => seq)).toEqual(audit.map((_, index) => index + 1));
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  let hash = FIRST_HASH;
+  for (const row of audit) {
+    hash = linkOf(hash, row.content);
+    expect(row.hash).toBe(hash);
+    expect(JSON.parse(row.content).seq).toBe(row.seq);
+  }
+  const head = await repositories.recordHeads.find(acme);
+  if (audit.length > 0)
+    expect(head).toMatchObject({ auditSeq: audit.length, auditHash: hash, eventSeq: events.length });
+  return {
+    audit: audit.map(({ content }) => JSON.parse(content)),
+    events: events.map(({ content }) => JSON.parse(content)),
+    head,
+  };
+}
+
+const subjects = (rows: readonly { resource: { id: string } }[]): string[] => rows.map(({ resource }) => resource.id);
+
+describe.each(engines)('numbering on $name', (engine) => {
+  it('gives audit rows and events their numbers, in the order in which they were recorded', async () => {
+    await using world = await createWorld({ engine });
+    await recordSome(world, 1_203);
+    await world.sequence();
+    const { audit, events } = await readRecord(world);
+    expect(subjects(audit)).toEqual(Array.from({ length: 1_203 }, (_, index) => `cus_${index}`));
+    expect(events.slice(0, 3).map(({ type, resource_id }) => `${type} ${resource_id}`)).toEqual([
+      'customer.created cus_0',
+      'customer.updated cus_0',
+      'customer.created cus_1',
+    ]);
+    expect(await world.store.repositories.outbox.list(10)).toEqual([]);
+  });
+
+  it('writes the rows as the design says', async () => {
+    await using world = await createWorld({ engine });
+    await world.customer();
+    await world.sequence();
+    const [token] = await world.store.repositories.tokens.list(world.accounts.acme, { limit: 1 });
+    const { audit, events } = await readRecord(world);
+    const resource = { type: 'customer', id: expect.stringMatching(/^cus_/) };
+    const shared = { actor: { type: 'token', id: token?.id }, address: '203.0.113.7', request_id: 'request-1' };
+    expect(audit).toEqual([
+      {
+        ...shared,
+        ...{ seq: 1, id: expect.stringMatching(/^aud_/), at: DAWN, token: token?.id, door: 'http' },
+        ...{ operation: 'customers.create', resource, outcome: 'done', details: {} },
+      },
+    ]);
+    expect(events).toEqual([
+      {
+        ...shared,
+        ...{ seq: 1, id: expect.stringMatching(/^evt_/), type: 'customer.created', api_version: '2026-11-21' },
+        ...{ created_at: DAWN, resource_type: 'customer', resource_id: resource.id, data: {} },
+      },
+    ]);
+  });
+
+  it('numbers each account for itself', async () => {
+    await using world = await createWorld({ engine });
+    await world.customer();
+    await world.call('other admin', 'POST', '/customer', { name: 'Theirs' });
+    await world.customer();
+    await world.sequence();
+    await readRecord(world);
+    for (const [account, length] of [
+      [world.accounts.acme, 2],
+      [world.accounts.other, 1],
+    ] as const) {
+      expect(await world.store.repositories.audit.list(account, ALL)).toHaveLength(length);
+    }
+  });
+
+  it('leaves everything to number when it is broken off before its commit', async () => {
+    await using world = await createWorld({ engine });
+    await recordSome(world, 40);
+    await world.store
+      .transaction(async (repositories) => {
+        await numberStaged(repositories, world.accounts.acme, partsOf());
+        throw new Error('killed');
+      })
+      .catch(() => {});
+    expect((await readRecord(world)).audit).toEqual([]);
+    await recordSome(world, 5, world.store, 'later');
+    await world.sequence();
+    const { audit } = await readRecord(world);
+    expect(new Set(subjects(audit)).size).toBe(45);
+    expect(audit).toHaveLength(45);
+  });
+
+  it('numbers once when two run at one time', async () => {
+    await using world = await createWorld({ engine });
+    await recordSome(world, 600);
+    await Promise.all(Array.from({ length: 4 }, () => sequenceNow(world.store, partsOf())));
+    await sequenceNow(world.store, partsOf());
+    const { audit } = await readRecord(world);
+    expect(subjects(audit).toSorted()).toEqual(subjects(audit.slice(0, 600)).toSorted());
+    expect(audit).toHaveLength(600);
+  });
+
+  it('numbers once even without the lease', async () => {
+    await using world = await createWorld({ engine });
+    await recordSome(world, 600);
+    const once = () => sequence(world.store, (work) => world.store.transaction(work), partsOf());
+    // Two first rows of one account exclude each other: whoever loses comes again.
+    await Promise.allSettled([once(), once(), once()]);
+    await once();
+    expect((await readRecord(world)).audit).toHaveLength(600);
+  });
+
+  it('signs the first row, every thousandth, and the last one an hour after', async () => {
+    await using world = await createWorld({ engine });
+    const { acme } = world.accounts;
+    await recordSome(world, 1);
+    await world.sequence();
+    await recordSome(world, 1_500, world.store, 'more');
+    await world.sequence();
+    const { checkpoints, recordHeads, signingKeys } = world.store.repositories;
+    expect((await checkpoints.list(acme, { after: 0, limit: 10 })).map(({ seq }) => seq)).toEqual([1, 1_000]);
+    expect(await recordHeads.listUnsigned('2026-11-21T09:59:59.999Z' as Instant)).toEqual([]);
+    expect(await recordHeads.listUnsigned(DAWN)).toEqual([acme]);
+
+    const sign = (now: string) =>
+      world.store.transaction((repositories) => signOverdue(repositories, acme, partsOf(now)));
+    await sign('2026-11-21T10:59:59.999Z');
+    await sign('2026-11-21T11:00:00.000Z');
+    await sign('2026-11-21T13:00:00.000Z');
+    const signed = await checkpoints.list(acme, { after: 0, limit: 10 });
+    expect(signed.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, DAWN],
+      [1_000, DAWN],
+      [1_501, '2026-11-21T11:00:00.000Z'],
+    ]);
+    const keys = (await signingKeys.listPublic(acme)).map(toJwk);
+    const rows = await world.store.repositories.audit.list(acme, ALL);
+    for (const checkpoint of signed) {
+      expect(isSigned(checkpoint, keys)).toBe(true);
+      expect(checkpoint.hash).toBe(rows[checkpoint.seq - 1]?.hash);
+    }
+  });
+});
+
+describe('two replicas on PostgreSQL', () => {
+  it('record and number at one time, without a gap or a double', async () => {
+    const postgres = engines.find(({ name }) => name === 'PostgreSQL');
+    if (postgres === undefined) throw new Error('there is no PostgreSQL');
+    await using world = await createWorld({ engine: postgres });
+    const other = await openStore(world.location);
+    const work = async (store: Store, prefix: string) => {
+      for (let round = 0; round < 20; round += 1) {
+        await recordSome(world, 7, store, `${prefix}${round}`);
+        await sequenceNow(store, partsOf());
+      }
+    };
+    await Promise.all([work(world.store, 'ours'), work(other, 'theirs')]);
+    await other.close();
+    await world.sequence();
+    const { audit } = await readRecord(world);
+    expect(new Set(subjects(audit)).size).toBe(280);
+    expect(audit).toHaveLength(280);
+  });
+});
