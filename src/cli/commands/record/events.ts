@@ -1,4 +1,4 @@
-import { systemTiming } from '../../../client/timing.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Event, eventTypes } from '../../../contract/events.ts';
 import { command, many, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
@@ -103,13 +103,13 @@ const POLL_MS = 500;
 async function* follow(
   list: (after: number, limit: number) => Promise<{ items: readonly Event[]; meta: { last: number } }>,
   after: number,
-  { io: { stop, timing = systemTiming } }: CommandContext,
+  { io: { stop } }: CommandContext,
 ): AsyncGenerator<readonly Event[]> {
   let last = after;
   while (!stop.aborted) {
     const { items, meta } = await list(last, PART);
     if (items.length > 0) yield items;
-    if (meta.last <= last) await timing.sleep(POLL_MS, stop).catch(() => {});
+    if (meta.last <= last) await sleep(POLL_MS, undefined, { signal: stop }).catch(() => {});
     else last = meta.last;
   }
 }
