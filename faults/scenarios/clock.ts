@@ -3,6 +3,7 @@ import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import { FINGERPRINT_VERSION } from '../../src/server/idempotency/exactly-once.ts';
 import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
+import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/tables/idempotency.ts';
 import type { Random } from '../random.ts';
@@ -26,6 +27,7 @@ export const clock: Scenario = {
   run: (run) =>
     inRounds(clock, run, async ({ stage, report, random }) => {
       const store = await openStore(stage.world.db);
+      const record = createRecorder(randomBytes);
       const account = (await store.repositories.accounts.oldest())?.id;
       if (account === undefined) throw new Error('the world has no account');
       try {
@@ -40,7 +42,7 @@ export const clock: Scenario = {
           if (jumps.has(time / MINUTE)) set += jump(random);
           if (random.below(120) === 0) born.set(await storeResponse(store, account, clocks.wall()), time);
           if (!isDue()) continue;
-          await cleanUp(store, clocks.wall());
+          await cleanUp(store, clocks.wall(), { record });
           const kept = await hashesOf(store, account);
           for (const [hash, since] of born) {
             if (kept.has(hash)) continue;

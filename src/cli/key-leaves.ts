@@ -106,4 +106,9 @@ export const keyLeaves: readonly Leaf[] = [
     summary: 'end a session',
     load: async () => (await import('./commands/sessions.ts')).sessionsRelease,
   },
+  {
+    path: 'keys history',
+    summary: 'show what happened to a key',
+    load: async () => (await import('./commands/keys/history.ts')).keysHistory,
+  },
 ];

@@ -1,5 +1,6 @@
 import type { Leaf } from './command.ts';
 import { keyLeaves } from './key-leaves.ts';
+import { recordLeaves } from './record-leaves.ts';
 
 /** A group of commands on one resource, named by their first word. */
 export interface Group {
@@ -41,11 +42,6 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   ...keyLeaves,
-  {
-    path: 'keys history',
-    summary: 'show what happened to a key',
-    load: async () => (await import('./commands/keys/history.ts')).keysHistory,
-  },
   {
     path: 'customers list',
     alias: 'ls',
@@ -177,33 +173,7 @@ export const leaves: readonly Leaf[] = [
     summary: 'write the signed list of revoked licence files',
     load: async () => (await import('./commands/revocations.ts')).revocationsExport,
   },
-  {
-    path: 'events list',
-    alias: 'ls',
-    summary: 'list events, oldest first',
-    load: async () => (await import('./commands/record/events.ts')).eventsList,
-  },
-  {
-    path: 'events tail',
-    summary: 'print events as they happen',
-    load: async () => (await import('./commands/record/events.ts')).eventsTail,
-  },
-  {
-    path: 'audit list',
-    alias: 'ls',
-    summary: 'list the audit log, oldest first',
-    load: async () => (await import('./commands/record/audit.ts')).auditList,
-  },
-  {
-    path: 'audit verify',
-    summary: 'check that no row was changed or is missing',
-    load: async () => (await import('./commands/record/verify.ts')).auditVerify,
-  },
-  {
-    path: 'audit export',
-    summary: 'write it to files that others can verify',
-    load: async () => (await import('./commands/record/export.ts')).auditExport,
-  },
+  ...recordLeaves,
   {
     path: 'db status',
     summary: 'show how far the schema has come',

@@ -68,7 +68,7 @@ export interface JsonObject {
 }
 
 /** The schema of {@link JsonObject}. */
-export const Members: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+export const Members: z.ZodType<JsonObject> = z.record(z.string(), z.any());
 
 /** Who did something. */
 export const Actor = z

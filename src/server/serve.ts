@@ -7,6 +7,7 @@ import { type Listener, listen, type Tls } from './http/listen.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
+import { expiryJob } from './jobs/expiry.ts';
 import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
@@ -84,11 +85,16 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       onFailure: (error) => log.error({ err: error }, 'response broken off'),
     });
     store.announce(listener.url);
-    jobs = startJobs([cleanupJob(clocks), sequencerJob(store, parts, recorded), checkpointJob(store, parts)], {
-      store,
-      log,
-      testClock: parts.testClock,
-    });
+    const recording = { ...parts, recorded };
+    jobs = startJobs(
+      [
+        cleanupJob(clocks, recording),
+        expiryJob(recording),
+        sequencerJob(store, parts, recorded),
+        checkpointJob(store, parts),
+      ],
+      { store, log, testClock: parts.testClock },
+    );
     jobs.wake(SEQUENCER);
     return {
       url: listener.url,

@@ -1,7 +1,7 @@
 import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
 import { apiVersion } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
-import { FIRST_HASH, linkOf, signCheckpoint } from '../domain/audit-chain.ts';
+import { type CheckpointFacts, FIRST_HASH, linkOf, signCheckpoint } from '../domain/audit-chain.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
 import { addSeconds } from '../domain/time.ts';
@@ -98,10 +98,7 @@ export async function numberStaged(
   if (isDue) toSign = last;
   await repositories.audit.insertMany(audit);
   await repositories.events.insertMany(events);
-  if (toSign !== null) {
-    const signer = await signerOf(repositories, accountId);
-    await repositories.checkpoints.insert(signCheckpoint(signer, { accountId, ...toSign, at }));
-  }
+  if (toSign !== null) await sign(repositories, signerOf, { accountId, ...toSign, at });
   await repositories.recordHeads.move({
     accountId,
     auditSeq: last.seq,
@@ -124,9 +121,15 @@ export async function signOverdue(
   if (head === null || head.auditSeq === head.checkpointSeq) return;
   if (head.checkpointAt !== null && head.checkpointAt > addSeconds(at, -CHECKPOINT_SECONDS)) return;
   const { auditSeq: seq, auditHash: hash } = head;
-  const signer = await signerOf(repositories, accountId);
-  await repositories.checkpoints.insert(signCheckpoint(signer, { accountId, seq, hash, at }));
+  await sign(repositories, signerOf, { accountId, seq, hash, at });
   await repositories.recordHeads.move({ ...head, checkpointSeq: seq, checkpointAt: at });
+}
+
+/** An account that was copied in without a signing key has its rows linked, and not signed. */
+async function sign(repositories: Repositories, signerOf: SignerOf, facts: CheckpointFacts): Promise<void> {
+  if ((await repositories.signingKeys.current(facts.accountId)) === null) return;
+  const signer = await signerOf(repositories, facts.accountId);
+  await repositories.checkpoints.insert(signCheckpoint(signer, facts));
 }
 
 async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Promise<RecordHead> {

@@ -6,6 +6,7 @@ import type { customerColumns } from './tables/customers.ts';
 import type { deviceColumns } from './tables/devices.ts';
 import type { eventColumns } from './tables/events.ts';
 import type { licenseColumns } from './tables/keys.ts';
+import type { licenseExpiryColumns } from './tables/license-expiries.ts';
 import type { licenseFileColumns, revocationListColumns } from './tables/license-files.ts';
 import type { outboxColumns } from './tables/outbox.ts';
 import type { productColumns } from './tables/products.ts';
@@ -25,7 +26,7 @@ export interface Tables {
   signing_keys: RowOf<typeof signingKeyColumns>;
   products: RowOf<typeof productColumns>;
   customers: RowOf<typeof customerColumns>;
-  licenses: RowOf<typeof licenseColumns>;
+  licenses: RowOf<typeof licenseColumns> & RowOf<typeof licenseExpiryColumns>;
   devices: RowOf<typeof deviceColumns>;
   sessions: RowOf<typeof sessionColumns>;
   rebindings: RowOf<typeof rebindingColumns>;

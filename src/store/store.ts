@@ -10,6 +10,7 @@ import { deviceRepository } from './tables/devices.ts';
 import { eventRepository } from './tables/events.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
 import { keyRepository } from './tables/keys.ts';
+import { licenseExpiryRepository } from './tables/license-expiries.ts';
 import { licenseFileRepository } from './tables/license-files.ts';
 import { outboxRepository } from './tables/outbox.ts';
 import { productRepository } from './tables/products.ts';
@@ -84,6 +85,7 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     devices: () => deviceRepository(connection),
     sessions: () => sessionRepository(connection),
     rebindings: () => rebindingRepository(connection),
+    licenseExpiries: () => licenseExpiryRepository(connection),
     idempotency: () => idempotencyRepository(connection),
     outbox: () => outboxRepository(connection),
     files: () => licenseFileRepository(connection),

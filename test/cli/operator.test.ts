@@ -111,7 +111,7 @@ describe('db copy', () => {
     const { at } = await onDatabase();
     const { stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db']);
     expect(stderr).toMatch(
-      /^accounts: 1 row\nsigning_keys: 1 row\nproducts: 1 row\n(idempotency: \d+ rows?\n)?outbox: 1 row\ncopied \d+ rows to \S+\/copy\.db\n$/,
+      /^accounts: 1 row\nsigning_keys: 1 row\nproducts: 1 row\n(idempotency: \d+ rows?\n)?audit: \d+ rows?\nevents: \d+ rows?\nrecord_heads: 1 row\ncheckpoints: \d+ rows?\ncopied \d+ rows to \S+\/copy\.db\n$/,
     );
   });
 

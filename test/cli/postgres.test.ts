@@ -69,7 +69,7 @@ describe('lkm on PostgreSQL', () => {
       await at(['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db', '--create'])
     ).stdout.trim();
     const there = await at(['db', 'copy', 'a.db', url]);
-    expect(there).toMatchObject({ code: 0, stderr: expect.stringContaining(`copied 5 rows to ${shown}\n`) });
+    expect(there).toMatchObject({ code: 0, stderr: expect.stringContaining(`copied 9 rows to ${shown}\n`) });
     expect((await at(['products', 'list', '-q'])).stdout).toBe(`${product}\n`);
     const back = await at(['db', 'copy', url, 'b.db']);
     expect(back.stdout).toBe(there.stdout);

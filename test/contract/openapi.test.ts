@@ -117,6 +117,14 @@ describe('the OpenAPI document', () => {
       ['signingKeys.list', 'limit', 'query', false],
       ['signingKeys.jwks', 'account', 'query', false],
       ['revocations.export', 'account', 'query', false],
+      ['events.list', 'after', 'query', false],
+      ['events.list', 'limit', 'query', false],
+      ['events.list', 'type', 'query', false],
+      ['events.list', 'resourceId', 'query', false],
+      ['audit.list', 'after', 'query', false],
+      ['audit.list', 'limit', 'query', false],
+      ['audit.checkpoints', 'after', 'query', false],
+      ['audit.checkpoints', 'limit', 'query', false],
     ]);
   });
 
@@ -235,7 +243,7 @@ describe('the envelope', () => {
     ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
   );
 
-  it('is that of the customer family on all but the key endpoints, the list of sessions and the public ones', () => {
+  it('is that of the customer family on all but the key endpoints, sessions, public ones and numbered lists', () => {
     const names = enveloped.map(({ name }) => name);
     const others = listEndpoints()
       .map(({ name }) => name)
@@ -259,6 +267,9 @@ describe('the envelope', () => {
       'sessions.list',
       'signingKeys.jwks',
       'revocations.export',
+      'events.list',
+      'audit.list',
+      'audit.checkpoints',
     ]);
   });
 

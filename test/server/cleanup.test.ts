@@ -70,10 +70,16 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       }
       await rows.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
     });
-    expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'))).toEqual({
+    expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record })).toEqual({
       idempotencyRecords: 1_001,
       licenseFiles: 0,
     });
     expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
+    // One entry for all batches of a run, and none for a run that removes nothing.
+    await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record });
+    const entries = await world.store.repositories.outbox.list(10);
+    expect(entries.map(({ entry }) => [entry.operation, entry.door, entry.actor.id, entry.details])).toEqual([
+      ['idempotency.cleanup', 'job', 'cleanup', { removed: 1_001 }],
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import type { Instant } from '../../src/contract/scalars.ts';
 import { FIRST_HASH, isSigned, linkOf } from '../../src/domain/audit-chain.ts';
 import { toJwk } from '../../src/domain/license-file/sign.ts';
 import { sequence, sequenceNow } from '../../src/server/jobs/sequencer.ts';
-import { createSigners } from '../../src/service/context.ts';
+import { createRandom, createSigners } from '../../src/service/context.ts';
 import { numberStaged, signOverdue } from '../../src/service/numbering.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -16,7 +16,7 @@ const partsOf = (now: string = DAWN) => ({ signerOf: createSigners(), now: () =>
 
 /** Records so many mutations, each with two events, in one transaction. */
 async function recordSome(world: World, count: number, store: Store = world.store, prefix = 'cus'): Promise<void> {
-  const record = createRecorder((length) => new Uint8Array(length).fill(prefix.length));
+  const record = createRecorder(createRandom());
   await store.transaction(async (repositories) => {
     for (let index = 0; index < count; index += 1) {
       const resource = { type: 'customer', id: `${prefix}_${index}` } as const;
@@ -175,7 +175,7 @@ describe.each(engines)('numbering on $name', (engine) => {
       [1_000, DAWN],
       [1_501, '2026-11-21T11:00:00.000Z'],
     ]);
-    const keys = (await signingKeys.listPublic(acme)).map(toJwk);
+    const keys = (await signingKeys.list(acme)).map(({ publicPem }) => toJwk(publicPem));
     const rows = await world.store.repositories.audit.list(acme, ALL);
     for (const checkpoint of signed) {
       expect(isSigned(checkpoint, keys)).toBe(true);

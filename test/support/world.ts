@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Customer } from '../../src/contract/customers.ts';
 import type { License } from '../../src/contract/licenses.ts';
 import type { Product } from '../../src/contract/products.ts';
@@ -18,7 +19,7 @@ import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts'
 import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
-import { createRecorder } from '../../src/service/record.ts';
+import { createRecorder, type Recorder } from '../../src/service/record.ts';
 import type { Store } from '../../src/store/store.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
@@ -64,6 +65,7 @@ export interface Answer {
 /** The service in process: a real store, the whole pipeline, time and randomness in the test's hand. */
 export interface World extends AsyncDisposable {
   readonly store: Store;
+  readonly record: Recorder;
   /** What `openStore` opened. */
   readonly location: string;
   readonly accounts: { readonly acme: AccountId; readonly other: AccountId };
@@ -125,6 +127,7 @@ export async function createWorld(
   const { store } = database;
   const random = seededBytes();
   const signerOf = createSigners();
+  const record = createRecorder(random);
   let now = (options.now ?? DAWN) as Instant;
   let requests = 0;
 
@@ -135,7 +138,7 @@ export async function createWorld(
     limiter: createRateLimiter(options.perMinute ?? 1_000_000, options.lookupsPerMinute),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf,
-    record: createRecorder(random),
+    record,
     exactlyOnce: createExactlyOnce(store, random),
     now: () => now,
     random,
@@ -228,6 +231,7 @@ export async function createWorld(
 
   return {
     store,
+    record,
     location: database.location,
     accounts,
     tokenOf,
@@ -248,7 +252,11 @@ export async function createWorld(
       const query = new URLSearchParams({ productId, licenseKey });
       return (await prepare('GET', `/key?${query}`)).data.license;
     },
-    sequence: () => sequenceNow(store, { signerOf, now: () => now }),
+    sequence: async () => {
+      await sequenceNow(store, { signerOf, now: () => now });
+      // Reads of one turn share a snapshot: what is done to the database next would not show.
+      await nextTurn();
+    },
     sql: async (text) => {
       await database.query(text);
     },

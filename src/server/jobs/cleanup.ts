@@ -1,4 +1,6 @@
+import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds, toInstant } from '../../domain/time.ts';
+import type { Recorder } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { Job } from './job.ts';
 
@@ -33,32 +35,69 @@ interface Removed {
   readonly licenseFiles: number;
 }
 
-/** Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. */
-export async function cleanUp(store: Transactions, nowMs: number, signal?: AbortSignal): Promise<Removed> {
-  const now = toInstant(nowMs);
-  const before = addSeconds(now, -KEEP_SECONDS);
+/** What a cleanup needs besides the store. */
+interface CleanupParts {
+  readonly record: Recorder;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. The last
+ * batch of each records how many were removed in all.
+ */
+export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts): Promise<Removed> {
+  const at = toInstant(nowMs);
+  const before = addSeconds(at, -KEEP_SECONDS);
   return {
-    idempotencyRecords: await removeAll(
-      store,
-      ({ idempotency }) => idempotency.removeOlder(before, BATCH_SIZE),
-      signal,
-    ),
-    licenseFiles: await removeAll(store, ({ files }) => files.removeEnded(before, BATCH_SIZE, now), signal),
+    idempotencyRecords: await removeAll(store, parts, {
+      at,
+      operation: 'idempotency.cleanup',
+      removeBatch: ({ idempotency }) => idempotency.removeOlder(before, BATCH_SIZE),
+    }),
+    licenseFiles: await removeAll(store, parts, {
+      at,
+      operation: 'revocations.cleanup',
+      removeBatch: ({ files }) => files.removeEnded(before, BATCH_SIZE, at),
+    }),
   };
 }
 
-async function removeAll(
-  store: Transactions,
-  removeBatch: (repositories: Repositories) => Promise<number>,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let removed = 0;
-  while (!signal?.aborted) {
-    const count = await store.transaction(removeBatch);
-    removed += count ?? 0;
-    if (count === null || count < BATCH_SIZE) break;
+interface Removal {
+  readonly at: Instant;
+  readonly operation: string;
+  /** Returns the account of each thing that it removed. */
+  removeBatch(repositories: Repositories): Promise<readonly AccountId[]>;
+}
+
+async function removeAll(store: Transactions, { record, signal }: CleanupParts, removal: Removal): Promise<number> {
+  let removed: ReadonlyMap<AccountId, number> = new Map();
+  for (let isLast = false; !isLast; ) {
+    const counts = await store.transaction(async (repositories) => {
+      const batch = await removal.removeBatch(repositories);
+      const counts = new Map(removed);
+      for (const accountId of batch) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+      isLast = batch.length < BATCH_SIZE || signal?.aborted === true;
+      if (isLast) await recordRemoval(repositories, record, removal, counts);
+      return counts;
+    });
+    if (counts === null) break;
+    removed = counts;
   }
-  return removed;
+  return [...removed.values()].reduce((sum, count) => sum + count, 0);
+}
+
+async function recordRemoval(
+  repositories: Repositories,
+  record: Recorder,
+  { at, operation }: Removal,
+  counts: ReadonlyMap<AccountId, number>,
+): Promise<void> {
+  const actor = { type: 'job', id: 'cleanup' } as const;
+  const origin = { at, actor, address: null, door: 'job', requestId: null, operation } as const;
+  for (const [accountId, removed] of counts) {
+    const events = [{ resource: { type: 'account', id: accountId }, data: { removed } } as const];
+    await record(repositories, { ...origin, accountId, events });
+  }
 }
 
 /** Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. */
@@ -80,13 +119,14 @@ export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
 }
 
 /** The job that cleans up once a day. After a failed run the next day brings another. */
-export function cleanupJob(clocks: Clocks): Job {
+export function cleanupJob(clocks: Clocks, parts: { readonly record: Recorder; recorded(): void }): Job {
   return {
     name: 'cleanup',
     everyMs: LOOK_EVERY_MS,
     isDue: createCleanupSchedule(clocks),
     async run(context) {
-      const removed = await cleanUp(context, clocks.wall(), context.signal);
+      const removed = await cleanUp(context, clocks.wall(), { record: parts.record, signal: context.signal });
+      parts.recorded();
       context.log.info({ removed }, 'cleaned up');
     },
   };

@@ -19,6 +19,10 @@ const toAccount = readerOf(accounts);
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(sql.lit(1)));
 
+const next = statement<{ after: string }>()((db, $) =>
+  db.selectFrom('accounts').select('id').where(sql<boolean>`id > ${$.after}`).orderBy('id').limit(sql.lit(1)),
+);
+
 const lock = statement<{ id: AccountId }>()((db, $) =>
   db.selectFrom('accounts').select('id').where('id', '=', $.id).forUpdate(),
 );
@@ -33,6 +37,11 @@ export const accountRepository = (db: Connection) => ({
   /** Makes all others that take this lock wait until this transaction ends. */
   async lock(id: AccountId): Promise<void> {
     await db.first(lock, { id });
+  },
+
+  /** The first account behind `after`; null behind the last. */
+  async next(after: AccountId | ''): Promise<AccountId | null> {
+    return (await db.first(next, { after }))?.id ?? null;
   },
 
   /** The account that was made first: the owner of a database with one account. */

@@ -79,7 +79,8 @@ const removeOlder = statement<{ before: string; limit: number }>()((db, $) =>
           .limit($.limit)
           .$asTuple('account_id', 'key_hash'),
       ),
-    ),
+    )
+    .returning('account_id'),
 );
 
 /** The idempotency records of accounts. */
@@ -115,8 +116,10 @@ export const idempotencyRepository = (db: Connection) => ({
     await db.run(remove, { accountId, keyHash });
   },
 
-  /** Removes up to `limit` records of all accounts made before the instant, oldest first, and counts them. */
-  removeOlder: (before: Instant, limit: number): Promise<number> => db.run(removeOlder, { before, limit }),
+  /** Removes up to `limit` records of all accounts made before the instant, oldest first; returns the account of each. */
+  async removeOlder(before: Instant, limit: number): Promise<AccountId[]> {
+    return (await db.all(removeOlder, { before, limit })).map((row) => row.account_id as AccountId);
+  },
 });
 
 const toRow = (record: IdempotencyRecord): IdempotencyRow => ({

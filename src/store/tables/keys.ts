@@ -41,7 +41,7 @@ const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: lice
 const insert = insertInto(licenses);
 const insertUnlessTaken = insertInto(licenses, ['account_id', 'reference'], 'reference');
 const patch = patchOf(licenses, ['accountId', 'id']);
-const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
+export const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
   readerOf(licenses);
 
 /** The customer of a licence. */

@@ -202,12 +202,12 @@ export const licenseFileRepository = (db: Connection) => {
       };
     },
 
-    /** Removes up to `limit` files of all accounts that ended before the instant, and counts them. */
-    async removeEnded(before: Instant, limit: number, now: Instant): Promise<number> {
+    /** Removes up to `limit` files of all accounts that ended before the instant; returns the account of each. */
+    async removeEnded(before: Instant, limit: number, now: Instant): Promise<AccountId[]> {
       const rows = await db.all(removeEnded, { before, limit });
       const accountIds = [...new Set(rows.map(({ account_id }) => account_id))].sort();
       for (const accountId of accountIds) await renumber(accountId, now);
-      return rows.length;
+      return rows.map(({ account_id }) => account_id);
     },
   };
 };

@@ -1,0 +1,32 @@
+import type { Leaf } from './command.ts';
+
+/** The commands on what happened and who did it. */
+export const recordLeaves: readonly Leaf[] = [
+  {
+    path: 'events list',
+    alias: 'ls',
+    summary: 'list events, oldest first',
+    load: async () => (await import('./commands/record/events.ts')).eventsList,
+  },
+  {
+    path: 'events tail',
+    summary: 'print events as they happen',
+    load: async () => (await import('./commands/record/events.ts')).eventsTail,
+  },
+  {
+    path: 'audit list',
+    alias: 'ls',
+    summary: 'list the audit log, oldest first',
+    load: async () => (await import('./commands/record/audit.ts')).auditList,
+  },
+  {
+    path: 'audit verify',
+    summary: 'check that no row was changed or is missing',
+    load: async () => (await import('./commands/record/verify.ts')).auditVerify,
+  },
+  {
+    path: 'audit export',
+    summary: 'write it to files that others can verify',
+    load: async () => (await import('./commands/record/export.ts')).auditExport,
+  },
+];

@@ -1,0 +1,112 @@
+import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { addSeconds } from '../../domain/time.ts';
+import { licenseEvent, type Recorder, sessionEvent, type UseCaseEvent } from '../../service/record.ts';
+import type { Repositories } from '../../store/store.ts';
+import type { Job, JobContext } from './job.ts';
+
+/** How long before its end a licence is announced. */
+const SOON_SECONDS = 7 * 24 * 60 * 60;
+
+const LOOK_EVERY_MS = 1_000;
+
+/** Sessions that one transaction ends. */
+const MAX_SESSIONS = 200;
+
+interface ExpiryParts {
+  readonly record: Recorder;
+  /** Called after each commit of what was recorded. */
+  recorded(): void;
+  now(): Instant;
+}
+
+/** The job that records what time alone brings about: licences that end or will soon, and sessions whose lease is over. */
+export function expiryJob(parts: ExpiryParts): Job {
+  return {
+    name: 'expiry',
+    everyMs: LOOK_EVERY_MS,
+    run: (context) => recordExpiries(context, parts),
+  };
+}
+
+/** Records all that is due by now, each thing once, in batches. */
+export async function recordExpiries(
+  { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
+  { record, recorded, now }: ExpiryParts,
+): Promise<void> {
+  const at = now();
+
+  /** Records a batch after the other until `step` says that one was the last. */
+  async function repeat(step: (repositories: Repositories) => Promise<Batch>): Promise<void> {
+    for (let isLast = false; !isLast && !signal.aborted; ) {
+      const batch = await transaction(async (repositories) => {
+        const found = await step(repositories);
+        for (const { accountId, operation, event } of found.happened) {
+          const actor = { type: 'job', id: 'expiry' } as const;
+          const origin = { actor, address: null, door: 'job', requestId: null } as const;
+          await record(repositories, { ...origin, accountId, at, operation, events: [event] });
+        }
+        return found;
+      });
+      if (batch !== null && batch.happened.length > 0) recorded();
+      isLast = batch === null || batch.isLast;
+    }
+  }
+
+  for (let account = await nextAccount(transaction, ''); account !== null; ) {
+    const accountId: AccountId = account;
+    await repeat(async ({ licenseExpiries }) => {
+      const licenses = await licenseExpiries.markSoon(accountId, addSeconds(at, SOON_SECONDS));
+      return {
+        isLast: !licenseExpiries.isFullBatch(licenses.length),
+        happened: licenses.map((license) => ({
+          accountId,
+          operation: 'keys.expireSoon',
+          event: licenseEvent('license.expiring_soon', license, { expirationDate: license.expirationDate }),
+        })),
+      };
+    });
+    await repeat(async ({ licenseExpiries }) => {
+      const licenses = await licenseExpiries.markExpired(accountId, at);
+      return {
+        isLast: !licenseExpiries.isFullBatch(licenses.length),
+        happened: licenses.map((license) => ({
+          accountId,
+          operation: 'keys.expire',
+          event: licenseEvent('license.expired', license, { expirationDate: license.expirationDate }),
+        })),
+      };
+    });
+    account = await nextAccount(transaction, accountId);
+  }
+
+  await repeat(async ({ sessions, licenseExpiries }) => {
+    const lapsed = await sessions.removeLapsed(at, { most: MAX_SESSIONS });
+    const happened: Happened[] = [];
+    for (const session of lapsed) {
+      const { accountId, licenseId } = session;
+      const license = await licenseExpiries.find(accountId, licenseId);
+      if (license === null) throw new Error(`session ${session.id} has no licence`);
+      happened.push({
+        accountId,
+        operation: 'sessions.expire',
+        event: sessionEvent('session.expired', license, session),
+      });
+    }
+    return { isLast: lapsed.length < MAX_SESSIONS, happened };
+  });
+}
+
+interface Happened {
+  readonly accountId: AccountId;
+  readonly operation: string;
+  readonly event: UseCaseEvent;
+}
+
+interface Batch {
+  readonly isLast: boolean;
+  readonly happened: readonly Happened[];
+}
+
+/** The account behind `after`; null behind the last, and while another replica holds the lease. */
+const nextAccount = (transaction: JobContext['transaction'], after: AccountId | ''): Promise<AccountId | null> =>
+  transaction(({ accounts }) => accounts.next(after));

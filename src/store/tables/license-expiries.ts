@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import type { AccountId, Instant } from '../../contract/scalars.ts';
+import type { License } from '../../domain/license.ts';
+import type { Connection } from '../engine/driver.ts';
+import { statement } from '../engine/statement.ts';
+import { optional, type RowOf, text } from '../table.ts';
+import { toLicense } from './keys.ts';
+
+/** For which end of its term a licence was announced: a later end is announced anew. */
+export const licenseExpiryColumns = {
+  soonRecordedFor: optional(text<Instant>()('soon_recorded_for')),
+  expiredRecordedFor: optional(text<Instant>()('expired_recorded_for')),
+};
+
+type MarkColumn = keyof RowOf<typeof licenseExpiryColumns>;
+
+/** Licences that one transaction announces. */
+const BATCH_SIZE = 200;
+
+// The conditions are repeated outside: the term may change between the two steps of the statement.
+const announce = (column: MarkColumn) =>
+  statement<{ accountId: AccountId; until: Instant }>()((db, $) =>
+    db
+      .updateTable('licenses')
+      .set((l) => ({ [column]: l.ref('expires_at') }))
+      .where('account_id', '=', $.accountId)
+      .where((l) =>
+        l(
+          'id',
+          'in',
+          l
+            .selectFrom('licenses as due')
+            .select('due.id')
+            .where('due.account_id', '=', $.accountId)
+            .where('due.expires_at', 'is not', null)
+            .where(sql<boolean>`${sql.ref(`due.${column}`)} is distinct from ${sql.ref('due.expires_at')}`)
+            .where('due.expires_at', '<=', $.until)
+            .orderBy('due.expires_at')
+            .orderBy('due.id')
+            .limit(sql.lit(BATCH_SIZE)),
+        ),
+      )
+      .where('expires_at', '<=', $.until)
+      .where(sql<boolean>`${sql.ref(column)} is distinct from ${sql.ref('expires_at')}`)
+      .returningAll(),
+  );
+
+const announceSoon = announce('soon_recorded_for');
+const announceExpired = announce('expired_recorded_for');
+
+const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+  db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+/** The licences whose term ends. */
+export const licenseExpiryRepository = (db: Connection) => {
+  const mark = async (step: typeof announceSoon, accountId: AccountId, until: Instant): Promise<License[]> => {
+    const rows = await db.all(step, { accountId, until });
+    return rows.map((row) => toLicense(row)).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  };
+  return {
+    /** Marks some licences that end by then as announced, each once for its end, and returns them; all when they are few. */
+    markSoon: (accountId: AccountId, until: Instant) => mark(announceSoon, accountId, until),
+
+    /** Marks some licences that have ended by then, each once for its end, and returns them; all when they are few. */
+    markExpired: (accountId: AccountId, until: Instant) => mark(announceExpired, accountId, until),
+
+    /** Whether so many marked licences may not have been all. */
+    isFullBatch: (count: number): boolean => count === BATCH_SIZE,
+
+    /** The licence with this id. */
+    async find(accountId: AccountId, id: string): Promise<License | null> {
+      const row = await db.first(find, { accountId, id });
+      return row === undefined ? null : toLicense(row);
+    },
+  };
+};
+
+const orderOf = ({ expirationDate, id }: License): string => `${expirationDate} ${id}`;
