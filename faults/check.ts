@@ -1,3 +1,4 @@
+import { checkRecord } from './check-record.ts';
 import { type Intent, isSuccess, type Ledger, nameOf } from './ledger.ts';
 import { fail, type Report } from './report.ts';
 import { markedTables, type Snapshot } from './snapshot.ts';
@@ -5,13 +6,14 @@ import { markedTables, type Snapshot } from './snapshot.ts';
 /**
  * Compares what was acknowledged with what is there: every acknowledged effect is there and as it was answered, none
  * is there twice or without an intent, each key was answered in one way, no licence holds more than its slots,
- * and no secret can be read.
+ * no secret can be read, and everything is recorded once.
  */
 export function check(report: Report, ledger: Pick<Ledger, 'intents'>, rows: Snapshot): void {
   for (const intent of ledger.intents) checkIntent(report, intent, rows);
   checkStrangers(report, ledger.intents, rows);
   checkSlots(report, rows);
   checkSecrets(report, ledger.intents, rows);
+  checkRecord(report, rows);
   for (const line of rows.damage) fail(report, 'lost', `the file is damaged: ${line}`);
 }
 

@@ -9,6 +9,7 @@ import {
   FINGERPRINT_VERSION,
   type IdempotencyClaim,
 } from '../src/server/idempotency/exactly-once.ts';
+import type { Recorder } from '../src/service/record.ts';
 import { OutcomeUnknown, StorageError } from '../src/store/engine/storage-error.ts';
 import { isPostgres, type Repositories, type Store } from '../src/store/store.ts';
 import {
@@ -39,6 +40,7 @@ export const sabotages = {
   'endless-drain': 'a server that stops waits for every connection',
   'log-throws': 'a log line that cannot be written is an error of its request',
   'losses-uncounted': 'log lines that are lost are not counted',
+  'recorded-later': 'what a mutation did is recorded after its commit',
 } as const;
 
 export type Sabotage = keyof typeof sabotages;
@@ -48,9 +50,9 @@ type Random = (length: number) => Uint8Array;
 /** Takes the protection away in this server; some are taken away elsewhere, and change nothing here. */
 export function sabotage(
   name: Sabotage | null,
-  { store, random }: { readonly store: Store; readonly random: Random },
+  { store, random, record }: { readonly store: Store; readonly random: Random; readonly record: Recorder },
   db: string,
-): { store: Store; exactlyOnce: ExactlyOnce } {
+): { store: Store; exactlyOnce: ExactlyOnce; record?: Recorder } {
   const withStore = (changed: Store) => ({ store: changed, exactlyOnce: createExactlyOnce(changed, random) });
   switch (name) {
     case 'early-answer':
@@ -59,6 +61,8 @@ export function sabotage(
       return withStore(countThenInsert(store, isPostgres(db)));
     case 'unknown-as-failed':
       return withStore(believeFailure(store));
+    case 'recorded-later':
+      return { ...withStore(store), record: recordLater(store, record) };
     case 'no-stored-answer':
       return { store, exactlyOnce: forgetful(store) };
     case 'answer-stored-later':
@@ -106,6 +110,13 @@ function lockByPath(): void {
   };
   Object.defineProperty(fs, 'lstatSync', { value });
   syncBuiltinESMExports();
+}
+
+/** Records each mutation in a transaction of its own, which comes after that of the mutation. */
+function recordLater(store: Store, record: Recorder): Recorder {
+  return async (_, mutation) => {
+    setTimeout(() => void store.transaction((rows) => record(rows, mutation)).catch(() => {}), LATE_MS);
+  };
 }
 
 /** How long the sabotaged commit comes after its answer. */

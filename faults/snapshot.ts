@@ -6,7 +6,9 @@ type Kept = 'licenses' | 'devices' | 'customers' | 'products' | 'tokens' | 'sess
 
 const ORDER: readonly Kept[] = ['licenses', 'devices', 'customers', 'products', 'tokens', 'sessions'];
 
-const READ = [...ORDER, 'idempotency'] as const;
+const RECORD = ['outbox', 'audit', 'events'] as const;
+
+const READ = [...ORDER, 'idempotency', ...RECORD] as const;
 
 /** The mark of the intent that made a row; null for what was there before. */
 const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
@@ -23,6 +25,8 @@ export type Snapshot = {
   readonly [T in Kept]: ReadonlyMap<string, readonly Tables[T][]>;
 } & {
   readonly idempotency: readonly Tables['idempotency'][];
+  /** What is recorded: not numbered yet, and numbered. */
+  readonly record: { readonly [T in (typeof RECORD)[number]]: readonly Tables[T][] };
   /** What the engine says of its own file; empty when it is whole. */
   readonly damage: readonly string[];
 };
@@ -74,7 +78,8 @@ function toSnapshot(tables: Record<string, unknown[]>, damage: readonly string[]
       return [table, rows];
     }),
   );
-  return { ...byMark, idempotency: tables.idempotency, damage } as unknown as Snapshot;
+  const record = Object.fromEntries(RECORD.map((table) => [table, tables[table]]));
+  return { ...byMark, idempotency: tables.idempotency, record, damage } as unknown as Snapshot;
 }
 
 /** The tables whose rows carry marks. */

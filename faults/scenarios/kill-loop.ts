@@ -14,6 +14,8 @@ export const killLoop: Scenario = {
     { sabotage: 'early-answer', engine: 'sqlite' },
     { sabotage: 'early-answer', engine: 'postgres' },
     { sabotage: 'new-key-on-retry', engine: 'sqlite' },
+    { sabotage: 'recorded-later', engine: 'sqlite' },
+    { sabotage: 'recorded-later', engine: 'postgres' },
     { sabotage: 'no-stored-answer', engine: 'postgres' },
   ],
   lacks: () => null,

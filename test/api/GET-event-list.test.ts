@@ -7,7 +7,6 @@ async function eventful(world: World) {
   const { id: productId } = await world.product();
   const licenseKey = await world.key({
     productId,
-    maxActivations: 3,
     newCustomer: { name: 'Zoë', email: 'zoe@example.com' },
   });
   await world.activate({ productId, licenseKey }, 'host-1', 'host-2');
