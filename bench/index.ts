@@ -4,6 +4,7 @@ import { endUnavailable } from '../test/support/postgres-server.ts';
 import { timeCommands } from './commands.ts';
 import { makeDatabase } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
+import { type TimedRequest, timeLists } from './lists.ts';
 import { type Operation, type Running, type Side, start } from './measure.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
@@ -12,7 +13,8 @@ import { type Operation, type Running, type Side, start } from './measure.ts';
 //
 //   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
 //   npm run bench -- bare      the first of these alone
-//   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory
+//   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory; then the next one
+//   npm run bench -- lists [N] lists and numbers of 1 000 000 keys, or N, on SQLite and PostgreSQL, beside GET /health
 //   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
 
 const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
@@ -23,7 +25,10 @@ const WARM_UP_SECONDS = 5;
 
 const [mode, revision = 'HEAD~1'] = process.argv.slice(2);
 if (mode === 'bare') await besideBareHttp();
-else if (mode === 'million') await atSizes(1_000_000, '1 000 000 keys');
+else if (mode === 'million') {
+  await atSizes(1_000_000, '1 000 000 keys');
+  await listsOf(1_000_000);
+} else if (mode === 'lists') await listsOf(Number(process.argv[3] ?? 1_000_000));
 else if (mode === 'since') await since(revision);
 else {
   await besideBareHttp();
@@ -77,6 +82,20 @@ async function atSizes(count: number, name: string): Promise<void> {
     }
   } finally {
     await large.remove();
+  }
+}
+
+async function listsOf(count: number): Promise<void> {
+  const show = (engine: string, timed: readonly TimedRequest[]) => {
+    print(`\n${engine}, ms`.padEnd(26), 'middle of 15', 'GET /health');
+    for (const { name, ms, healthMs } of timed) print(name.padEnd(25), ms, healthMs);
+  };
+  show('SQLite', await timeLists(count));
+  const cluster = await openCluster().catch(endUnavailable);
+  try {
+    show('PostgreSQL', await timeLists(count, cluster));
+  } finally {
+    await cluster.close();
   }
 }
 

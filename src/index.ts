@@ -4,6 +4,7 @@ export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolErro
 export { type ListAllOptions, type ListOperation, type ListPage, listAll } from './client/list-all.ts';
 export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
 export type { Timing } from './client/timing.ts';
+export { type ListPart, type WalkOperation, type WalkOptions, walkList } from './client/walk-list.ts';
 export {
   type LeasedSession,
   type SessionClient,

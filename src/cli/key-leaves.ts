@@ -13,6 +13,12 @@ export const keyLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/keys/get.ts')).keysGet,
   },
   {
+    path: 'keys list',
+    alias: 'ls',
+    summary: 'list keys, newest first, by what they are or belong to',
+    load: async () => (await import('./commands/keys/list.ts')).keysList,
+  },
+  {
     path: 'keys why',
     summary: 'explain whether a device may use a key',
     load: async () => (await import('./commands/keys/why.ts')).keysWhy,

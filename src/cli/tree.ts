@@ -49,9 +49,24 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/customers.ts')).customersList,
   },
   {
+    path: 'customers get',
+    summary: 'show a customer, by id or e-mail address',
+    load: async () => (await import('./commands/customers-get.ts')).customersGet,
+  },
+  {
     path: 'customers create',
     summary: 'create a customer',
     load: async () => (await import('./commands/customers.ts')).customersCreate,
+  },
+  {
+    path: 'customers update',
+    summary: 'rename a customer, change its address, stop or resume its keys',
+    load: async () => (await import('./commands/customers-get.ts')).customersUpdate,
+  },
+  {
+    path: 'customers keys',
+    summary: 'list the keys of a customer',
+    load: async () => (await import('./commands/customers-get.ts')).customersKeys,
   },
   {
     path: 'customers delete',
@@ -81,6 +96,21 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/products.ts')).productsUpdate,
   },
   {
+    path: 'products versions',
+    summary: 'list the versions of a product',
+    load: async () => (await import('./commands/product-versions.ts')).productsVersions,
+  },
+  {
+    path: 'products add-version',
+    summary: 'add a version to a product',
+    load: async () => (await import('./commands/product-versions.ts')).productsAddVersion,
+  },
+  {
+    path: 'products update-version',
+    summary: 'let a version be given to keys, or no more',
+    load: async () => (await import('./commands/product-versions.ts')).productsUpdateVersion,
+  },
+  {
     path: 'tokens list',
     alias: 'ls',
     summary: 'list tokens, without their secrets',
@@ -96,6 +126,16 @@ export const leaves: readonly Leaf[] = [
     alias: 'rm',
     summary: 'revoke a token',
     load: async () => (await import('./commands/tokens.ts')).tokensRevoke,
+  },
+  {
+    path: 'stats',
+    summary: 'count keys by product and status, and what was issued each week',
+    load: async () => (await import('./commands/stats.ts')).stats,
+  },
+  {
+    path: 'forecast',
+    summary: 'show which keys expire and which run full',
+    load: async () => (await import('./commands/forecast.ts')).forecast,
   },
   {
     path: 'auth login',

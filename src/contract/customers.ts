@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { examples } from './examples.ts';
 import { flagField, pageFields, SearchText } from './fields.ts';
 import { acted, actedList, done } from './reply.ts';
-import { CustomerId, Email, InstantText, Name } from './scalars.ts';
+import { CustomerId, Email, Instant, InstantText, Name } from './scalars.ts';
 
 /** A customer to be created: with a key or on its own. */
 export const NewCustomer = z
@@ -34,6 +34,8 @@ export const CustomerSummary = Customer.pick({ id: true, name: true, email: true
   id: 'CustomerSummary',
   description: 'The customer of a licence',
 });
+
+const byId = z.object({ customerId: CustomerId });
 
 /** The operations on customers. */
 export const customers = {
@@ -75,6 +77,56 @@ export const customers = {
     source: 'decision 0005',
   }),
 
+  /** Shows one customer. */
+  get: endpoint({
+    summary: 'Show a customer',
+    description: 'Shows one customer.',
+    method: 'GET',
+    path: '/customer/by-id',
+    scope: 'customer:read',
+    query: byId,
+    reply: acted('GetCustomerResponse', 'customers.get', Customer),
+    example: { query: { customerId: examples.customer.id }, reply: examples.customer },
+    errors: ['customerNotFound'],
+    source: 'decision 0053',
+  }),
+
+  /** Renames a customer, changes its e-mail address, or makes it active or inactive. */
+  update: endpoint({
+    summary: 'Update a customer',
+    description:
+      'Renames a customer, changes or removes its e-mail address, or makes it active or inactive. The keys of an ' +
+      'inactive customer cannot be activated, signed or checked out. What is not given stays as it is. With ' +
+      '`ifUpdatedAt` nothing is changed when somebody else has changed the customer since.',
+    method: 'PUT',
+    path: '/customer/by-id',
+    scope: 'customer:write',
+    query: byId,
+    body: z
+      .object({
+        name: Name.optional(),
+        email: Email.nullish().describe('null removes it'),
+        active: z.boolean().optional().describe('Whether its keys may be used'),
+        ifUpdatedAt: Instant.optional().describe('The `updatedAt` that the customer is expected to have'),
+      })
+      .refine(
+        ({ name, email, active }) => name !== undefined || email !== undefined || active !== undefined,
+        'name, email or active is required',
+      )
+      .meta({
+        id: 'UpdateCustomerRequest',
+        anyOf: [{ required: ['name'] }, { required: ['email'] }, { required: ['active'] }],
+      }),
+    reply: acted('UpdateCustomerResponse', 'customers.update', Customer),
+    example: {
+      query: { customerId: examples.customer.id },
+      body: { email: null, ifUpdatedAt: examples.customer.updatedAt },
+      reply: { ...examples.customer, email: null },
+    },
+    errors: ['customerNotFound', 'emailTaken', 'stale'],
+    source: 'decision 0053',
+  }),
+
   /** Removes a customer for ever; its keys stay, without a customer. */
   delete: endpoint({
     summary: 'Delete a customer for ever',
@@ -82,7 +134,7 @@ export const customers = {
     method: 'DELETE',
     path: '/customer/by-id',
     scope: 'customer:delete',
-    query: z.object({ customerId: CustomerId }),
+    query: byId,
     reply: done('DeleteCustomerResponse', 'customers.delete'),
     example: { query: { customerId: examples.customer.id }, reply: undefined },
     errors: ['customerNotFound'],

@@ -51,6 +51,7 @@ export const apiErrors = {
     message: ({ customerId }: ApiErrorDetail) => `Customer ${customerId} not found`,
   },
   sessionNotFound: { status: 404, code: 3, message: 'Session not found or ended' },
+  versionNotFound: { status: 404, code: 1, message: 'Version not found' },
   routeNotFound: { status: 404, code: 1, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 1, message: 'Method not allowed' },
   emailTaken: {
@@ -73,6 +74,7 @@ export const apiErrors = {
     code: 10,
     message: ({ reference }: ApiErrorDetail) => `A key with reference ${reference} already exists`,
   },
+  versionTaken: { status: 409, code: 12, message: 'The product has a version of this name' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },

@@ -37,11 +37,42 @@ const jwk = {
 };
 
 const fingerprint = 'sha256:ab57eb2eb8788a0d6ad5bf1babc9898aa3d9a0da3f3d0b6c2b2f0d6b5e4c3a21';
+const version = {
+  id: 'ver_01jd7q8k5m3wz0t7c2x9v4b6rn',
+  version: '2.1',
+  description: 'The autumn release',
+  active: true,
+};
+
+const listedLicense = {
+  id: 'lic_01jd7q4xk1ffvr3h8n5p6m2w9t',
+  key: '*****-*****-*****-*****-85SB5',
+  productId,
+  customerId,
+  maxActivations: 5,
+  activations: 1,
+  activated: true,
+  expirationDate: '2027-11-21T10:00:00.000Z',
+  metadata: { features: { sso: true }, is_trial: false, plan: 'pro' },
+  allowedHosts: null,
+  licenseType: 'node-locked',
+  maxConcurrentSessions: null,
+  heartbeatInterval: 300,
+  sessionLeaseDuration: 900,
+  customerCanSelfReset: false,
+  vendorDisabled: false,
+  versionId: version.id,
+  version,
+  createdAt: at,
+  updatedAt: at,
+};
 
 /** One of everything, for the examples of endpoints. The values are made up. */
 export const examples = {
   accountId,
   product: { id: productId, name: 'Editor', active: true, createdAt: at, updatedAt: at },
+  version: { ...version, createdAt: at },
+  listedLicense,
   customerSummary,
   customer: { ...customerSummary, createdAt: at, updatedAt: at, createdBy: accountId },
   token,

@@ -4,12 +4,15 @@ import { keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { events } from './events.ts';
 import { keyChanges } from './key-changes.ts';
+import { customerKeys, keyLists } from './key-lists.ts';
 import { keyWhy } from './key-why.ts';
 import { keys } from './keys.ts';
+import { productVersions } from './product-versions.ts';
 import { products } from './products.ts';
 import { revocations } from './revocations.ts';
 import { keySessions, sessions } from './sessions.ts';
 import { signingKeys } from './signing-keys.ts';
+import { stats } from './stats.ts';
 import { tokens } from './tokens.ts';
 
 /** The version of the contract, a date. Source: API description, "Versioning", 1. */
@@ -17,15 +20,16 @@ export const apiVersion = '2026-11-21';
 
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
 export const contract = {
-  keys: { ...keys, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges },
+  keys: { ...keys, ...keyLists, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges },
   sessions,
-  customers,
-  products,
+  customers: { ...customers, ...customerKeys },
+  products: { ...products, ...productVersions },
   tokens,
   signingKeys,
   revocations,
   events,
   audit,
+  stats,
 };
 
 export type Contract = typeof contract;
@@ -41,6 +45,7 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   revocations: 'The licence files that count no more, as a signed list. It is open to everybody.',
   events: 'What happened, in numbered order.',
   audit: 'Who did what and when, in a chain of hashes with signed checkpoints.',
+  stats: 'Numbers of what there is.',
 };
 
 /** One endpoint with the name it has everywhere: `keys.create`. */

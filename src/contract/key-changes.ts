@@ -61,7 +61,7 @@ export const keyChanges = {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
       reply: { ...examples.license, maxActivations: 10 },
     },
-    errors: ['licenseNotFound', 'customerNotFound', 'stale', 'inUse'],
+    errors: ['licenseNotFound', 'customerNotFound', 'versionNotFound', 'stale', 'inUse'],
     source: 'decision 0049',
   }),
 

@@ -131,7 +131,7 @@ export const keys = {
     openToClients: true,
     query: z
       .object({
-        productId: ProductId,
+        productId: ProductId.optional().describe('Its product; a key of another one is then not found'),
         licenseKey: LicenseKey.optional().describe('The key; required unless `reference` is given'),
         reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
       })
@@ -145,6 +145,6 @@ export const keys = {
       reply: { license: examples.license, customer: examples.customerSummary, files: [examples.signedFile] },
     },
     errors: ['licenseNotFound'],
-    source: 'API description, GET /key; tokens of kind client: decision 0008; reference: decision 0048',
+    source: 'API description, GET /key; tokens of kind client: decision 0008; reference: 0048; without product: 0053',
   }),
 };

@@ -194,7 +194,15 @@ const licenseExtras = {
   customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),
-  version: z.unknown().describe('The product version it is for, as far as it is known'),
+  version: z
+    .looseObject({
+      id: z.string(),
+      version: z.string().describe('Its name'),
+      description: z.string().nullable(),
+      active: z.boolean().describe('Whether licences may be given this version'),
+    })
+    .nullable()
+    .describe('The product version it is for; null means any'),
   createdAt: InstantText,
   updatedAt: InstantText,
 };

@@ -132,6 +132,8 @@ function parametersOf({ query, example }: AnyEndpoint, schemas: Json): Json[] {
     schema,
     // A list is written with commas.
     ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+    // Each member is a parameter of its own.
+    ...(schema.type === 'object' ? { style: 'form', explode: true } : {}),
     ...(example.query?.[name] === undefined ? {} : { example: typed(example.query[name], schema) }),
   }));
 }

@@ -17,6 +17,22 @@ export const Product = z
   .meta({ id: 'Product', description: 'A software title that is distributed' });
 export type Product = z.output<typeof Product>;
 
+/** A release of a product, which licences may be for. */
+export const ProductVersion = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the version', examples: [examples.version.id] }),
+    version: z.string().meta({ description: 'Its name, unique in the product', examples: [examples.version.version] }),
+    description: z.string().nullable(),
+    active: z.boolean().describe('Whether licences may be given this version'),
+    createdAt: InstantText,
+  })
+  .meta({ id: 'ProductVersion', description: 'A release of a product' });
+export type ProductVersion = z.output<typeof ProductVersion>;
+
+const ProductDetails = z
+  .looseObject({ ...Product.shape, versions: z.array(ProductVersion).describe('Its versions, oldest first') })
+  .meta({ id: 'ProductDetails', description: 'A product with its versions' });
+
 const byId = z.object({ productId: ProductId });
 
 const ProductName = Name.meta({ description: 'The name of the product', examples: [examples.product.name] });
@@ -56,13 +72,16 @@ export const products = {
   /** Shows one product. */
   get: endpoint({
     summary: 'Show a product',
-    description: 'Shows one product.',
+    description: 'Shows one product with its versions.',
     method: 'GET',
     path: '/product/by-id',
     scope: 'product:read',
     query: byId,
-    reply: acted('GetProductResponse', 'products.get', Product),
-    example: { query: { productId: examples.product.id }, reply: examples.product },
+    reply: acted('GetProductResponse', 'products.get', ProductDetails),
+    example: {
+      query: { productId: examples.product.id },
+      reply: { ...examples.product, versions: [examples.version] },
+    },
     errors: ['productNotFound'],
     source: 'decision 0005',
   }),

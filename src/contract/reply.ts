@@ -167,6 +167,34 @@ export function dataList<T>(id: string, item: z.ZodType<T>): Reply<List<T>, List
   };
 }
 
+/** How a walk through a list goes on. */
+export const CursorMeta = z
+  .looseObject({
+    limit: Count.min(1).describe('How many items a part has at most'),
+    next: z.string().nullable().describe('The `cursor` of the part behind this one; null when this is the last'),
+  })
+  .meta({ id: 'CursorMeta', description: 'How to go on; only when `cursor` was given' });
+
+/** A part of a list, and where it stands or how to go on. */
+export interface Part<Item, Meta> {
+  readonly items: readonly Item[];
+  readonly meta: Meta;
+}
+
+/** `{data: […], meta, code: 0}`: a list that is too long to be read at once. */
+export function partList<T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> {
+  const schema = z.looseObject({ data: z.array(item), meta, code }).meta({ id });
+  return {
+    status: 200,
+    schema,
+    wrap: ({ items, meta: about }) => ({ data: items, meta: about, code: 0 }),
+    unwrap: (wire) => {
+      const parsed = schema.parse(wire);
+      return { items: parsed.data, meta: parsed.meta };
+    },
+  };
+}
+
 /** Text is handed on in pieces of about this many characters: one per item would cost more than the item. */
 const PIECE_LENGTH = 16_384;
 

@@ -59,11 +59,22 @@ export const Reference = text(1, 128, NOT_BLANK)
   .brand<'Reference'>();
 export type Reference = z.output<typeof Reference>;
 
+/** Identifier of a version of a product. */
+export const VersionId = text(1, 256)
+  .meta({ description: 'Identifier of a version', examples: ['ver_01jd7q8k5m3wz0t7c2x9v4b6rn'] })
+  .brand<'VersionId'>();
+export type VersionId = z.output<typeof VersionId>;
+
 /** Identifier of a token. */
 export const TokenId = text(1, 256)
   .meta({ description: 'Identifier of a token', examples: ['tok_01jd7q5d2m4xw8a6r1b0y7n9c3'] })
   .brand<'TokenId'>();
 export type TokenId = z.output<typeof TokenId>;
+
+/** The name of a version, 1 to 64 characters, not blank. */
+export const VersionName = text(1, 64, NOT_BLANK)
+  .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
+  .meta({ description: 'Its name, unique in the product', examples: ['2.1'] });
 
 /** Identifier of an account. */
 export const AccountId = text(1, 256)

@@ -1,8 +1,8 @@
 import type { Instant } from '../contract/scalars.ts';
 import { encodeCrockford } from './license-key.ts';
 
-/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry. */
-export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud';
+/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version. */
+export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud' | 'ver';
 
 /**
  * Makes a TypeID (github.com/jetify-com/typeid): the prefix, `_`, and 26 characters of a UUIDv7 (RFC 9562 §5.7) from the

@@ -26,10 +26,13 @@ const onProduct =
 export const authorizations: Authorizations<Contract> = {
   keys: {
     create: onProduct('productUnavailable'),
-    // A reference is the vendor's: whoever has the application must not try others.
-    get: (caller, input) =>
-      onProduct('licenseNotFound')(caller, input) ??
-      (input.reference === undefined || seesOtherDevices(caller) ? null : 'scopeMissing'),
+    // Without a product, that of the key is looked at once it is known. A reference is the vendor's: whoever has the
+    // application must not try others.
+    get: (caller, { productId, reference }) =>
+      (productId === undefined ? null : onProduct('licenseNotFound')(caller, { productId })) ??
+      (reference === undefined || seesOtherDevices(caller) ? null : 'scopeMissing'),
+    // The lists of a token that is held to some products are narrowed down to these.
+    list: anyone,
     // A `client` token has to name a device, and frees no other.
     deactivate: (caller, input) =>
       onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
@@ -61,13 +64,18 @@ export const authorizations: Authorizations<Contract> = {
           : 'invalidParams'
         : onProduct('sessionNotFound')(caller, { productId }),
   },
-  customers: { list: anyone, create: anyone, delete: anyone },
+  customers: { list: anyone, create: anyone, get: anyone, update: anyone, delete: anyone, keys: anyone },
   products: {
     list: anyone,
     // The maker could not use a product that its token is not for.
     create: (caller) => (caller.productIds === null ? null : 'scopeMissing'),
     get: onProduct('productNotFound'),
     update: onProduct('productNotFound'),
+    createVersion: onProduct('productNotFound'),
+    updateVersion: (caller, { productId }) => {
+      if (productId === undefined) return caller.productIds === null ? null : 'scopeMissing';
+      return onProduct('versionNotFound')(caller, { productId });
+    },
   },
   tokens: {
     list: anyone,
@@ -85,4 +93,5 @@ export const authorizations: Authorizations<Contract> = {
   revocations: { export: anyone },
   events: { list: ofWholeAccount },
   audit: { list: ofWholeAccount, checkpoints: ofWholeAccount },
+  stats: { get: anyone },
 };

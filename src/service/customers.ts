@@ -3,6 +3,8 @@ import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
+import { changeInstant } from '../domain/time.ts';
+import { refuseStale } from './conditions.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
 
@@ -29,6 +31,39 @@ export function createCustomer(
   input: InputOf<Customers['create']>,
 ): Promise<PayloadOf<Customers['create']>> {
   return addCustomer(context, input);
+}
+
+/** Shows one customer. */
+export async function getCustomer(
+  { repositories, caller }: Context,
+  { customerId }: InputOf<Customers['get']>,
+): Promise<PayloadOf<Customers['get']>> {
+  const customer = await repositories.customers.find(caller.accountId, customerId);
+  if (customer === null) throw apiError('customerNotFound', { customerId });
+  return customer;
+}
+
+/** Changes what is given of a customer. */
+export async function updateCustomer(
+  { repositories, caller, now, record }: Context,
+  { customerId, name, email, active, ifUpdatedAt }: InputOf<Customers['update']>,
+): Promise<PayloadOf<Customers['update']>> {
+  const { customers } = repositories;
+  const before = await customers.lock(caller.accountId, customerId);
+  if (before === null) throw apiError('customerNotFound', { customerId });
+  refuseStale(before, ifUpdatedAt);
+  const updatedAt = changeInstant(now, before.updatedAt);
+  const customer = await customers.patch(caller.accountId, before, { name, email, active, updatedAt });
+  if (customer === null) throw apiError('emailTaken', email == null ? {} : { email });
+  const changed = Object.entries({ name, email, active }).flatMap(([field, value]) =>
+    value === undefined ? [] : [field],
+  );
+  record({
+    type: 'customer.updated',
+    resource: { type: 'customer', id: customerId },
+    data: { changed, active: customer.active },
+  });
+  return customer;
 }
 
 /** Removes a customer for ever; its keys stay, without a customer. */

@@ -20,6 +20,7 @@ import { addDuration, changeInstant, later } from '../domain/time.ts';
 import { refuseStale } from './conditions.ts';
 import type { Context } from './context.ts';
 import { customerOf, showLicense } from './keys.ts';
+import { checkVersion, versionOf } from './product-versions.ts';
 import { licenseEvent, sessionEvent } from './record.ts';
 
 type Keys = Contract['keys'];
@@ -32,6 +33,8 @@ export async function updateKey(context: Context, input: Update): Promise<Payloa
   const license = await lockLicense(context, input);
   const changes = changesOf(license, input);
   if (!isConsistent(withChanges(license, changes))) throw apiError('invalidParams');
+  const { versionId } = changes;
+  if (versionId != null) await checkVersion(context, { productId: license.productId, versionId });
   if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
     refuseUse(beyondLimits(changes, await usageOf(context, license)));
   }
@@ -174,7 +177,8 @@ type Describe = (after: License, names: readonly string[]) => ReturnType<typeof 
 /** Writes changes and returns the licence as the caller may see it. */
 async function save(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
   const after = await write(context, license, changes, describe);
-  return showLicense(after, await context.repositories.devices.list(after), context.caller);
+  const devices = await context.repositories.devices.list(after);
+  return showLicense(after, devices, context.caller, await versionOf(context, after));
 }
 
 /** Writes what differs. Without a difference it is the same licence, and no event: the audit log alone has it. */

@@ -4,7 +4,7 @@ import { writeDuration } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS, freeMetadataOf } from '../contract/licenses.ts';
 import type { Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
-import { type Caller, seesOtherDevices, seesSecrets } from '../domain/access.ts';
+import { type Caller, canAccessProduct, seesOtherDevices, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { showIp } from '../domain/ip-address.ts';
 import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '../domain/license.ts';
@@ -14,6 +14,7 @@ import type { Context } from './context.ts';
 import { addCustomer } from './customers.ts';
 import { listFiles } from './license-files.ts';
 import { listLiveSessions } from './live-sessions.ts';
+import { type ShownVersion, versionOf } from './product-versions.ts';
 import { licenseEvent } from './record.ts';
 
 type Keys = Contract['keys'];
@@ -56,7 +57,9 @@ export async function countIssue({ repositories, caller }: Context): Promise<voi
 export async function getKey(context: Context, input: InputOf<Keys['get']>): Promise<PayloadOf<Keys['get']>> {
   const { repositories, caller } = context;
   const { accountId } = caller;
-  const { productId, licenseKey, reference = '' } = input;
+  const { licenseKey, reference = '' } = input;
+  const productId = input.productId ?? (await repositories.keyLists.productOf(accountId, { licenseKey, reference }));
+  if (productId === null || !canAccessProduct(caller, productId)) throw apiError('licenseNotFound');
   const found = await (licenseKey === undefined
     ? repositories.keys.findReferenceWithCustomer(accountId, productId, reference)
     : repositories.keys.findWithCustomer(accountId, productId, licenseKey));
@@ -64,7 +67,7 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
   const { license, customer } = found;
   const devices = await repositories.devices.list(license);
   return {
-    license: showLicense(license, devices, caller),
+    license: showLicense(license, devices, caller, await versionOf(context, license)),
     customer: customer && (seesOtherDevices(caller) ? customer : { ...customer, email: null }),
     ...(license.licenseType === 'floating' &&
       seesOtherDevices(caller) && { sessions: await listLiveSessions(context, license) }),
@@ -132,11 +135,12 @@ function endOf(
   return expiryDate === undefined ? defaultExpiry(now) : expiryDate;
 }
 
-/** The licence as the caller may see it, with its devices. */
+/** The licence as the caller may see it, with its devices and its version. */
 export function showLicense(
   license: License,
   devices: readonly Device[],
   caller: Caller,
+  version: ShownVersion | null,
 ): PayloadOf<Keys['get']>['license'] {
   const seesAll = seesSecrets(caller);
   const seesOthers = seesOtherDevices(caller);
@@ -166,7 +170,7 @@ export function showLicense(
     vendorDisabled: license.vendorDisabled,
     devices: seesOthers ? devices.map((device) => showDevice(device, seesAll)) : [],
     versionId: license.versionId,
-    version: null,
+    version,
     createdAt: license.createdAt,
     updatedAt: license.updatedAt,
   };

@@ -54,12 +54,14 @@ export async function createProduct(
   return { id, name, active: true, createdAt: now, updatedAt: now };
 }
 
-/** Shows one product. */
+/** Shows one product with its versions. */
 export async function getProduct(
   context: Context,
   { productId }: InputOf<Products['get']>,
 ): Promise<PayloadOf<Products['get']>> {
-  return findProduct(context, productId);
+  const product = await findProduct(context, productId);
+  const versions = await context.repositories.productVersions.list(context.caller.accountId, productId);
+  return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
 }
 
 /** Renames a product, or makes it active or inactive. */
@@ -78,7 +80,8 @@ export async function updateProduct(
   return product;
 }
 
-async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {
+/** The product of this id. Throws ApiError `productNotFound`. */
+export async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {
   const product = await repositories.products.find(caller.accountId, productId);
   if (product === null) throw apiError('productNotFound');
   return product;

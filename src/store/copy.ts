@@ -37,6 +37,9 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'events', key: ['account_id', 'seq'] },
   { name: 'record_heads', key: ['account_id'] },
   { name: 'checkpoints', key: ['account_id', 'seq'] },
+  { name: 'product_versions', key: ['account_id', 'id'] },
+  { name: 'license_metadata', key: ['account_id', 'name', 'value', 'license_id'] },
+  { name: 'search_phrases', key: ['account_id', 'phrase', 'kind', 'owner_id', 'detail'] },
 ];
 
 const BATCH = 500;

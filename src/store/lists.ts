@@ -1,6 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from './engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from './engine/statement.ts';
+import {
+  type Condition,
+  type Filters,
+  named,
+  type Parameter,
+  type Selection,
+  type Source,
+  selectionOf,
+} from './list-filters.ts';
 import { type Columns, columnOf, type RowOf, type Table } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those behind the row `after`, without the first `offset` of them. */
@@ -9,12 +18,6 @@ export interface Page {
   readonly offset?: number | undefined;
   readonly limit: number;
 }
-
-/** A condition on the rows of a list, for a value that the database knows. */
-export type Condition = (value: SqlValue) => RawBuilder<unknown>;
-
-/** The values of a list's conditions; one that is undefined is not applied. */
-export type Filters<F extends string> = { readonly [name in F]?: SqlValue | undefined };
 
 /** By field: the account, and what else the rows of a list have in common. */
 export type Scope<S extends string> = { readonly [field in S]: SqlValue };
@@ -25,7 +28,11 @@ export interface ListSpec<S extends string, F extends string> {
   readonly scope: readonly S[];
   /** The field that rows are sorted by; its values are unique in their scope. */
   readonly order: string;
-  readonly conditions: Readonly<Record<F, Condition>>;
+  /** Whether the row with the last value comes first. */
+  readonly descending?: boolean;
+  readonly conditions: Readonly<Record<F, Condition | Source>>;
+  /** Filters whose rows are found in the order of another field, or in none: they are sorted once they are found. */
+  readonly sorted?: Readonly<Partial<Record<NoInfer<F>, string | null>>>;
 }
 
 /** The lists of one table. */
@@ -45,11 +52,10 @@ const BATCH_SIZE = 500;
 /** Makes the lists of a table: a statement is built for each set of filters that is used, once. */
 export function listsOf<C extends Columns, S extends string, F extends string = never>(
   { name, columns }: Table<C>,
-  { scope: scopeFields, order, conditions }: ListSpec<S, F>,
+  { scope: scopeFields, order, descending = false, conditions, sorted }: ListSpec<S, F>,
 ): Lists<C, S, F> {
-  const table = sql.table(name);
   const orderColumn = columnOf(columns, order);
-  const by = sql.ref(orderColumn);
+  const scope = scopeFields.map((field) => ({ field, column: columnOf(columns, field) }));
   const filterNames = Object.keys(conditions) as F[];
   const known = new Map<string, Statement<object, never>>();
 
@@ -59,23 +65,61 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
     const id = used.length === 0 ? kind : `${kind} ${used.join()}`;
     const found = known.get(id);
     if (found !== undefined) return found;
+    const place = placeOf(used);
     const made = dynamicStatement<object, never>((db, $) => {
-      const where = [
-        ...scopeFields.map((field) => sql`${sql.ref(columnOf(columns, field))} = ${$(field)}`),
-        ...used.map((filter) => conditions[filter]($(filterName(filter)))),
-      ];
-      return { compile: () => build(sql.join(where, sql` and `), $).compile(db) };
+      const selection = selectionOf(
+        { table: name, order: orderColumn, scope },
+        used.map((filter) => [filter, conditions[filter]]),
+        $,
+      );
+      return { compile: () => build(selection, { $, place }).compile(db) };
     });
     known.set(id, made);
     return made;
   }
 
-  const first: Build = (where, $) =>
-    sql`select * from ${table} where ${where} order by ${by} limit ${$(LIMIT)} offset ${$(OFFSET)}`;
-  const next: Build = (where, $) => first(sql`${where} and ${by} > ${$(AFTER)}`, $);
-  const total: Build = (where) => sql`select count(*) as count from ${table} where ${where}`;
+  const all = sql`select * from ${sql.table(name)}`;
+  const direction = descending ? sql`desc` : sql`asc`;
+
+  /** Where the rows that fit are found, and in which order. */
+  function placeOf(used: readonly F[]): Place {
+    const found = used.map((filter) => sorted?.[filter]).filter((field) => field !== undefined);
+    if (found.length === 0) return used.some((filter) => typeof conditions[filter] === 'object') ? 'source' : 'list';
+    const field = found.find((one) => one !== null) ?? null;
+    return { inOrderOf: field === null ? null : columnOf(columns, field) };
+  }
+
+  const first: Build = ({ from, by, where }, { $, place }) => {
+    const part = sql`limit ${$(LIMIT)} offset ${$(OFFSET)}`;
+    if (place === 'list') return sql`${all} where ${where} order by ${by} ${direction} ${part}`;
+    const own = scope.map(({ column, field }) => sql`${sql.ref(column)} = ${$(field)}`);
+    // What an index holds is enough to find rows and to sort them; only those of the page are read whole.
+    const found = sql`select ${by} from ${from} where ${where}`;
+    const listed = sql.join(
+      [...own, sql`${sql.ref(orderColumn)} in (${inOrder(found, by, place)} ${part})`],
+      sql` and `,
+    );
+    return sql`${all} where ${listed} order by ${sql.ref(orderColumn)} ${direction}`;
+  };
+
+  function inOrder(found: RawBuilder<unknown>, by: RawBuilder<unknown>, place: Place): RawBuilder<unknown> {
+    if (typeof place === 'string') return sql`${found} order by ${by} ${direction}`;
+    // As an expression, so that no planner reads the whole list in its order for the few rows that an index finds.
+    if (place.inOrderOf === null) return sql`${found} order by (${by} || '') ${direction}`;
+    // In a query of its own, for the same reason. What comes last in one order mostly comes last in the other: with the
+    // first rows of the list at hand, a sort that keeps so many passes over all others.
+    const first = sql`${found} order by ${sql.ref(place.inOrderOf)} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
+    return sql`select ${sql.ref(orderColumn)} from (${first}) as found order by ${sql.ref(orderColumn)} ${direction}`;
+  }
+
+  const next: Build = (selection, options) => {
+    const behind = descending ? sql`<` : sql`>`;
+    const where = sql`${selection.where} and ${selection.by} ${behind} ${options.$(AFTER)}`;
+    return first({ ...selection, where }, options);
+  };
+  const total: Build = ({ from, where }) => sql`select count(*) as count from ${from} where ${where}`;
   // Without a limit: SQLite prepares a statement anew whenever the value of its limit is bound, which takes ten look-ups.
-  const every: Build = (where) => sql`select * from ${table} where ${where}`;
+  const every: Build = ({ where }) => sql`${all} where ${where}`;
 
   async function* walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]> {
     let after: string | undefined;
@@ -107,13 +151,14 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   };
 }
 
-type Build = (where: RawBuilder<unknown>, $: (name: string) => SqlValue) => RawBuilder<unknown>;
+type Build = (selection: Selection, options: BuildOptions) => RawBuilder<unknown>;
+
+interface BuildOptions {
+  readonly $: Parameter;
+  readonly place: Place;
+}
+
+/** Rows are found in the list's own table, in another table in the same order, or in another order, if in any. */
+type Place = 'list' | 'source' | { readonly inOrderOf: string | null };
 
 const [AFTER, OFFSET, LIMIT] = ['page.after', 'page.offset', 'page.limit'] as const;
-
-const filterName = (filter: string): string => `filter.${filter}`;
-
-function named(filters: Filters<string> | undefined): Readonly<Record<string, SqlValue | undefined>> | undefined {
-  if (filters === undefined) return undefined;
-  return Object.fromEntries(Object.entries(filters).map(([name, value]) => [filterName(name), value]));
-}

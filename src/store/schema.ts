@@ -5,13 +5,16 @@ import type { checkpointColumns } from './tables/checkpoints.ts';
 import type { customerColumns } from './tables/customers.ts';
 import type { deviceColumns } from './tables/devices.ts';
 import type { eventColumns } from './tables/events.ts';
-import type { licenseColumns } from './tables/keys.ts';
 import type { licenseExpiryColumns } from './tables/license-expiries.ts';
 import type { licenseFileColumns, revocationListColumns } from './tables/license-files.ts';
+import type { licenseMetadataColumns } from './tables/license-metadata.ts';
+import type { licenseColumns } from './tables/licenses.ts';
 import type { outboxColumns } from './tables/outbox.ts';
+import type { productVersionColumns } from './tables/product-versions.ts';
 import type { productColumns } from './tables/products.ts';
 import type { rebindingColumns } from './tables/rebindings.ts';
 import type { recordHeadColumns } from './tables/record-heads.ts';
+import type { searchPhraseColumns } from './tables/search-phrases.ts';
 import type { sessionColumns } from './tables/sessions.ts';
 import type { signingKeyColumns } from './tables/signing-keys.ts';
 import type { tokenColumns } from './tables/tokens.ts';
@@ -38,6 +41,9 @@ export interface Tables {
   events: RowOf<typeof eventColumns>;
   record_heads: RowOf<typeof recordHeadColumns>;
   checkpoints: RowOf<typeof checkpointColumns>;
+  product_versions: RowOf<typeof productVersionColumns>;
+  license_metadata: RowOf<typeof licenseMetadataColumns>;
+  search_phrases: RowOf<typeof searchPhraseColumns>;
 }
 
 export interface IdempotencyRow {

@@ -9,15 +9,18 @@ import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';
 import { eventRepository } from './tables/events.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
+import { keyListRepository } from './tables/key-lists.ts';
 import { keyRepository } from './tables/keys.ts';
 import { licenseExpiryRepository } from './tables/license-expiries.ts';
 import { licenseFileRepository } from './tables/license-files.ts';
 import { outboxRepository } from './tables/outbox.ts';
+import { productVersionRepository } from './tables/product-versions.ts';
 import { productRepository } from './tables/products.ts';
 import { rebindingRepository } from './tables/rebindings.ts';
 import { recordHeadRepository } from './tables/record-heads.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
+import { statsRepository } from './tables/stats.ts';
 import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
 import { createTokenMemory } from './token-memory.ts';
 
@@ -80,12 +83,15 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     tokens: () => tokensOn(connection),
     signingKeys: () => signingKeyRepository(connection),
     products: () => productRepository(connection),
+    productVersions: () => productVersionRepository(connection),
     customers: () => customerRepository(connection),
     keys: () => keyRepository(connection),
+    keyLists: () => keyListRepository(connection),
     devices: () => deviceRepository(connection),
     sessions: () => sessionRepository(connection),
     rebindings: () => rebindingRepository(connection),
     licenseExpiries: () => licenseExpiryRepository(connection),
+    stats: () => statsRepository(connection),
     idempotency: () => idempotencyRepository(connection),
     outbox: () => outboxRepository(connection),
     files: () => licenseFileRepository(connection),

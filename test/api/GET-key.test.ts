@@ -413,10 +413,28 @@ scenarios<Subject>(
       },
     },
     {
-      name: 'refuses a query without productId',
+      name: 'finds a key without its product',
       as: 'admin',
       request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
-      expect: missing,
+      expect: inFull,
+    },
+    {
+      name: 'finds no key without its product that does not exist',
+      as: 'admin',
+      request: { query: { licenseKey: '00000-00000-00000-00000-00000' } },
+      expect: notFound,
+    },
+    {
+      name: 'finds no key without its product for a token that is for another',
+      as: ({ otherProductId }) => ({ kind: 'read-only', productIds: [otherProductId] }),
+      request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
+      expect: notFound,
+    },
+    {
+      name: 'finds no key of another account without its product',
+      as: 'other admin',
+      request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
+      expect: notFound,
     },
     {
       name: 'refuses a query without licenseKey',

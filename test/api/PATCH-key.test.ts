@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, scenarios } from '../support/scenario.ts';
+import { addVersion } from '../support/versions.ts';
 import type { Address, World } from '../support/world.ts';
 
 interface Subject {
@@ -50,6 +51,7 @@ scenarios<Subject>(
     const metadata = { features: { export: true, seats: 3 }, invoice: 'A-1042', plan: 'pro' };
     const address = { productId, licenseKey: await world.key({ productId, customerId, usesPerKey: '3', metadata }) };
     await world.activate(address, 'host-1', 'host-2');
+    await addVersion(world, productId);
     return { address, customerId, otherProductId: (await world.product('Viewer')).id };
   },
   [
@@ -409,6 +411,26 @@ scenarios<Subject>(
       as: 'client',
       request: ({ address }) => ({ body: { ...address, maxActivations: 4 } }),
       expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
+    },
+    {
+      name: 'refuses a version that is not there',
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, versionId: 'ver_absent' } }),
+      expect: { status: 404, code: 1, message: 'Version not found' },
+    },
+    {
+      name: 'refuses a version of another product',
+      given: (world, { otherProductId }) => world.sql(`update product_versions set product_id = '${otherProductId}'`),
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, versionId: 'ver_1' } }),
+      expect: { status: 404, code: 1, message: 'Version not found' },
+    },
+    {
+      name: 'refuses a version that is not active',
+      given: (world) => world.sql('update product_versions set active = 0'),
+      as: 'admin',
+      request: ({ address }) => ({ body: { ...address, versionId: 'ver_1' } }),
+      expect: { status: 404, code: 1, message: 'Version not found' },
     },
     {
       name: 'refuses a customer that is not there, and names it',

@@ -64,7 +64,7 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
     customerCanSelfReset: ['true', 0, null],
   },
   'keys.get': {
-    productId: [LEFT_OUT, '', 'p'.repeat(21), 'p'.repeat(257), ...badTexts.slice(0, 4)],
+    productId: ['', 'p'.repeat(21), 'p'.repeat(257), ...badTexts.slice(0, 4)],
     licenseKey: [LEFT_OUT, '', 'k'.repeat(22), 'k'.repeat(257), ...badTexts.slice(0, 4)],
   },
   'keys.deactivate': {
@@ -92,6 +92,24 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
     text: ['', 't'.repeat(257)],
     active: ['1', 'TRUE'],
   },
+  'customers.get': { customerId: [LEFT_OUT, '', 'c'.repeat(257), ...badTexts.slice(0, 4)] },
+  'customers.update': {
+    name: badNames.filter((name) => name !== LEFT_OUT),
+    email: badEmails.filter((email) => email !== null),
+    active: ['true', 1, null],
+    ifUpdatedAt: [null, ...badDates],
+  },
+  'customers.keys': { customerId: [LEFT_OUT, ''], page: ['0'], limit: ['1001'] },
+  'products.createVersion': {
+    productId: badProductIds,
+    version: [LEFT_OUT, null, '', ' ', 'v'.repeat(65), ...notTexts, ...badTexts],
+    description: [null, 'd'.repeat(501), ...notTexts, ...badTexts],
+  },
+  'products.updateVersion': {
+    versionId: [LEFT_OUT, null, '', 'v'.repeat(257), ...notTexts, ...badTexts],
+    active: [LEFT_OUT, 'true', 1, null],
+  },
+  'stats.get': { productId: ['', 'p'.repeat(21)] },
   'products.list': { page: ['0'], limit: ['1001'] },
   'tokens.list': { page: ['0'], limit: ['1001'] },
   'customers.create': { name: badNames, email: badEmails },
@@ -178,7 +196,7 @@ const wrongMethods: readonly [string, string, string][] = [
   ['GET', '/key/sign', 'POST'],
   ['PUT', '/key/checkout', 'POST'],
   ['PATCH', '/customer', 'GET, POST'],
-  ['POST', '/customer/by-id', 'DELETE'],
+  ['POST', '/customer/by-id', 'GET, PUT, DELETE'],
   ['DELETE', '/product', 'GET, POST'],
   ['PATCH', '/product/by-id', 'GET, PUT'],
   ['PUT', '/token', 'GET, POST'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { addVersion } from '../support/versions.ts';
 import { type Answer, createWorld } from '../support/world.ts';
 
 const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
@@ -34,6 +35,7 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
   it('are all kept where each is of another field, and each has an updatedAt of its own', async () => {
     await using world = await createWorld({ engine });
     const { id: productId } = await world.product();
+    await addVersion(world, productId);
     const address = { productId, licenseKey: await world.key({ productId }) };
     const changes = [
       { maxActivations: 7 },
@@ -82,8 +84,9 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     ];
     const answers = await times(40, (i) => requests[i % requests.length]?.(i) ?? Promise.reject(new Error()));
     expect(Object.keys(tally(answers)).filter((name) => !['200/0', '403/2', '404/1'].includes(name))).toEqual([]);
-    const { licenses, devices, sessions } = await world.contents();
-    expect({ licenses, devices, sessions }).toEqual({ licenses: [], devices: [], sessions: [] });
+    const { licenses, devices, sessions, search_phrases } = await world.contents();
+    const nothing = { licenses: [], devices: [], sessions: [], search_phrases: [] };
+    expect({ licenses, devices, sessions, search_phrases }).toEqual(nothing);
   });
 
   it('give it to one new customer at a time, and to none that is deleted at that moment', async () => {

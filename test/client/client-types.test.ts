@@ -21,7 +21,7 @@ test('an operation takes the fields of its query and of its body', () => {
 test('input may be left out where nothing is required, and only there', () => {
   expectTypeOf<[]>().toExtend<Parameters<Client['customers']['list']>>();
   expectTypeOf<[]>().toExtend<Parameters<Client['signingKeys']['jwks']>>();
-  expectTypeOf<[]>().not.toExtend<Parameters<Client['keys']['get']>>();
+  expectTypeOf<[]>().not.toExtend<Parameters<Client['keys']['sign']>>();
   expectTypeOf<{ page: number }>().not.toExtend<Parameters<Client['tokens']['self']>[0]>();
   expectTypeOf<{ page: number; active: boolean }>().toExtend<Parameters<Client['customers']['list']>[0]>();
   expectTypeOf<{ page: string }>().not.toExtend<Parameters<Client['customers']['list']>[0]>();

@@ -81,13 +81,19 @@ describe('the OpenAPI document', () => {
       parametersOf(operation).map((each) => [operation.operationId, each.name, each.in, each.required]),
     );
     expect(named.filter(([, , place]) => place === 'query')).toEqual([
-      ['keys.get', 'productId', 'query', true],
+      ['keys.get', 'productId', 'query', false],
       ['keys.get', 'licenseKey', 'query', false],
       ['keys.get', 'reference', 'query', false],
       ['keys.delete', 'productId', 'query', true],
       ['keys.delete', 'licenseKey', 'query', true],
       ['keys.delete', 'force', 'query', false],
       ['keys.delete', 'ifUpdatedAt', 'query', false],
+      ...[
+        ['productId', 'customerId', 'status', 'within', 'trial', 'licenseType', 'createdAfter', 'createdBefore'],
+        ['expiresAfter', 'expiresBefore', 'text', 'metadata', 'page', 'limit', 'cursor'],
+      ]
+        .flat()
+        .map((name) => ['keys.list', name, 'query', false]),
       ['keys.why', 'productId', 'query', true],
       ['keys.why', 'licenseKey', 'query', true],
       ['keys.why', 'hostId', 'query', false],
@@ -104,7 +110,12 @@ describe('the OpenAPI document', () => {
       ['customers.list', 'email', 'query', false],
       ['customers.list', 'text', 'query', false],
       ['customers.list', 'active', 'query', false],
+      ['customers.get', 'customerId', 'query', true],
+      ['customers.update', 'customerId', 'query', true],
       ['customers.delete', 'customerId', 'query', true],
+      ['customers.keys', 'customerId', 'query', true],
+      ['customers.keys', 'page', 'query', false],
+      ['customers.keys', 'limit', 'query', false],
       ['products.list', 'page', 'query', false],
       ['products.list', 'limit', 'query', false],
       ['products.get', 'productId', 'query', true],
@@ -125,7 +136,17 @@ describe('the OpenAPI document', () => {
       ['audit.list', 'limit', 'query', false],
       ['audit.checkpoints', 'after', 'query', false],
       ['audit.checkpoints', 'limit', 'query', false],
+      ['stats.get', 'productId', 'query', false],
     ]);
+  });
+
+  it('writes the entries of metadata as parameters of their own', () => {
+    const list = operations.find(({ operation }) => operation.operationId === 'keys.list')?.operation;
+    expect(parametersOf(list).find(({ name }) => name === 'metadata')).toMatchObject({
+      style: 'form',
+      explode: true,
+      schema: { type: 'object', propertyNames: { pattern: '^metadata\\..' }, maxProperties: 5 },
+    });
   });
 
   it.each(listEndpoints())('offers both idempotency headers where $name changes something', ({ name, endpoint }) => {
@@ -243,7 +264,7 @@ describe('the envelope', () => {
     ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
   );
 
-  it('is that of the customer family on all but the key endpoints, sessions, public ones and numbered lists', () => {
+  it('is that of the customer family on all but keys, sessions, versions, numbers, the record and the public ones', () => {
     const names = enveloped.map(({ name }) => name);
     const others = listEndpoints()
       .map(({ name }) => name)
@@ -251,6 +272,7 @@ describe('the envelope', () => {
     expect(others).toEqual([
       'keys.create',
       'keys.get',
+      'keys.list',
       'keys.deactivate',
       'keys.activate',
       'keys.rebind',
@@ -265,11 +287,15 @@ describe('the envelope', () => {
       'keys.block',
       'keys.unblock',
       'sessions.list',
+      'customers.keys',
+      'products.createVersion',
+      'products.updateVersion',
       'signingKeys.jwks',
       'revocations.export',
       'events.list',
       'audit.list',
       'audit.checkpoints',
+      'stats.get',
     ]);
   });
 

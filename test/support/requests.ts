@@ -19,6 +19,7 @@ export interface Belongings {
   readonly sessionId: string;
   readonly sessionSecret: string;
   readonly nextNonce: string;
+  readonly versionId: string;
 }
 
 /** Ids of the right form that nobody has. */
@@ -30,12 +31,14 @@ export const absentIds: Belongings = {
   sessionId: 'ses_00000000000000000000000000',
   sessionSecret: 'secret',
   nextNonce: 'nonce',
+  versionId: 'ver_00000000000000000000000000',
 };
 
 /** A request of each endpoint that succeeds; whoever adds an endpoint adds its request here. */
 export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => ScenarioRequest>> = {
   'keys.create': ({ productId, customerId }) => ({ body: { productId, customerId } }),
   'keys.get': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
+  'keys.list': () => ({}),
   'keys.why': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, hostId: 'host-1' } }),
   'keys.activate': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2' } }),
   'keys.rebind': ({ productId, licenseKey }) => ({
@@ -60,11 +63,16 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   'keys.delete': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, force: 'true' } }),
   'customers.list': () => ({}),
   'customers.create': () => ({ body: { name: 'Acme', email: 'ops@acme.example' } }),
+  'customers.get': ({ customerId }) => ({ query: { customerId } }),
+  'customers.update': ({ customerId }) => ({ query: { customerId }, body: { name: 'Acme' } }),
+  'customers.keys': ({ customerId }) => ({ query: { customerId } }),
   'customers.delete': ({ customerId }) => ({ query: { customerId } }),
   'products.list': () => ({}),
   'products.create': () => ({ body: { name: 'Server' } }),
   'products.get': ({ productId }) => ({ query: { productId } }),
   'products.update': ({ productId }) => ({ query: { productId }, body: { name: 'Server', active: true } }),
+  'products.createVersion': ({ productId }) => ({ body: { productId, version: '2.1' } }),
+  'products.updateVersion': ({ versionId }) => ({ body: { versionId, active: false } }),
   'tokens.list': () => ({}),
   'tokens.create': ({ productId }) => ({
     body: { name: 'new', kind: 'scoped', scopes: ['token:write'], productIds: [productId] },
@@ -78,6 +86,7 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   'events.list': () => ({}),
   'audit.list': () => ({}),
   'audit.checkpoints': () => ({}),
+  'stats.get': () => ({}),
 };
 
 /** Gives an account one of everything. */
@@ -96,5 +105,6 @@ export async function furnish(world: World, as: As = 'admin'): Promise<Belonging
   await create('/key/sign', { productId, licenseKey, hostId: 'host-1' });
   const tokenId = (await create('/token', { name: 'spare', kind: 'client' })).data.id;
   const { sessionId, sessionSecret, nextNonce } = await create('/key/checkout', { productId, licenseKey });
-  return { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce };
+  const versionId = (await create('/product/version', { productId, version: '2.0' })).data.id;
+  return { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce, versionId };
 }

@@ -7,7 +7,7 @@ import type { Note } from '../output/terminal.ts';
 import { relative, yesNo } from '../output/words.ts';
 import { parseBoolean, parsePositive } from '../values/scalars.ts';
 
-const customerFields: readonly Field[] = [
+export const customerFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
   { name: 'email', cuts: true },

@@ -17,6 +17,7 @@ export function rootHelp(view: HelpView): string {
     'Usage:  lkm COMMAND [options]\n',
     section('Start here', ['quickstart', 'serve'].map(leafRow), view),
     section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow), view),
+    section('Numbers', ['stats', 'forecast'].map(leafRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
     section(
       'More',

@@ -19,6 +19,8 @@ export interface Field<Row = Record<string, unknown>> {
   of?(row: Row): unknown;
   /** How a terminal shows the value. */
   show?(value: unknown, now: number, row: Row): string;
+  /** Whether it stands at the right of its column: a number. */
+  readonly isNumber?: boolean;
   /** May be cut when a table is too wide; identifiers never are. */
   readonly cuts?: boolean;
   /** May be left out of a table that is too wide; 1 goes first. */

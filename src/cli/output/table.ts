@@ -28,6 +28,7 @@ export async function renderTable(fields: readonly Field[], rows: readonly Row[]
     head: fitted.map(({ label }) => view.paint.dim(label)),
     chars: borderless,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+    colAligns: fitted.map(({ field }) => (field.isNumber ? 'right' : 'left')),
     colWidths: fitted.map(({ width }) => width),
   });
   table.push(...rows.map((_, at) => fitted.map(({ cells }) => cells[at] ?? '')));

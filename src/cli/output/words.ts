@@ -40,6 +40,12 @@ export const expiry = (value: unknown, now: number): string =>
 export const usage = (used: unknown, most: unknown): string =>
   most === null || most === undefined ? `${used} (unlimited)` : `${used} of ${most}`;
 
+/** An expiry in a column: `in 12 months`, `4 days ago`, `never`. */
+export const expiryInBrief = (value: unknown, now: number): string => (value === null ? 'never' : relative(value, now));
+
+/** What is used of a limit, in a column: `1/3`, `1/∞`. */
+export const usageInBrief = (used: unknown, most: unknown): string => `${used}/${most ?? '∞'}`;
+
 export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 
 /** `1 device`, `2 devices`. */

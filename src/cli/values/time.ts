@@ -1,3 +1,4 @@
+import type { Duration } from '../../contract/fields.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -62,6 +63,24 @@ export function parseEnd(text: string, io: Pick<Io, 'now'>): Instant {
 
 /** An instant, past or to come. */
 export const parseInstant = (text: string): Instant => toInstant(parseClock(text));
+/** A span of time such as `30d` or `6mo`, as the contract takes it. Throws `UsageError`. */
+export function parseSpan(text: string): Duration {
+  const parts = readParts(text);
+  if (!parts)
+    throw new UsageError(`'${text}' is not a duration such as 12h, 30d, 6mo or 1y`, [`Units: ${durationUnits}`]);
+  const { years, months, days, ms } = parts;
+  const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms / 1_000) % 60];
+  return { years, months, weeks: 0, days, hours, minutes, seconds };
+}
+
+/** A moment in the past or the future: a day (its first moment, UTC) or an instant. Throws `UsageError`. */
+export function parseMoment(text: string): Instant {
+  const at = day.test(text) ? Date.parse(`${text}T00:00:00Z`) : instant.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at) || (day.test(text) && !toInstant(at).startsWith(text))) {
+    throw new UsageError(`'${text}' is not a day (2027-12-31) or an instant (2027-12-31T18:00:00Z)`);
+  }
+  return toInstant(at);
+}
 
 /** An instant, in milliseconds since 1970. */
 export function parseClock(text: string): number {

@@ -5,16 +5,19 @@ import type { Caller } from '../../domain/access.ts';
 import { listAudit, listCheckpoints } from '../../service/audit.ts';
 import { authorizations } from '../../service/authorization.ts';
 import type { Context } from '../../service/context.ts';
-import { createCustomer, deleteCustomer, listCustomers } from '../../service/customers.ts';
+import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCustomer } from '../../service/customers.ts';
 import { activateKey, deactivateKey, rebindKey, signKey } from '../../service/devices.ts';
 import { listEvents } from '../../service/events.ts';
 import { blockKey, deleteKey, renewKey, transferKey, unblockKey, updateKey } from '../../service/key-changes.ts';
+import { listCustomerKeys, listKeys } from '../../service/key-lists.ts';
 import { explainKey } from '../../service/key-why.ts';
 import { countIssue, createKey, getKey } from '../../service/keys.ts';
 import { exportRevocations } from '../../service/license-files.ts';
+import { createVersion, updateVersion } from '../../service/product-versions.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
 import { checkinKey, checkoutKey, deleteSession, heartbeatKey, listSessions } from '../../service/sessions.ts';
 import { listPublicKeys, listSigningKeys, rotateSigningKey } from '../../service/signing-keys.ts';
+import { getStats } from '../../service/stats.ts';
 import { createToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
 
 type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
@@ -26,6 +29,7 @@ const useCases: UseCases<Contract> = {
   keys: {
     create: createKey,
     get: getKey,
+    list: listKeys,
     why: explainKey,
     activate: activateKey,
     deactivate: deactivateKey,
@@ -42,13 +46,28 @@ const useCases: UseCases<Contract> = {
     delete: deleteKey,
   },
   sessions: { list: listSessions, delete: deleteSession },
-  customers: { list: listCustomers, create: createCustomer, delete: deleteCustomer },
-  products: { list: listProducts, create: createProduct, get: getProduct, update: updateProduct },
+  customers: {
+    list: listCustomers,
+    create: createCustomer,
+    get: getCustomer,
+    update: updateCustomer,
+    delete: deleteCustomer,
+    keys: listCustomerKeys,
+  },
+  products: {
+    list: listProducts,
+    create: createProduct,
+    get: getProduct,
+    update: updateProduct,
+    createVersion,
+    updateVersion,
+  },
   tokens: { list: listTokens, create: createToken, revoke: revokeToken, self: showSelf },
   signingKeys: { list: listSigningKeys, rotate: rotateSigningKey, jwks: listPublicKeys },
   revocations: { export: exportRevocations },
   events: { list: listEvents },
   audit: { list: listAudit, checkpoints: listCheckpoints },
+  stats: { get: getStats },
 };
 
 /** An endpoint with its use case. */

@@ -7,6 +7,7 @@ import { up as metadata } from './0005-metadata.ts';
 import { up as customerSearch } from './0006-customer-search.ts';
 import { up as record } from './0007-record.ts';
 import { up as terms } from './0008-terms.ts';
+import { up as search } from './0009-search.ts';
 import { up as licenseFiles } from './0010-license-files.ts';
 import { up as sessions } from './0011-sessions.ts';
 
@@ -27,5 +28,6 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0007-record': { up: record },
   '0008-terms': { up: terms },
   '0010-license-files': { up: licenseFiles },
+  '0009-search': { up: search },
   '0011-sessions': { up: sessions },
 };

@@ -3,9 +3,11 @@ import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
+import { ConstraintError } from '../engine/storage-error.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { containing, searchText, wordsBeginning } from '../search.ts';
-import { flag, insertInto, notBefore, optional, readerOf, type Table, text } from '../table.ts';
+import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
+import { flag, insertInto, notBefore, optional, patchOf, readerOf, type Table, text } from '../table.ts';
+import { addPhrases, removePhrases } from './search-phrases.ts';
 
 export const customerColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -23,15 +25,16 @@ export const customerColumns = {
 
 const customers: Table<typeof customerColumns> = { name: 'customers', columns: customerColumns };
 const insert = insertInto(customers, ['account_id', 'email_key']);
+const patch = patchOf(customers, ['accountId', 'id']);
 const read = readerOf(customers, ['id', 'name', 'email', 'active', 'createdAt', 'updatedAt', 'accountId']);
 
 const lists = listsOf(customers, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
-    active: (value) => sql`active = ${value}`,
-    email: (pattern) => sql`email_key like ${pattern} escape '!'`,
-    text: (pattern) => sql`search_text like ${pattern} escape '!'`,
+    active: (value) => sql`active = ${value()}`,
+    email: (pattern) => sql`email_key like ${pattern()} escape '!'`,
+    text: (pattern) => sql`search_text like ${pattern()} escape '!'`,
   },
 });
 
@@ -53,7 +56,11 @@ const holdRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 );
 
 const lockRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
+  db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
+);
+
+const findByEmail = statement<{ accountId: AccountId; emailKey: string }>()((db, $) =>
+  db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('email_key', '=', $.emailKey),
 );
 
 const releaseLicenses = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
@@ -82,8 +89,10 @@ export const customerRepository = (db: Connection) => ({
     now: Instant;
   }): Promise<boolean> {
     const { name, email } = customer;
-    const derived = { emailKey: email?.toLowerCase() ?? null, searchText: searchText(name, email ?? '') };
-    return (await db.run(insert, { ...customer, ...derived, active: true, createdAt: now, updatedAt: now })) === 1;
+    const row = { ...customer, ...derivedFrom(customer), active: true, createdAt: now, updatedAt: now };
+    if ((await db.run(insert, row)) === 0) return false;
+    await addPhrases(db, ownerOf(customer.accountId, customer.id), phrasesOf(name, email));
+    return true;
   },
 
   async find(accountId: AccountId, id: string): Promise<Customer | null> {
@@ -105,6 +114,41 @@ export const customerRepository = (db: Connection) => ({
     for await (const rows of lists.walk(db, { accountId }, toSql(filters))) yield* rows.map(toCustomer);
   },
 
+  /** The customer, which nobody else changes until this transaction ends. */
+  async lock(accountId: AccountId, id: string): Promise<Customer | null> {
+    const row = await db.first(lockRow, { accountId, id });
+    return row === undefined ? null : toCustomer(row);
+  },
+
+  /**
+   * Changes what is given of a customer that is locked, and returns it as it is then. Null when another customer has the
+   * e-mail address: the transaction cannot go on.
+   */
+  async patch(accountId: AccountId, before: Customer, changes: CustomerChanges): Promise<Customer | null> {
+    const { name = before.name, email = before.email, active, updatedAt } = changes;
+    const { id } = before;
+    const other =
+      email === null ? undefined : await db.first(findByEmail, { accountId, emailKey: email.toLowerCase() });
+    if (other !== undefined && other.id !== id) return null;
+    const fields = { name, email, ...derivedFrom({ name, email }), active, updatedAt };
+    const row = await db.first(patch(fields), { ...fields, accountId, id }).catch(nullIfTaken);
+    if (row === null) return null;
+    if (row === undefined) throw new Error(`customer ${id} was not locked`);
+    const [old, now] = [phrasesOf(before.name, before.email), phrasesOf(name, email)];
+    const owner = ownerOf(accountId, id);
+    await removePhrases(
+      db,
+      owner,
+      old.filter((phrase) => !now.includes(phrase)),
+    );
+    await addPhrases(
+      db,
+      owner,
+      now.filter((phrase) => !old.includes(phrase)),
+    );
+    return toCustomer(row);
+  },
+
   /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
   async hold(accountId: AccountId, id: string): Promise<boolean> {
     return (await db.first(holdRow, { accountId, id })) !== undefined;
@@ -113,11 +157,35 @@ export const customerRepository = (db: Connection) => ({
   /** Removes a customer and leaves its licences without one; false when there is no such customer. */
   async remove(accountId: AccountId, id: string, now: Instant): Promise<boolean> {
     // The lock waits for transactions that hold the customer, so that the licences they add are seen below.
-    if ((await db.first(lockRow, { accountId, id })) === undefined) return false;
+    const row = await db.first(lockRow, { accountId, id });
+    if (row === undefined) return false;
+    await removePhrases(db, ownerOf(accountId, id), phrasesOf(row.name, row.email));
     await db.run(releaseLicenses, { accountId, id, now });
     return (await db.run(remove, { accountId, id })) === 1;
   },
 });
+
+/** New values of a customer; what is undefined stays. */
+export interface CustomerChanges {
+  readonly name?: string | undefined;
+  readonly email?: string | null | undefined;
+  readonly active?: boolean | undefined;
+  readonly updatedAt: Instant;
+}
+
+/** Another transaction may have taken the address since it was looked for. */
+function nullIfTaken(error: unknown): null {
+  if (error instanceof ConstraintError) return null;
+  throw error;
+}
+
+const derivedFrom = ({ name, email }: { readonly name: string; readonly email: string | null }) => ({
+  emailKey: email?.toLowerCase() ?? null,
+  searchText: searchText(name, email ?? ''),
+});
+
+const ownerOf = (accountId: AccountId, ownerId: string) =>
+  ({ accountId, kind: 'customer', ownerId, detail: '' }) as const;
 
 function toCustomer(row: Parameters<typeof read>[0]): Customer {
   const { accountId, ...customer } = read(row);

@@ -4,7 +4,9 @@ import type { Device, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';
+import { phrasesOf } from '../search.ts';
 import { insertInto, optional, readerOf, type Table, text } from '../table.ts';
+import { addPhrases, removePhrases } from './search-phrases.ts';
 
 export const deviceColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -90,7 +92,9 @@ export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
   async insert(license: License, { tag, now, ...device }: NewDevice): Promise<boolean> {
     const row = { ...idsOf(license), ...device, deviceTag: tag, activationTime: now };
-    return (await db.run(insert, row)) === 1;
+    if ((await db.run(insert, row)) === 0) return false;
+    await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, tag));
+    return true;
   },
 
   async exists(license: License, hostId: HostId): Promise<boolean> {
@@ -105,8 +109,12 @@ export const deviceRepository = (db: Connection) => ({
 
   /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */
   async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
+    const before = await db.first(find, { ...idsOf(license), hostId });
     const row = await db.first(rebind, { ...idsOf(license), hostId, ...rebinding });
-    return row === undefined ? null : toDevice(row);
+    if (row === undefined || before === undefined) return null;
+    await forget(db, license, before);
+    await addPhrases(db, ownerOf(license, row.host_id), phrasesOf(row.host_id, row.tag));
+    return toDevice(row);
   },
 
   /** All devices of a licence, oldest first. */
@@ -117,12 +125,16 @@ export const deviceRepository = (db: Connection) => ({
   /** Removes one device and returns it; null when the host is none of this licence. */
   async remove(license: License, hostId: HostId): Promise<Device | null> {
     const row = await db.first(remove, { ...idsOf(license), hostId });
-    return row === undefined ? null : toDevice(row);
+    if (row === undefined) return null;
+    await forget(db, license, row);
+    return toDevice(row);
   },
 
   /** Removes every device and returns them, oldest first. */
   async removeAll(license: License): Promise<Device[]> {
-    return oldestFirst(await db.all(removeAll, idsOf(license)));
+    const rows = await db.all(removeAll, idsOf(license));
+    for (const row of rows) await forget(db, license, row);
+    return oldestFirst(rows);
   },
 });
 
@@ -131,3 +143,11 @@ const oldestFirst = (rows: readonly Parameters<typeof toDevice>[0][]): Device[] 
   rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
+
+const ownerOf = ({ accountId, id }: License, hostId: string) =>
+  ({ accountId, kind: 'device', ownerId: id, detail: hostId }) as const;
+
+/** Takes a device that was removed from what licences are found by. */
+function forget(db: Connection, license: License, { host_id, tag }: { host_id: string; tag: string | null }) {
+  return removePhrases(db, ownerOf(license, host_id), phrasesOf(host_id, tag));
+}

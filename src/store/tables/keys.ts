@@ -1,56 +1,21 @@
-import type { Kysely } from 'kysely';
-import type { Customer } from '../../contract/customers.ts';
-import type { Duration } from '../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { Features, License } from '../../domain/license.ts';
+import type { License } from '../../domain/license.ts';
 import type { LicenseChanges } from '../../domain/license-changes.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import type { Tables } from '../schema.ts';
-import { flag, insertInto, integer, json, notBefore, optional, patchOf, readerOf, type Table, text } from '../table.ts';
+import { insertInto, notBefore, patchOf } from '../table.ts';
+import { removeMetadata, writeMetadata } from './license-metadata.ts';
+import { licenses, toLicense } from './licenses.ts';
+import {
+  findReferenceWithCustomer,
+  findWithCustomer,
+  type LicenseWithCustomer,
+  withCustomer,
+} from './licenses-with-customers.ts';
 
-export const licenseColumns = {
-  accountId: text<AccountId>()('account_id'),
-  id: text()('id'),
-  productId: text<ProductId>()('product_id'),
-  key: text<LicenseKey>()('license_key'),
-  reference: optional(text()('reference')),
-  customerId: optional(text()('customer_id')),
-  maxActivations: optional(integer()('max_activations')),
-  /** Always the number of rows in `devices`: both change in one transaction. */
-  activations: integer()('activations'),
-  expirationDate: optional(text<Instant>()('expires_at')),
-  expiresAfter: optional(json<Duration>()('expires_after')),
-  gracePeriod: optional(json<Duration>()('grace_period')),
-  features: json<Features>()('features'),
-  metadata: json<License['metadata']>()('metadata'),
-  isTrial: flag()('is_trial'),
-  allowedHosts: optional(json<readonly string[]>()('allowed_hosts')),
-  licenseType: text<License['licenseType']>()('license_type'),
-  maxConcurrentSessions: optional(integer()('max_sessions')),
-  heartbeatInterval: integer()('heartbeat_seconds'),
-  sessionLeaseDuration: integer()('lease_seconds'),
-  customerCanSelfReset: flag()('customer_can_self_reset'),
-  vendorDisabled: flag()('vendor_disabled'),
-  versionId: optional(text()('version_id')),
-  createdAt: text<Instant>()('created_at'),
-  updatedAt: text<Instant>()('updated_at'),
-};
-
-const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: licenseColumns };
 const insert = insertInto(licenses);
 const insertUnlessTaken = insertInto(licenses, ['account_id', 'reference'], 'reference');
 const patch = patchOf(licenses, ['accountId', 'id']);
-export const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
-  readerOf(licenses);
-
-/** The customer of a licence. */
-export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
-
-interface LicenseWithCustomer {
-  readonly license: License;
-  readonly customer: LicenseCustomer | null;
-}
 
 const find = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
   db
@@ -63,30 +28,6 @@ const find = statement<{ accountId: AccountId; productId: ProductId; key: Licens
 
 const findById = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
-const selectWithCustomer = (db: Kysely<Tables>) =>
-  db
-    .selectFrom('licenses as l')
-    .leftJoin('customers as c', (on) =>
-      on.onRef('c.account_id', '=', 'l.account_id').onRef('c.id', '=', 'l.customer_id'),
-    )
-    .selectAll('l')
-    .select(['c.name as customer_name', 'c.email as customer_email', 'c.active as customer_active']);
-
-const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
-  selectWithCustomer(db)
-    .where('l.account_id', '=', $.accountId)
-    .where('l.license_key', '=', $.key)
-    .where('l.product_id', '=', $.productId),
-);
-
-const findReferenceWithCustomer = statement<{ accountId: AccountId; productId: ProductId; reference: string }>()(
-  (db, $) =>
-    selectWithCustomer(db)
-      .where('l.account_id', '=', $.accountId)
-      .where('l.reference', '=', $.reference)
-      .where('l.product_id', '=', $.productId),
 );
 
 const findLocked = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
@@ -151,7 +92,9 @@ const lock = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 export const keyRepository = (db: Connection) => ({
   /** Adds a licence; false when its reference is taken. */
   async insert(license: License): Promise<boolean> {
-    return (await db.run(license.reference === null ? insert : insertUnlessTaken, license)) === 1;
+    if ((await db.run(license.reference === null ? insert : insertUnlessTaken, license)) === 0) return false;
+    await writeMetadata(db, license);
+    return true;
   },
 
   /** The licence that product and key name together. */
@@ -199,15 +142,19 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /** Changes what is given of a licence that the caller has locked, and returns it as it is then. */
-  async patch({ accountId, id }: License, changes: LicenseChanges & { readonly updatedAt: Instant }): Promise<License> {
+  async patch(license: License, changes: LicenseChanges & { readonly updatedAt: Instant }): Promise<License> {
+    const { accountId, id } = license;
     const row = await db.first(patch(changes), { ...changes, accountId, id });
     if (row === undefined) throw new Error(`the licence ${id} is not there`);
-    return toLicense(row);
+    const changed = toLicense(row);
+    await writeMetadata(db, changed, license);
+    return changed;
   },
 
   /** Removes a licence that has neither devices nor sessions. */
-  async remove({ accountId, id }: License): Promise<void> {
-    await db.run(remove, { accountId, id });
+  async remove(license: License): Promise<void> {
+    await removeMetadata(db, license);
+    await db.run(remove, { accountId: license.accountId, id: license.id });
   },
 
   /**
@@ -233,15 +180,3 @@ export const keyRepository = (db: Connection) => ({
     return (await db.first(lock, { accountId: license.accountId, id: license.id })) !== undefined;
   },
 });
-
-type RowWithCustomer = Parameters<typeof toLicense>[0] & {
-  readonly customer_name: string | null;
-  readonly customer_email: string | null;
-  readonly customer_active: 0 | 1 | null;
-};
-
-function withCustomer(row: RowWithCustomer): LicenseWithCustomer {
-  const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
-  const customer = id === null || name === null ? null : { id, name, email, active: active === 1 };
-  return { license: toLicense(row), customer };
-}

@@ -4,7 +4,7 @@ import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { optional, type RowOf, text } from '../table.ts';
-import { toLicense } from './keys.ts';
+import { toLicense } from './licenses.ts';
 
 /** For which end of its term a licence was announced: a later end is announced anew. */
 export const licenseExpiryColumns = {

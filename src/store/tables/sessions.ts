@@ -3,7 +3,8 @@ import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { type Condition, listsOf, type Page } from '../lists.ts';
+import type { Condition } from '../list-filters.ts';
+import { listsOf, type Page } from '../lists.ts';
 import { insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const sessionColumns = {
@@ -42,14 +43,14 @@ const ofLicense =
   (column: 'product_id' | 'license_key'): Condition =>
   (value) =>
     sql`license_id in (
-      select l.id from licenses l where l.account_id = sessions.account_id and ${sql.ref(`l.${column}`)} = ${value}
+      select l.id from licenses l where l.account_id = sessions.account_id and ${sql.ref(`l.${column}`)} = ${value()}
     )`;
 
 const lists = listsOf(sessions, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
-    liveAt: (value) => sql`expires_at > ${value}`,
+    liveAt: (value) => sql`expires_at > ${value()}`,
     productId: ofLicense('product_id'),
     licenseKey: ofLicense('license_key'),
   },

@@ -2,7 +2,7 @@ import type { Customer } from '../../../contract/customers.ts';
 import type { SignedFile } from '../../../contract/license-files.ts';
 import { type Device, freeMetadataOf, type License } from '../../../contract/licenses.ts';
 import type { Session } from '../../../contract/session-fields.ts';
-import { command, product } from '../../command.ts';
+import { command, option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
@@ -67,7 +67,7 @@ export const licenseFields: readonly Field<Lookup>[] = [
   licenseField('customerCanSelfReset', chosenOnly),
   licenseField('vendorDisabled', chosenOnly),
   licenseField('versionId', chosenOnly),
-  licenseField('version', chosenOnly),
+  licenseField('version', { show: (_, __, { license }) => license.version?.version ?? 'any', ...chosenOnly }),
   licenseField('updatedAt', chosenOnly),
   lookupField('files', ({ files }) => files ?? [], chosenOnly),
 ];
@@ -92,9 +92,16 @@ export const keysGet = command({
   about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
-  options: { product, keyCheck },
+  options: {
+    product: option('-P, --product <ID>', 'its product: a key of another one is then not found', {
+      env: 'LKM_PRODUCT',
+      field: 'productId',
+    }),
+    keyCheck,
+  },
   fields: licenseFields,
   examples: [
+    ['lkm keys get "$KEY"', 'a key, whatever its product'],
     ['lkm keys get "$KEY" -P "$ID"', 'everything about a key'],
     ['lkm keys get @key.txt -P "$ID" --json', "the service's own objects"],
     ['lkm keys get - -P "$ID" --fields activations < key.txt', 'how many devices use it'],

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Cluster } from '../faults/cluster.ts';
+import { prepare } from '../faults/world.ts';
+import type { AccountId, ProductId } from '../src/contract/scalars.ts';
+import { copyDatabase } from '../src/store/copy.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openDatabase } from '../src/store/store.ts';
+import { type Running, start } from './measure.ts';
+import { fillVaried, type Varied } from './varied.ts';
+
+/** How long a request takes, in milliseconds, and what `GET /health` takes in the same moments. */
+export interface TimedRequest {
+  readonly name: string;
+  readonly ms: number;
+  readonly healthMs: number;
+}
+
+const REPEATS = 15;
+
+/** Times lists of so many keys and their statistics: on SQLite, or copied to a PostgreSQL server. */
+export async function timeLists(count: number, cluster?: Cluster): Promise<readonly TimedRequest[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'lkm-bench-'));
+  const file = join(folder, 'bench.db');
+  const { accountId, token, productId } = await prepare(file);
+  const varied = await fillVaried(file, accountId as AccountId, productId as ProductId, count);
+  const db = cluster === undefined ? file : await copyTo(cluster, file);
+  const remove = async () => {
+    if (cluster !== undefined) await cluster.dropDatabase(db);
+  };
+  const fixture = { db, folder, token, productId, keys: [varied.key], remove };
+  const server = await start({ server: 'lkm serve', fixture });
+  try {
+    const timed: TimedRequest[] = [];
+    for (const [name, path] of requestsOf(productId, varied))
+      timed.push({ name, ...(await time(server, token, path)) });
+    return timed;
+  } finally {
+    await server.stop();
+    await remove();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function copyTo(cluster: Cluster, file: string): Promise<string> {
+  const db = await cluster.createDatabase();
+  const [from, to] = [await openDatabase(file), await openDatabase(db)];
+  await migrate(to.kysely);
+  await copyDatabase(from.kysely, to.kysely, () => {});
+  await from.close();
+  await to.close();
+  return db;
+}
+
+/** The first page by each filter, as a walk begins it and as a page with its total; a walk in the middle; statistics. */
+function requestsOf(
+  productId: string,
+  { customerId, key, middle, first, last }: Varied,
+): [name: string, path: string][] {
+  const filters: [string, Record<string, string>][] = [
+    ['none', {}],
+    ['productId', { productId }],
+    ['customerId', { customerId }],
+    ['active', { status: 'active' }],
+    ['unused', { status: 'unused' }],
+    ['full', { status: 'full' }],
+    ['expiring', { status: 'expiring', within: 'P30D' }],
+    ['expired', { status: 'expired' }],
+    ['blocked', { status: 'blocked' }],
+    ['trial', { trial: 'true' }],
+    ['not trial', { trial: 'false' }],
+    ['floating', { licenseType: 'floating' }],
+    ['node-locked', { licenseType: 'node-locked' }],
+    ['createdAfter', { createdAfter: first }],
+    ['createdBefore', { createdBefore: last }],
+    ['expiresAfter', { expiresAfter: last }],
+    ['expiresBefore', { expiresBefore: last }],
+    ['text: a key', { text: key }],
+    ['text: its end', { text: key.slice(-5) }],
+    ['text: a word', { text: 'engines' }],
+    ['text: a host', { text: 'host-500002' }],
+    ['metadata', { 'metadata.plan': 'pro' }],
+    ['metadata, one', { 'metadata.order': 'A-500001' }],
+    ['product, expired', { productId, status: 'expired' }],
+  ];
+  const list = (query: Record<string, string>) => `/key/list?${new URLSearchParams(query)}`;
+  return [
+    ...filters.map(([name, query]): [string, string] => [name, list({ ...query, cursor: '' })]),
+    ...filters.map(([name, query]): [string, string] => [`${name}, total`, list({ ...query, page: '1' })]),
+    ['at depth', list({ cursor: middle })],
+    ['stats', '/stats'],
+    ['stats, product', `/stats?productId=${productId}`],
+  ];
+}
+
+async function time({ url }: Running, token: string, path: string): Promise<Omit<TimedRequest, 'name'>> {
+  const [requests, healths]: [number[], number[]] = [[], []];
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    requests.push(await once(`${url}${path}`, token));
+    healths.push(await once(`${url}/health`, token));
+  }
+  return { ms: middleOf(requests), healthMs: middleOf(healths) };
+}
+
+async function once(url: string, token: string): Promise<number> {
+  const started = performance.now();
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return performance.now() - started;
+}
+
+const middleOf = (figures: readonly number[]): number =>
+  figures.toSorted((one, other) => one - other)[Math.floor(figures.length / 2)] ?? Number.NaN;

@@ -1,0 +1,115 @@
+import type { Client } from '../../client/client.ts';
+import { listAll } from '../../client/list-all.ts';
+import type { Customer } from '../../contract/customers.ts';
+import type { ListedLicense } from '../../contract/key-lists.ts';
+import { argument, change, command, flag, option } from '../command.ts';
+import { NotFoundError, UsageError } from '../failure/errors.ts';
+import { doneNote } from '../output/terminal.ts';
+import { parsePositive } from '../values/scalars.ts';
+import { parseInstant } from '../values/time.ts';
+import { customerFields } from './customers.ts';
+import { listedFields, listOfKeys } from './keys/list.ts';
+
+export const customersGet = command({
+  path: 'customers get',
+  about: 'Shows one customer.',
+  operation: 'customers.get',
+  arguments: { customer: argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address') },
+  options: {},
+  fields: customerFields,
+  examples: [
+    ['lkm customers get cus_…', 'by id'],
+    ['lkm customers get it@ada.example --json', 'by address, for a program'],
+  ],
+
+  async run({ customer: name }, context) {
+    const client = await context.client();
+    const customer = await findCustomer(client, name);
+    return { kind: 'record', row: customer, data: customer, quiet: [customer.id] };
+  },
+});
+
+export const customersUpdate = command({
+  path: 'customers update',
+  about:
+    'Renames a customer, changes its e-mail address, or stops or resumes its keys. What is not given stays as it is.',
+  operation: 'customers.update',
+  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId' }) },
+  options: {
+    name: option('--name <NAME>', 'its new name', { field: 'name' }),
+    email: option('--email <EMAIL>', 'its new e-mail address', { field: 'email' }),
+    clearEmail: flag('--clear-email', 'leave it without an e-mail address'),
+    active: flag('--active', 'let its keys be used'),
+    inactive: flag('--inactive', 'let its keys be used no more'),
+    ifUpdatedAt: option('--if-updated-at <INSTANT>', 'change it only if it was last changed then', {
+      parse: parseInstant,
+      field: 'ifUpdatedAt',
+    }),
+    ...change,
+  },
+  fields: [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm customers update cus_… --email it@ada.example', 'a new address'],
+    ['lkm customers update cus_… --inactive', 'its keys rest'],
+  ],
+
+  async run({ id, name, email, clearEmail, active, inactive, ifUpdatedAt }, context) {
+    if (active && inactive) throw new UsageError('--active and --inactive contradict each other; give one of them');
+    if (clearEmail && email !== undefined) throw new UsageError('--email and --clear-email contradict each other');
+    if (name === undefined && email === undefined && !clearEmail && !active && !inactive) {
+      throw new UsageError('nothing to change: give --name, --email, --clear-email, --active or --inactive');
+    }
+    const changes = { name, email: clearEmail ? null : email, active: active || inactive ? active : undefined };
+    const changed = await context.change((client, call) =>
+      client.customers.update({ customerId: id, ...changes, ifUpdatedAt }, call),
+    );
+    const { answer, idempotencyKey } = changed;
+    return {
+      kind: 'record',
+      row: answer,
+      data: { ...answer, idempotencyKey },
+      quiet: [answer.id],
+      idempotencyKey,
+      notes: [doneNote(changed, `updated ${answer.id}`)],
+    };
+  },
+});
+
+export const customersKeys = command({
+  path: 'customers keys',
+  about: 'Lists the keys of a customer, newest first.',
+  operation: 'customers.keys',
+  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId' }) },
+  options: { limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }) },
+  fields: listedFields,
+  examples: [
+    ['lkm customers keys cus_…', 'all of them'],
+    ['lkm customers keys cus_… --fields key,status', 'and what is so of them'],
+  ],
+
+  async run({ id, limit }, context) {
+    const client = await context.client();
+    const found: ListedLicense[] = [];
+    const pageSize = Math.min((limit ?? MAX_PAGE_SIZE) + 1, MAX_PAGE_SIZE);
+    for await (const key of listAll(client.customers.keys, { customerId: id }, { pageSize })) {
+      found.push(key);
+      if (limit !== undefined && found.length > limit) break;
+    }
+    return listOfKeys(found, { limit, empty: 'this customer has no keys', now: context.io.now() });
+  },
+});
+
+/** The longest page that the service gives. */
+const MAX_PAGE_SIZE = 1_000;
+
+/** The customer of an id or an e-mail address. Throws `NotFoundError`. */
+async function findCustomer(client: Client, name: string): Promise<Customer> {
+  if (!name.includes('@')) return client.customers.get({ customerId: name });
+  const wanted = name.toLowerCase();
+  for await (const customer of listAll(client.customers.list, { email: name }, { pageSize: MAX_PAGE_SIZE })) {
+    if (customer.email?.toLowerCase() === wanted) return customer;
+  }
+  throw new NotFoundError(`there is no customer with the e-mail address ${name}`, [
+    ['See them:', 'lkm customers list'],
+  ]);
+}

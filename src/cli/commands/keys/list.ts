@@ -1,0 +1,137 @@
+import { walkList } from '../../../client/walk-list.ts';
+import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/key-lists.ts';
+import { licenseTypes } from '../../../contract/licenses.ts';
+import { command, many, option } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { CommandResult, Field } from '../../output/result.ts';
+import type { Note } from '../../output/terminal.ts';
+import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
+import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars.ts';
+import { parseMoment, parseSpan } from '../../values/time.ts';
+
+/** A key in a list, with its status in a word. */
+export type ListedRow = ListedLicense & { readonly status: KeyStatus };
+
+const chosenOnly = { shown: 'chosen' } as const;
+
+export const listedFields: readonly Field<ListedRow>[] = [
+  { name: 'key' },
+  { name: 'status' },
+  {
+    name: 'activations',
+    label: 'used',
+    isNumber: true,
+    show: (used, _, row) => usageInBrief(used, row.maxActivations),
+  },
+  { name: 'maxActivations', shown: 'data' },
+  { name: 'expirationDate', label: 'expires', show: expiryInBrief, drops: 4 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 3 },
+  { name: 'productId', label: 'product', drops: 2 },
+  { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
+  { name: 'id', ...chosenOnly },
+  { name: 'licenseType', ...chosenOnly },
+  { name: 'metadata', ...chosenOnly },
+  { name: 'allowedHosts', ...chosenOnly },
+  { name: 'maxConcurrentSessions', ...chosenOnly },
+  { name: 'vendorDisabled', ...chosenOnly },
+  { name: 'versionId', ...chosenOnly },
+  { name: 'version', ...chosenOnly },
+  { name: 'updatedAt', ...chosenOnly },
+];
+
+export const keysList = command({
+  path: 'keys list',
+  about:
+    'Lists keys, newest first. Filters add up. All that fit are read, part by part, while keys come and go; --limit ' +
+    'reads no more than that.',
+  operation: 'keys.list',
+  arguments: {},
+  options: {
+    product: option('-P, --product <ID>', 'only those of this product', { env: 'LKM_PRODUCT', field: 'productId' }),
+    customer: option('--customer <ID>', 'only those of this customer', { field: 'customerId' }),
+    status: option('--status <STATUS>', 'only those that are so now', { choices: keyStatuses, field: 'status' }),
+    within: option('--within <DUR>', 'with --status expiring: how soon, as 30d or 6mo; 30d unless given', {
+      parse: parseSpan,
+      field: 'within',
+    }),
+    trial: option('--trial <true|false>', 'only trials, or only others', { parse: parseBoolean, field: 'trial' }),
+    type: option('--type <TYPE>', 'only those of this type', { choices: licenseTypes, field: 'licenseType' }),
+    createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', {
+      parse: parseMoment,
+      field: 'createdAfter',
+    }),
+    createdBefore: option('--created-before <WHEN>', 'only those created before it', {
+      parse: parseMoment,
+      field: 'createdBefore',
+    }),
+    expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', {
+      parse: parseMoment,
+      field: 'expiresAfter',
+    }),
+    expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', {
+      parse: parseMoment,
+      field: 'expiresBefore',
+    }),
+    text: option('--text <TEXT>', 'a key, its last section, or the start of a word of customer, device or reference', {
+      field: 'text',
+    }),
+    metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', { parse: parseMetadata }),
+    limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
+  },
+  fields: listedFields,
+  examples: [
+    ['lkm keys list --status expiring --within 30d', 'what to renew'],
+    ['lkm keys list --text ada --limit 10', 'the ten newest keys of a customer called so'],
+    ['lkm keys list --metadata order=A-1042 -q', 'the key of an order'],
+    ['lkm keys list -P "$ID" --fields key,customerId --format csv -o keys.csv', 'for a spreadsheet'],
+  ],
+
+  async run({ limit, metadata, ...values }, context) {
+    const client = await context.client();
+    const { product: productId, customer: customerId, type: licenseType, ...filters } = values;
+    if (filters.within !== undefined && filters.status !== 'expiring') {
+      throw new UsageError('--within goes with --status expiring, and only with it');
+    }
+    const entries = metadata && { metadata: Object.fromEntries(metadata) };
+    const input = { productId, customerId, licenseType, ...filters, ...entries };
+    const found: ListedLicense[] = [];
+    const pageSize = Math.min((limit ?? MAX_PAGE_SIZE) + 1, MAX_PAGE_SIZE);
+    for await (const key of walkList(client.keys.list, input, { pageSize })) {
+      found.push(key);
+      if (limit !== undefined && found.length > limit) break;
+    }
+    const isFiltered = Object.values(input).some((filter) => filter !== undefined);
+    const empty = isFiltered ? 'no key fits; leave a filter out to see more' : 'no keys yet; lkm keys create makes one';
+    return listOfKeys(found, { limit, empty, now: context.io.now() });
+  },
+});
+
+/** The longest part that the service gives. */
+const MAX_PAGE_SIZE = 1_000;
+
+/** The result for keys, of which there may be one more than `limit`. */
+export function listOfKeys(
+  found: readonly ListedLicense[],
+  { limit, empty, now }: { readonly limit: number | undefined; readonly empty: string; readonly now: number },
+): CommandResult {
+  const keys = found.slice(0, limit);
+  const more: Note = { tone: 'hint', text: `these are the first ${limit}; there are more` };
+  return {
+    kind: 'rows',
+    rows: keys.map((key) => ({ ...key, status: statusOf(key, now) })),
+    data: keys,
+    quiet: keys.map(({ key }) => key),
+    empty,
+    secret: true,
+    notes: found.length > keys.length ? [more] : [],
+  };
+}
+
+/** What is so of a key, in one word: what matters most. */
+export function statusOf(license: ListedLicense, now: number): KeyStatus {
+  const { vendorDisabled, expirationDate, activations, maxActivations } = license;
+  if (vendorDisabled) return 'blocked';
+  if (expirationDate !== null && Date.parse(expirationDate) <= now) return 'expired';
+  if (activations === 0) return 'unused';
+  return maxActivations !== null && activations >= maxActivations ? 'full' : 'active';
+}

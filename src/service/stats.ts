@@ -1,0 +1,139 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/index.ts';
+import type { Instant } from '../contract/scalars.ts';
+import type { KeyCounts } from '../contract/stats.ts';
+import type { License } from '../domain/license.ts';
+import { addSeconds, toInstant } from '../domain/time.ts';
+import type { StatsScope } from '../store/tables/stats.ts';
+import type { Context } from './context.ts';
+import { productsOf, showListed } from './key-lists.ts';
+
+/** So many keys are named. */
+const MAX_NAMED = 20;
+
+const WEEKS = 12;
+const DAY_SECONDS = 86_400;
+const EXPIRING_SECONDS = 30 * DAY_SECONDS;
+
+/** Counts keys, devices, sessions and customers. */
+export async function getStats(
+  context: Context,
+  { productId }: InputOf<Contract['stats']['get']>,
+): Promise<PayloadOf<Contract['stats']['get']>> {
+  const { repositories, caller, now } = context;
+  const { accountId } = caller;
+  const products = productsOf(caller, productId);
+  const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
+  const keys = await countKeys(context, scopes);
+  const sessions = await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now));
+  const fullest = await firstOf(scopes, (scope) => repositories.stats.fullest(scope, now, MAX_NAMED), isFuller);
+  const next = await firstOf(scopes, (scope) => repositories.stats.nextToExpire(scope, now, MAX_NAMED), isSooner);
+  return {
+    ...keys,
+    sessions,
+    customers: products === null ? await repositories.customers.count(accountId) : null,
+    activatedPerWeek: await countActivations(context, scopes),
+    fullest: await showListed(context, fullest),
+    nextToExpire: await showListed(context, next),
+  };
+}
+
+async function countKeys({ repositories, now }: Context, scopes: readonly StatsScope[]) {
+  const until = addSeconds(now, EXPIRING_SECONDS);
+  const products = new Map<string, KeyCounts>();
+  const weeks = new Map(lastWeeks(now).map(({ week }) => [week, 0]));
+  const keys = none();
+  let devices = 0;
+  for (const scope of scopes) {
+    for await (const found of repositories.stats.countKeys(scope, { now, until })) {
+      const ofProduct = products.get(found.productId) ?? none();
+      products.set(found.productId, ofProduct);
+      add(ofProduct, found.counts);
+      add(keys, found.counts);
+      devices += found.devices;
+      const week = mondayOf(found.day);
+      const issued = weeks.get(week);
+      if (issued !== undefined) weeks.set(week, issued + found.counts.total);
+    }
+  }
+  const byAge = [...products].sort(([one], [other]) => (one < other ? -1 : 1));
+  return {
+    keys,
+    products: byAge.map(([productId, counts]) => ({ productId, ...counts })),
+    devices,
+    issuedPerWeek: [...weeks].map(([week, count]) => ({ week, count })),
+  };
+}
+
+const none = (): KeyCounts => ({
+  total: 0,
+  active: 0,
+  unused: 0,
+  full: 0,
+  expiring: 0,
+  expired: 0,
+  blocked: 0,
+  trial: 0,
+});
+
+function add(sums: KeyCounts, counts: Readonly<KeyCounts>): void {
+  sums.total += counts.total;
+  sums.active += counts.active;
+  sums.unused += counts.unused;
+  sums.full += counts.full;
+  sums.expiring += counts.expiring;
+  sums.expired += counts.expired;
+  sums.blocked += counts.blocked;
+  sums.trial += counts.trial;
+}
+
+async function countActivations({ repositories, now }: Context, scopes: readonly StatsScope[]) {
+  const counts: { week: string; count: number }[] = [];
+  for (const { week, from, before } of lastWeeks(now)) {
+    const count = await sumOf(scopes, (scope) => repositories.stats.countDevices(scope, { from, before }));
+    counts.push({ week, count });
+  }
+  return counts;
+}
+
+async function sumOf(scopes: readonly StatsScope[], count: (scope: StatsScope) => Promise<number>): Promise<number> {
+  let sum = 0;
+  for (const scope of scopes) sum += await count(scope);
+  return sum;
+}
+
+/** The first licences of all scopes, from the first ones of each. */
+async function firstOf(
+  scopes: readonly StatsScope[],
+  list: (scope: StatsScope) => Promise<License[]>,
+  compare: (one: License, other: License) => number,
+): Promise<License[]> {
+  const found: License[] = [];
+  for (const scope of scopes) found.push(...(await list(scope)));
+  return found.sort(compare).slice(0, MAX_NAMED);
+}
+
+const isFuller = (one: License, other: License): number => fill(other) - fill(one) || (one.id < other.id ? 1 : -1);
+
+const fill = ({ activations, maxActivations }: License): number =>
+  Math.floor((activations * 100) / (maxActivations ?? Number.POSITIVE_INFINITY));
+
+const isSooner = (one: License, other: License): number => (endOf(one) < endOf(other) ? -1 : 1);
+
+const endOf = ({ expirationDate, id }: License): string => `${expirationDate ?? ''} ${id}`;
+
+/** The last weeks, oldest first, the one that is not over included: each by its Monday, and from when until when. */
+function lastWeeks(now: Instant) {
+  const monday = mondayOf(now.slice(0, 10));
+  return Array.from({ length: WEEKS }, (_, at) => {
+    const week = addDays(monday, (at - WEEKS + 1) * 7);
+    return { week, from: startOf(week), before: startOf(addDays(week, 7)) };
+  });
+}
+
+/** The Monday of the week of a day, UTC. */
+const mondayOf = (day: string): string => addDays(day, -((new Date(startOf(day)).getUTCDay() + 6) % 7));
+
+const addDays = (day: string, days: number): string => addSeconds(startOf(day), days * DAY_SECONDS).slice(0, 10);
+
+const startOf = (day: string): Instant => toInstant(Date.parse(day));

@@ -1,0 +1,202 @@
+import { sql } from 'kysely';
+import type { KeyStatus } from '../../contract/key-lists.ts';
+import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { License } from '../../domain/license.ts';
+import type { Connection } from '../engine/driver.ts';
+import { statement } from '../engine/statement.ts';
+import type { Filters, Values } from '../list-filters.ts';
+import { listsOf, type Page } from '../lists.ts';
+import { phraseRange } from '../search.ts';
+import { licenses, toLicense } from './licenses.ts';
+
+/** Which keys a list holds. */
+export interface KeyFilters {
+  /** Null means of any product. */
+  readonly productIds: readonly string[] | null;
+  readonly customerId?: string | undefined;
+  readonly status?: { readonly is: KeyStatus; readonly now: Instant; readonly until: Instant } | undefined;
+  readonly trial?: boolean | undefined;
+  readonly licenseType?: License['licenseType'] | undefined;
+  /** From this id on, since ids are in the order of time. */
+  readonly fromId?: string | undefined;
+  readonly beforeId?: string | undefined;
+  readonly expiresFrom?: Instant | undefined;
+  readonly expiresBefore?: Instant | undefined;
+  readonly text?: { readonly text: string; readonly key: string } | undefined;
+  /** At most as many as the contract allows. */
+  readonly metadata?: readonly (readonly [name: string, value: string])[] | undefined;
+}
+
+/** Whether a key is neither blocked nor expired. */
+const isOpen = (now: unknown) => sql`vendor_disabled = 0 and (expires_at is null or expires_at > ${now})`;
+
+const metadata = {
+  table: 'license_metadata',
+  column: 'license_id',
+  condition: (entry: Values) => sql`license_metadata.name = ${entry(0)} and license_metadata.value = ${entry(1)}`,
+} as const;
+
+// The conditions of partial indexes stand here in the words of the migration that made them, without parameters.
+const conditions = {
+  product: (id: Values) => sql`product_id = ${id()}`,
+  customer: (id: Values) => sql`customer_id = ${id()}`,
+  active: (now: Values) => isOpen(now()),
+  unused: (now: Values) => sql`activations = 0 and ${isOpen(now())}`,
+  full: (now: Values) => sql`activations >= max_activations
+    and (case when activations >= max_activations then 1 end) = 1 and ${isOpen(now())}`,
+  expiring: (span: Values) => sql`vendor_disabled = 0 and expires_at > ${span(0)} and expires_at <= ${span(1)}`,
+  expired: (now: Values) => sql`vendor_disabled = 0 and expires_at <= ${now()}`,
+  blocked: () => sql`vendor_disabled = 1`,
+  trial: () => sql`is_trial = 1`,
+  paid: () => sql`is_trial = 0`,
+  floating: () => sql`license_type = 'floating'`,
+  nodeLocked: () => sql`license_type = 'node-locked'`,
+  fromId: (id: Values) => sql`id >= ${id()}`,
+  beforeId: (id: Values) => sql`id < ${id()}`,
+  expiresFrom: (end: Values) => sql`expires_at >= ${end()}`,
+  expiresBefore: (end: Values) => sql`expires_at < ${end()}`,
+  text: isFoundBy,
+  metadata0: metadata,
+  metadata1: metadata,
+  metadata2: metadata,
+  metadata3: metadata,
+  metadata4: metadata,
+};
+
+const lists = listsOf(licenses, {
+  scope: ['accountId'],
+  order: 'id',
+  descending: true,
+  conditions,
+  sorted: {
+    expiring: 'expirationDate',
+    expired: 'expirationDate',
+    expiresFrom: 'expirationDate',
+    expiresBefore: 'expirationDate',
+    text: null,
+  },
+});
+
+const productOfKey = statement<{ accountId: AccountId; key: LicenseKey }>()((db, $) =>
+  db.selectFrom('licenses').select('product_id').where('account_id', '=', $.accountId).where('license_key', '=', $.key),
+);
+
+const productOfReference = statement<{ accountId: AccountId; reference: string }>()((db, $) =>
+  db
+    .selectFrom('licenses')
+    .select('product_id')
+    .where('account_id', '=', $.accountId)
+    .where('reference', '=', $.reference),
+);
+
+/** Lists of the keys of accounts, newest first. */
+export const keyListRepository = (db: Connection) => ({
+  /** The keys of a page. */
+  async page(accountId: AccountId, { productIds, ...filters }: KeyFilters, page: Page): Promise<License[]> {
+    const values = toSql(filters);
+    if (productIds === null) return (await lists.page(db, { accountId }, page, values)).map(toLicense);
+    const { offset = 0, limit, after } = page;
+    // The lists of single products are in order already, each in its index; so the first rows of all are among theirs.
+    const found: License[] = [];
+    for (const product of productIds) {
+      const part = productIds.length === 1 ? page : { after, limit: offset + limit };
+      found.push(...(await lists.page(db, { accountId }, part, { ...values, product })).map(toLicense));
+    }
+    if (productIds.length === 1) return found;
+    return found.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(offset, offset + limit);
+  },
+
+  /** The product of a key, or without it of a reference; null when there is no such key. */
+  async productOf(
+    accountId: AccountId,
+    { licenseKey: key, reference }: { readonly licenseKey: LicenseKey | undefined; readonly reference: string },
+  ): Promise<ProductId | null> {
+    const row = await (key === undefined
+      ? db.first(productOfReference, { accountId, reference })
+      : db.first(productOfKey, { accountId, key }));
+    return row?.product_id ?? null;
+  },
+
+  /** How many keys there are on all pages. */
+  async count(accountId: AccountId, { productIds, ...filters }: KeyFilters): Promise<number> {
+    const values = toSql(filters);
+    if (productIds === null) return count(db, accountId, values);
+    let total = 0;
+    for (const product of productIds) total += await count(db, accountId, { ...values, product });
+    return total;
+  },
+});
+
+type ListFilters = Filters<keyof typeof conditions>;
+
+/** Counts by what indexes hold: most keys are active, paid and node-locked, so the others are counted and taken off. */
+async function count(db: Connection, accountId: AccountId, filters: ListFilters): Promise<number> {
+  const { active, paid, nodeLocked, ...rest } = filters;
+  if (active !== undefined) {
+    const others = { ...rest, paid, nodeLocked };
+    const [all, blocked, expired] = [others, { ...others, blocked: 1 }, { ...others, expired: active }];
+    return (
+      (await count(db, accountId, all)) - (await count(db, accountId, blocked)) - (await count(db, accountId, expired))
+    );
+  }
+  if (paid !== undefined) {
+    const others = { ...rest, nodeLocked };
+    return (await count(db, accountId, others)) - (await count(db, accountId, { ...others, trial: 1 }));
+  }
+  if (nodeLocked !== undefined) {
+    return (await count(db, accountId, rest)) - (await count(db, accountId, { ...rest, floating: 1 }));
+  }
+  return lists.count(db, { accountId }, rest);
+}
+
+function toSql({
+  status,
+  trial,
+  licenseType,
+  text,
+  metadata: entries = [],
+  ...filters
+}: Omit<KeyFilters, 'productIds'>): ListFilters {
+  const { customerId: customer, fromId, beforeId, expiresFrom, expiresBefore } = filters;
+  return {
+    customer,
+    fromId,
+    beforeId,
+    expiresFrom,
+    expiresBefore,
+    ...(status && { [status.is]: status.is === 'expiring' ? [status.now, status.until] : status.now }),
+    ...(trial !== undefined && { [trial ? 'trial' : 'paid']: 1 }),
+    ...(licenseType && { [licenseType === 'floating' ? 'floating' : 'nodeLocked']: 1 }),
+    text: text && textValues(text),
+    ...Object.fromEntries(entries.map((entry, at) => [`metadata${at}`, entry])),
+  };
+}
+
+/** The end of a key that an index holds, and that a masked key of any format shows. */
+const TAIL_LENGTH = 4;
+
+/** A whole key, the end of one, or the start of a word of what belongs to a key. */
+function isFoundBy(value: Values) {
+  const [account, key, tail, end, length, from, before] = [value.scope('accountId'), ...[0, 1, 2, 3, 4, 5].map(value)];
+  const phrase = sql`p.account_id = ${account} and p.phrase >= ${from} and p.phrase < ${before}`;
+  return sql`id in (
+    select id from licenses where account_id = ${account} and license_key = ${key}
+    union all
+    select id from licenses where account_id = ${account}
+      and lower(substr(license_key, length(license_key) - 3)) = ${tail}
+      and lower(substr(license_key, length(license_key) - ${length} + 1)) = ${end}
+    union all
+    select p.owner_id from search_phrases as p where ${phrase} and p.kind <> 'customer'
+    union all
+    select l.id from search_phrases as p join licenses as l on l.account_id = p.account_id and l.customer_id = p.owner_id
+      where ${phrase} and p.kind = 'customer'
+  )`;
+}
+
+/** The values of that condition. What has no end of a key, or no word, finds none. */
+function textValues({ text, key }: { readonly text: string; readonly key: string }) {
+  const end = text.toLowerCase();
+  const length = Array.from(end).length;
+  const tail = length < TAIL_LENGTH ? '' : Array.from(end).slice(-TAIL_LENGTH).join('');
+  return [key, tail, end, length, ...(phraseRange(text) ?? ['', ''])];
+}

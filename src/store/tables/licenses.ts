@@ -1,0 +1,39 @@
+import type { Duration } from '../../contract/fields.ts';
+import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { Features, License } from '../../domain/license.ts';
+import { flag, integer, json, optional, readerOf, type Table, text } from '../table.ts';
+
+export const licenseColumns = {
+  accountId: text<AccountId>()('account_id'),
+  id: text()('id'),
+  productId: text<ProductId>()('product_id'),
+  key: text<LicenseKey>()('license_key'),
+  reference: optional(text()('reference')),
+  customerId: optional(text()('customer_id')),
+  maxActivations: optional(integer()('max_activations')),
+  /** Always the number of rows in `devices`: both change in one transaction. */
+  activations: integer()('activations'),
+  expirationDate: optional(text<Instant>()('expires_at')),
+  expiresAfter: optional(json<Duration>()('expires_after')),
+  gracePeriod: optional(json<Duration>()('grace_period')),
+  features: json<Features>()('features'),
+  metadata: json<License['metadata']>()('metadata'),
+  isTrial: flag()('is_trial'),
+  allowedHosts: optional(json<readonly string[]>()('allowed_hosts')),
+  licenseType: text<License['licenseType']>()('license_type'),
+  maxConcurrentSessions: optional(integer()('max_sessions')),
+  heartbeatInterval: integer()('heartbeat_seconds'),
+  sessionLeaseDuration: integer()('lease_seconds'),
+  customerCanSelfReset: flag()('customer_can_self_reset'),
+  vendorDisabled: flag()('vendor_disabled'),
+  versionId: optional(text()('version_id')),
+  createdAt: text<Instant>()('created_at'),
+  updatedAt: text<Instant>()('updated_at'),
+};
+
+/** The table of licences. */
+export const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: licenseColumns };
+
+/** Reads a row of that table. */
+export const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
+  readerOf(licenses);

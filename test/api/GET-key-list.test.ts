@@ -1,0 +1,362 @@
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { scenarios } from '../support/scenario.ts';
+import { createWorld, type Parsed, type World } from '../support/world.ts';
+
+/** Keys by what they are, oldest first, two days between them; `editor` and `viewer` are products. */
+interface Shop {
+  readonly editor: string;
+  readonly viewer: string;
+  readonly ada: string;
+  readonly keys: Readonly<Record<Name, string>>;
+}
+
+const names = ['plain', 'full', 'floating', 'ended', 'blocked', 'viewed'] as const;
+type Name = (typeof names)[number];
+
+const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T10:00:00.000Z`;
+
+/** When the lists are asked for. */
+const NOW = day(20);
+
+async function openShop(world: World): Promise<Shop> {
+  world.setNow(day(1));
+  const editor = (await world.product('Editor')).id;
+  const viewer = (await world.product('Viewer')).id;
+  const ada = (await world.customer({ name: 'Ada Engines Ltd', email: 'it@ada.example' })).id;
+  const keys: Record<string, string> = {};
+  const add = async (name: Name, at: number, body: object) => {
+    world.setNow(day(at));
+    keys[name] = await world.key({ productId: editor, expiryDate: null, ...body });
+  };
+  await add('plain', 1, { customerId: ada, metadata: { plan: 'pro', order: 'A-1' } });
+  await add('full', 3, { usesPerKey: '1', metadata: { is_trial: true, plan: 'pro', order: 'A-2' } });
+  await world.activate({ productId: editor, licenseKey: keys.full ?? '' }, 'build-server-7');
+  await add('floating', 5, { licenseType: 'floating', expiryDate: '2026-12-10T10:00:00Z' });
+  await add('ended', 7, { expiryDate: day(10), metadata: { seats: 5 } });
+  await add('blocked', 9, { expiryDate: day(10) });
+  await world.sql(`update licenses set vendor_disabled = 1 where license_key = '${keys.blocked}'`);
+  await add('viewed', 11, { productId: viewer, usesPerKey: '3' });
+  await world.activate({ productId: viewer, licenseKey: keys.viewed ?? '' }, 'laptop');
+  const all = Object.fromEntries(names.map((name) => [name, keys[name] ?? '']));
+  return { editor, viewer, ada, keys: all as Shop['keys'] };
+}
+
+/** What a list of these keys answers, as far as the keys name it. */
+const shows =
+  (...expected: readonly Name[]) =>
+  ({ keys }: Shop) => ({
+    data: expected.map((name) => expect.objectContaining({ key: keys[name] })),
+    meta: { total: expected.length, page: 1, limit: 100, totalPages: expected.length === 0 ? 0 : 1 },
+    code: 0,
+  });
+
+const missing = { status: 400, code: 1, message: 'Missing required params' };
+
+/** What is asked, with what is asked it of; newest first. */
+const filters: readonly (readonly [
+  query: Record<string, string> | ((shop: Shop) => Record<string, string>),
+  Name[],
+])[] = [
+  [{}, ['viewed', 'blocked', 'ended', 'floating', 'full', 'plain']],
+  [({ viewer }) => ({ productId: viewer }), ['viewed']],
+  [{ productId: 'prod_00000000000000000000000000' }, []],
+  [({ ada }) => ({ customerId: ada }), ['plain']],
+  [{ status: 'active' }, ['viewed', 'floating', 'full', 'plain']],
+  [{ status: 'unused' }, ['floating', 'plain']],
+  [{ status: 'full' }, ['full']],
+  [{ status: 'expiring' }, ['floating']],
+  [{ status: 'expiring', within: 'P20D' }, ['floating']],
+  [{ status: 'expiring', within: 'P19D' }, []],
+  [{ status: 'expired' }, ['ended']],
+  [{ status: 'blocked' }, ['blocked']],
+  [{ trial: 'true' }, ['full']],
+  [{ trial: 'false' }, ['viewed', 'blocked', 'ended', 'floating', 'plain']],
+  [{ licenseType: 'floating' }, ['floating']],
+  [{ licenseType: 'node-locked', trial: 'false', status: 'active' }, ['viewed', 'plain']],
+  [{ createdAfter: day(7) }, ['viewed', 'blocked', 'ended']],
+  [{ createdBefore: day(7) }, ['floating', 'full', 'plain']],
+  [{ createdAfter: '1960-01-01T00:00:00Z', createdBefore: '2026-11-03T10:00:00.001Z' }, ['full', 'plain']],
+  [{ createdBefore: '1960-01-01T00:00:00Z' }, []],
+  [{ expiresAfter: day(10) }, ['blocked', 'ended', 'floating']],
+  [{ expiresBefore: day(10) }, []],
+  [{ expiresBefore: '2026-11-10T10:00:00.001Z' }, ['blocked', 'ended']],
+  [({ keys }) => ({ text: keys.ended }), ['ended']],
+  [({ keys }) => ({ text: keys.ended.toLowerCase() }), ['ended']],
+  [({ keys }) => ({ text: keys.ended.slice(-5).toLowerCase() }), ['ended']],
+  [({ keys }) => ({ text: keys.ended.slice(-3) }), []],
+  [{ text: 'ENG' }, ['plain']],
+  [{ text: 'engines lt' }, ['plain']],
+  [{ text: 'ngines' }, []],
+  [{ text: 'ada ltd' }, []],
+  [{ text: 'it@ada.ex' }, ['plain']],
+  [{ text: 'Server' }, ['full']],
+  [{ text: 'build-server' }, ['full']],
+  [{ text: 'lap' }, ['viewed']],
+  [{ text: '%' }, []],
+  [{ 'metadata.plan': 'pro' }, ['full', 'plain']],
+  [{ 'metadata.plan': 'pro', 'metadata.order': 'A-2' }, ['full']],
+  [{ 'metadata.plan': 'pro', text: 'eng' }, ['plain']],
+  [{ 'metadata.plan': 'pro', status: 'full' }, ['full']],
+  [{ 'metadata.seats': '5' }, ['ended']],
+  [{ 'metadata.plan': 'Pro' }, []],
+  [{ metadata: 'x', colour: 'blue', status: 'full' }, ['full']],
+  [({ editor }) => ({ productId: editor, status: 'expired' }), ['ended']],
+];
+
+const refused: readonly Record<string, string>[] = [
+  { productId: 'short' },
+  { customerId: '' },
+  { status: 'disabled' },
+  { within: 'P30D' },
+  { status: 'full', within: 'P30D' },
+  { status: 'expiring', within: '30d' },
+  { status: 'expiring', within: 'PT0S' },
+  { trial: '1' },
+  { licenseType: 'perpetual' },
+  { createdAfter: '2026-11-01' },
+  { createdBefore: 'now' },
+  { expiresAfter: '' },
+  { expiresBefore: '2026-13-01T00:00:00Z' },
+  { text: '' },
+  { text: 't'.repeat(257) },
+  { page: '0' },
+  { limit: '1001' },
+  { cursor: 'x' },
+  { cursor: '', page: '1' },
+  { 'metadata.': 'x' },
+  { [`metadata.${'n'.repeat(65)}`]: 'x' },
+  { 'metadata.a': 'v'.repeat(501) },
+  Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`metadata.m${at}`, 'x'])),
+];
+
+scenarios<Shop>('keys.list', openShop, [
+  ...filters.map(([query, expected]) => ({
+    name: `finds ${expected.join() || 'nothing'} by ${typeof query === 'function' ? query.toString().slice(0, 60) : JSON.stringify(query)}`,
+    as: 'admin' as const,
+    at: NOW,
+    request: (shop: Shop) => ({ query: typeof query === 'function' ? query(shop) : query }),
+    expect: { status: 200, body: shows(...expected) },
+  })),
+  ...refused.map((query) => ({
+    name: `refuses ${JSON.stringify(query).slice(0, 80)}`,
+    as: 'admin' as const,
+    request: { query },
+    expect: missing,
+  })),
+  {
+    name: 'shows a licence without its devices, with its customer',
+    as: 'admin',
+    at: NOW,
+    request: ({ keys }) => ({ query: { text: keys.plain } }),
+    expect: {
+      status: 200,
+      body: ({ editor, ada, keys }: Shop) => ({
+        data: [
+          {
+            id: expect.stringMatching(/^lic_/),
+            key: keys.plain,
+            productId: editor,
+            customerId: ada,
+            maxActivations: null,
+            activations: 0,
+            activated: false,
+            expirationDate: null,
+            metadata: { features: {}, is_trial: false, plan: 'pro', order: 'A-1' },
+            allowedHosts: null,
+            licenseType: 'node-locked',
+            maxConcurrentSessions: null,
+            heartbeatInterval: 300,
+            sessionLeaseDuration: 900,
+            customerCanSelfReset: false,
+            vendorDisabled: false,
+            versionId: null,
+            version: null,
+            createdAt: day(1),
+            updatedAt: day(1),
+          },
+        ],
+        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+        code: 0,
+      }),
+    },
+  },
+  {
+    name: 'gives one page, and says where it stands',
+    as: 'admin',
+    at: NOW,
+    request: { query: { page: '2', limit: '2' } },
+    expect: {
+      status: 200,
+      body: ({ keys }: Shop) => ({
+        data: [expect.objectContaining({ key: keys.ended }), expect.objectContaining({ key: keys.floating })],
+        meta: { total: 6, page: 2, limit: 2, totalPages: 3 },
+        code: 0,
+      }),
+    },
+  },
+  {
+    name: 'masks keys for a caller that may only read',
+    as: 'read-only',
+    at: NOW,
+    request: { query: { status: 'full' } },
+    expect: {
+      status: 200,
+      body: ({ keys }: Shop) => ({
+        data: [expect.objectContaining({ key: `*****-*****-*****-*****-${keys.full.slice(-5)}`, activations: 1 })],
+        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+        code: 0,
+      }),
+    },
+    absent: ({ keys }) => Object.values(keys),
+  },
+  {
+    name: 'shows whole keys to a token that may reveal them',
+    as: { scopes: ['license:read', 'license:reveal'] },
+    at: NOW,
+    request: { query: { status: 'full' } },
+    expect: { status: 200, body: shows('full') },
+  },
+  {
+    name: 'lists only keys of the product that the token is for',
+    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
+    at: NOW,
+    request: {},
+    expect: {
+      status: 200,
+      body: ({ viewer }: Shop) => ({
+        data: [expect.objectContaining({ productId: viewer })],
+        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+        code: 0,
+      }),
+    },
+  },
+  {
+    name: 'lists the keys of all products that the token is for as one list',
+    as: ({ editor, viewer }) => ({ scopes: ['license:read', 'license:reveal'], productIds: [editor, viewer] }),
+    at: NOW,
+    request: { query: { page: '2', limit: '2' } },
+    expect: {
+      status: 200,
+      body: ({ keys }: Shop) => ({
+        data: [expect.objectContaining({ key: keys.ended }), expect.objectContaining({ key: keys.floating })],
+        meta: { total: 6, page: 2, limit: 2, totalPages: 3 },
+        code: 0,
+      }),
+    },
+  },
+  {
+    name: 'lists nothing of a product that the token is not for, as of one that does not exist',
+    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
+    at: NOW,
+    request: ({ editor }) => ({ query: { productId: editor } }),
+    expect: { status: 200, body: shows() },
+  },
+  {
+    name: 'lists nothing of another account',
+    as: 'other admin',
+    at: NOW,
+    request: ({ keys }) => ({ query: { text: keys.plain } }),
+    expect: { status: 200, body: shows() },
+  },
+  {
+    name: 'refuses a caller without a token',
+    as: 'nobody',
+    request: {},
+    expect: { status: 401, code: 1, message: 'Invalid access token' },
+  },
+  {
+    name: 'refuses a token that is shipped inside an application',
+    as: 'client',
+    request: {},
+    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
+  },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('licenses'),
+    as: 'admin',
+    request: {},
+    expect: { status: 500, code: 1, message: 'Server error' },
+  },
+]);
+
+describe.each(engines)('what keys are found by, on $name', (engine) => {
+  const find = async (world: World, query: Record<string, string>): Promise<string[]> => {
+    const { body } = await world.call('admin', 'GET', `/key/list?${new URLSearchParams(query)}`);
+    return body.data.map(({ key }: Parsed) => key);
+  };
+
+  it('follows the name and the address of a customer, and its removal', async () => {
+    await using world = await createWorld({ engine });
+    const { ada, keys } = await openShop(world);
+    const put = (body: object) => world.call('admin', 'PUT', `/customer/by-id?customerId=${ada}`, body);
+    await put({ name: 'Babbage & Co' });
+    expect(await find(world, { text: 'engines' })).toEqual([]);
+    expect(await find(world, { text: 'babb' })).toEqual([keys.plain]);
+    expect(await find(world, { text: 'it@ada' })).toEqual([keys.plain]);
+    await put({ email: null });
+    expect(await find(world, { text: 'it@ada' })).toEqual([]);
+    await world.call('admin', 'DELETE', `/customer/by-id?customerId=${ada}`);
+    expect(await find(world, { text: 'babb' })).toEqual([]);
+    expect((await world.contents()).search_phrases?.filter(({ kind }) => kind === 'customer')).toEqual([]);
+  });
+
+  it('follows devices as they come and go', async () => {
+    await using world = await createWorld({ engine });
+    const { viewer, keys } = await openShop(world);
+    const address = { productId: viewer, licenseKey: keys.viewed };
+    await world.activate(address, 'workstation-9', 'workstation-10');
+    expect(await find(world, { text: 'workstation' })).toEqual([keys.viewed]);
+    await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'workstation-9' });
+    expect(await find(world, { text: 'workstation 9' })).toEqual([]);
+    expect(await find(world, { text: 'workstation' })).toEqual([keys.viewed]);
+    await world.call('admin', 'POST', '/deactivate-key', address);
+    expect(await find(world, { text: 'workstation' })).toEqual([]);
+    expect(await find(world, { text: 'laptop' })).toEqual([]);
+  });
+});
+
+describe.each(engines)('a walk through a list of keys on $name', (engine) => {
+  it('gives each key once that is there all the time, while others come and go', async () => {
+    await using world = await createWorld({ engine });
+    const product = (await world.product()).id;
+    const created: string[] = [];
+    const add = async (at: number) => {
+      world.setNow(new Date(Date.parse(day(1)) + at * 1_000).toISOString());
+      created.push(await world.key({ productId: product }));
+    };
+    for (let at = 0; at < 25; at += 1) await add(at);
+
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    for (let part = 0; cursor !== null; part += 1) {
+      const query = new URLSearchParams({ cursor, limit: '4', productId: product });
+      const { body } = await world.call('admin', 'GET', `/key/list?${query}`);
+      seen.push(...body.data.map(({ key }: Parsed) => key));
+      expect(body.meta).toEqual({ limit: 4, next: body.meta.next });
+      cursor = body.meta.next;
+      // One that was seen, one that was not, and a new one.
+      await world.sql(`delete from licenses where license_key in ('${seen[part * 3]}', '${created[part]}')`);
+      await add(100 + part);
+    }
+
+    const removed = created.slice(0, 25).filter((key) => !seen.includes(key));
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toEqual(
+      created
+        .slice(0, 25)
+        .filter((key) => !removed.includes(key))
+        .reverse(),
+    );
+    expect(removed).toEqual(created.slice(0, removed.length));
+  });
+
+  it('ends with a part that is full to its last place', async () => {
+    await using world = await createWorld({ engine });
+    const product = (await world.product()).id;
+    for (let count = 0; count < 4; count += 1) await world.key({ productId: product });
+    const first = await world.call('admin', 'GET', '/key/list?cursor=&limit=2');
+    const second = await world.call('admin', 'GET', `/key/list?limit=2&cursor=${first.body.meta.next}`);
+    expect([first.body.data.length, second.body.data.length, second.body.meta.next]).toEqual([2, 2, null]);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { scenarios } from '../support/scenario.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+interface Shop {
+  readonly editor: string;
+  readonly viewer: string;
+}
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const none = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
+
+/** Mondays, the last one that of the week that is not over. */
+const mondays = [
+  ...['2026-08-31', '2026-09-07', '2026-09-14', '2026-09-21', '2026-09-28', '2026-10-05'],
+  ...['2026-10-12', '2026-10-19', '2026-10-26', '2026-11-02', '2026-11-09', '2026-11-16'],
+];
+
+const perWeek = (counts: Readonly<Record<string, number>> = {}) =>
+  mondays.map((week) => ({ week, count: counts[week] ?? 0 }));
+
+const empty = {
+  keys: none,
+  products: [],
+  devices: 0,
+  sessions: 0,
+  customers: 0,
+  issuedPerWeek: perWeek(),
+  activatedPerWeek: perWeek(),
+  fullest: [],
+  nextToExpire: [],
+};
+
+/** Two products: keys of all kinds, a pool of five with three devices, a session, a customer. */
+async function openShop(world: World): Promise<Shop> {
+  world.setNow('2026-08-30T23:59:59.999Z');
+  const editor = (await world.product('Editor')).id;
+  const viewer = (await world.product('Viewer')).id;
+  await world.key({ productId: editor, expiryDate: '2026-11-01T00:00:00Z' });
+  world.setNow('2026-08-31T00:00:00.000Z');
+  const pool = await world.key({ productId: editor, usesPerKey: '5', expiryDate: '2027-01-01T00:00:00Z' });
+  await world.key({ productId: editor, expiryDate: null });
+  await world.sql(`update licenses set vendor_disabled = 1 where expires_at is null`);
+  world.setNow('2026-11-15T23:59:59.000Z');
+  await world.activate({ productId: editor, licenseKey: pool }, 'one', 'two', 'three');
+  world.setNow('2026-11-16T00:00:00.000Z');
+  await world.customer();
+  const single = await world.key({ productId: viewer, usesPerKey: '1', metadata: { is_trial: true } });
+  await world.activate({ productId: viewer, licenseKey: single }, 'one');
+  world.setNow(NOW);
+  const floating = await world.key({ productId: viewer, licenseType: 'floating', expiryDate: null });
+  await world.call('admin', 'POST', '/key/checkout', { productId: viewer, licenseKey: floating });
+  return { editor, viewer };
+}
+
+const ofEditor = { ...none, total: 3, active: 1, expired: 1, blocked: 1 };
+const ofViewer = { ...none, total: 2, active: 2, unused: 1, full: 1, expiring: 1, trial: 1 };
+const all = { total: 5, active: 3, unused: 1, full: 1, expiring: 1, expired: 1, blocked: 1, trial: 1 };
+
+const pool = expect.objectContaining({ activations: 3, maxActivations: 5 });
+const single = expect.objectContaining({ activations: 1, maxActivations: 1 });
+
+const viewerOnly = {
+  status: 200,
+  body: ({ viewer }: Shop) => ({
+    data: {
+      ...empty,
+      keys: ofViewer,
+      products: [{ productId: viewer, ...ofViewer }],
+      devices: 1,
+      sessions: 1,
+      customers: null,
+      issuedPerWeek: perWeek({ '2026-11-16': 2 }),
+      activatedPerWeek: perWeek({ '2026-11-16': 1 }),
+      nextToExpire: [single],
+    },
+    code: 0,
+  }),
+};
+
+const everything = {
+  status: 200,
+  body: ({ editor, viewer }: Shop) => ({
+    data: {
+      keys: all,
+      products: expect.toSatisfy((products: object[]) => {
+        const expected = [
+          { productId: editor, ...ofEditor },
+          { productId: viewer, ...ofViewer },
+        ].sort((one, other) => (one.productId < other.productId ? -1 : 1));
+        expect(products).toEqual(expected);
+        return true;
+      }),
+      devices: 4,
+      sessions: 1,
+      customers: 1,
+      issuedPerWeek: perWeek({ '2026-08-31': 2, '2026-11-16': 2 }),
+      activatedPerWeek: perWeek({ '2026-11-09': 3, '2026-11-16': 1 }),
+      fullest: [pool],
+      nextToExpire: [single, pool],
+    },
+    code: 0,
+  }),
+};
+
+scenarios<Shop>('stats.get', openShop, [
+  {
+    name: 'counts nothing where there is nothing',
+    as: 'other admin',
+    request: {},
+    expect: { status: 200, body: { data: empty, code: 0 } },
+  },
+  {
+    name: 'counts keys by product and status, devices, sessions and customers',
+    as: 'admin',
+    request: {},
+    expect: everything,
+  },
+  {
+    name: 'counts one product',
+    as: 'admin',
+    request: ({ viewer }) => ({ query: { productId: viewer } }),
+    expect: viewerOnly,
+  },
+  {
+    name: 'counts only the product that the token is for',
+    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
+    request: {},
+    expect: viewerOnly,
+    absent: ({ editor }) => [editor],
+  },
+  {
+    name: 'counts the products that the token is for as one',
+    as: ({ editor, viewer }) => ({ kind: 'read-only', productIds: [editor, viewer] }),
+    request: {},
+    expect: {
+      status: 200,
+      body: (shop: Shop) => ({ data: { ...everything.body(shop).data, customers: null }, code: 0 }),
+    },
+  },
+  {
+    name: 'counts nothing of a product that the token is not for',
+    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
+    request: ({ editor }) => ({ query: { productId: editor } }),
+    expect: { status: 200, body: { data: { ...empty, customers: null }, code: 0 } },
+  },
+  {
+    name: 'refuses what is no product',
+    as: 'admin',
+    request: { query: { productId: 'x' } },
+    expect: { status: 400, code: 1, message: 'Missing required params' },
+  },
+  {
+    name: 'refuses a caller without a token',
+    as: 'nobody',
+    request: {},
+    expect: { status: 401, code: 1, message: 'Invalid access token' },
+  },
+  {
+    name: 'refuses a token that is shipped inside an application',
+    as: 'client',
+    request: {},
+    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
+  },
+  {
+    name: 'answers a server error when the database fails',
+    given: (world) => world.breakTable('devices'),
+    as: 'admin',
+    request: {},
+    expect: { status: 500, code: 1, message: 'Server error' },
+  },
+]);
+
+describe.each(engines)('the numbers of many keys on $name', (engine) => {
+  it('count each key once, over the batches that are read', async () => {
+    await using world = await createWorld({ engine });
+    const productId = (await world.product()).id;
+    const key = await world.key({ productId });
+    await world.sql(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 12000)
+       insert into licenses (account_id, id, product_id, license_key, activations, features, is_trial, license_type,
+         heartbeat_seconds, lease_seconds, customer_can_self_reset, vendor_disabled, created_at, updated_at)
+       select account_id, id || i, product_id, license_key || i, 0, '{}', i % 2, license_type, 300, 900, 0, 0,
+         created_at, updated_at from n, licenses where license_key = '${key}'`,
+    );
+    const { body } = await world.call('admin', 'GET', '/stats');
+    expect(body.data.keys).toEqual({
+      ...none,
+      total: 12_001,
+      active: 12_001,
+      unused: 12_001,
+      expiring: 1,
+      trial: 6_000,
+    });
+  });
+});

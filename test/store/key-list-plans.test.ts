@@ -1,0 +1,137 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import type { Connection } from '../../src/store/engine/driver.ts';
+import type { SqlValue } from '../../src/store/engine/statement.ts';
+import type { Tables } from '../../src/store/schema.ts';
+import { openDatabase } from '../../src/store/store.ts';
+import { type KeyFilters, keyListRepository } from '../../src/store/tables/key-lists.ts';
+import { engines } from '../support/engines.ts';
+import { accountId, stock } from '../support/shelf.ts';
+
+const now = '2026-11-21T10:00:00.000Z' as Instant;
+const later = '2026-12-21T10:00:00.000Z' as Instant;
+const status = (is: NonNullable<KeyFilters['status']>['is']) => ({ status: { is, now, until: later } });
+
+const inListOrder = /licenses_pk|sqlite_autoindex_licenses_1/;
+
+/** Each filter alone, with the index that finds its first page. */
+const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegExp][] = [
+  ['nothing', {}, inListOrder],
+  ['productId', { productIds: ['prod_0000000000000000000003'] }, /licenses_by_product/],
+  ['customerId', { customerId: 'cus_7' }, /licenses_by_customer/],
+  ['status active', status('active'), inListOrder],
+  ['status unused', status('unused'), /licenses_unused/],
+  ['status full', status('full'), /licenses_full/],
+  ['status expiring', status('expiring'), /licenses_by_end/],
+  ['status expired', status('expired'), /licenses_by_end/],
+  ['status blocked', status('blocked'), /licenses_blocked/],
+  ['trial', { trial: true }, /licenses_trial/],
+  ['no trial', { trial: false }, inListOrder],
+  ['floating', { licenseType: 'floating' }, /licenses_floating/],
+  ['node-locked', { licenseType: 'node-locked' }, inListOrder],
+  ['createdAfter', { fromId: 'lic_00000000000000000000019000' }, inListOrder],
+  ['createdBefore', { beforeId: 'lic_00000000000000000000001000' }, inListOrder],
+  ['expiresAfter', { expiresFrom: now }, /licenses_by_end/],
+  ['expiresBefore', { expiresBefore: now }, /licenses_by_end/],
+  ['text', { text: { text: 'engines', key: 'engines' } }, /search_phrases_pk|sqlite_autoindex_search_phrases_1/],
+  ['metadata', { metadata: [['plan', 'pro']] }, /license_metadata_pk|sqlite_autoindex_license_metadata_1/],
+];
+
+/** A scan of a whole table, as each engine calls it; SQLite also scans what a query has found. */
+const fullScan = /Seq Scan on|SCAN (licenses|search_phrases|license_metadata|p|l)\b(?! USING)/;
+
+describe.each(engines)('the plan of a list of keys on $name', (engine) => {
+  it('finds the first page, and the next, by an index, whatever the filter', async () => {
+    await using database = await engine.createDatabase();
+    const license = await stock(database.store);
+    await fill(database.query, license.id);
+    await database.store.close();
+    const { kysely, close, engine: dialect } = await openDatabase(database.location);
+    try {
+      // What the server does by itself, after a while.
+      if (dialect === 'PostgreSQL') await database.query('vacuum analyze');
+      for (const [name, filter, index] of filters) {
+        for (const after of [undefined, 'lic_00000000000000000000015000']) {
+          const plan = await planOf(kysely, dialect, { productIds: null, ...filter }, after);
+          expect(plan, `${name}\n${plan}`).toMatch(index);
+          expect(plan, `${name}\n${plan}`).not.toMatch(fullScan);
+        }
+      }
+    } finally {
+      await close();
+    }
+  });
+});
+
+/** Twenty thousand keys as a shop has them: few are blocked, floating or trials, half have ended. */
+async function fill(query: (sql: string) => Promise<unknown>, like: string): Promise<void> {
+  for (let product = 2; product <= 9; product += 1) {
+    await query(
+      `insert into products (account_id, id, name, active, created_at, updated_at)
+       select account_id, 'prod_000000000000000000000${product}', name, active, created_at, updated_at
+       from products where id = 'prod_0000000000000000000001'`,
+    );
+  }
+  await query(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 500)
+     insert into customers (account_id, id, name, email, email_key, search_text, active, created_at, updated_at)
+     select '${accountId}', 'cus_' || i, 'Ada', null, null, '', 1, '${now}', '${now}' from n`,
+  );
+  const columns = await columnsOf(query, like);
+  const values: Record<string, string> = {
+    id: `'lic_' || substr('00000000000000000000000000' || i, length('' || i) + 1)`,
+    product_id: `'prod_000000000000000000000' || (1 + i % 9)`,
+    license_key: `'KEY-' || substr('00000000000000000000000000' || i, length('' || i) + 1)`,
+    customer_id: `case when i % 3 = 0 then 'cus_' || (1 + i % 500) end`,
+    max_activations: `1 + i % 9`,
+    activations: `case when i % 50 = 0 then 1 + i % 9 when i % 40 = 0 then 0 else 1 end`,
+    expires_at: `case when i < 10000 then '2026-0' || (1 + i % 9) || '-01T00:00:00.000Z' else '2027-0' || (1 + i % 9) || '-01T00:00:00.000Z' end`,
+    is_trial: `case when i % 50 = 0 then 1 else 0 end`,
+    license_type: `case when i % 50 = 0 then 'floating' else 'node-locked' end`,
+    vendor_disabled: `case when i % 100 = 0 then 1 else 0 end`,
+  };
+  await query(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+     insert into licenses (${columns.join()})
+     select ${columns.map((column) => values[column] ?? `l.${column}`).join()} from n, licenses as l where l.id = '${like}'`,
+  );
+  await query(
+    `insert into license_metadata (account_id, name, value, license_id)
+     select account_id, 'plan', case when license_type = 'floating' then 'pro' else 'free' end, id from licenses`,
+  );
+  await query(
+    `insert into search_phrases (account_id, phrase, kind, owner_id, detail)
+     select account_id, 'host ' || id, 'device', id, 'host' from licenses`,
+  );
+}
+
+/** The columns of licences that every row has, whatever is added to them. */
+async function columnsOf(query: (sql: string) => Promise<unknown>, like: string): Promise<string[]> {
+  const [row] = (await query(`select * from licenses where id = '${like}'`)) as Record<string, unknown>[];
+  return Object.keys(row ?? {}).filter((column) => column !== 'reference');
+}
+
+/** What the engine says it will do for a page of the list. */
+async function planOf(
+  kysely: Kysely<Tables>,
+  dialect: string,
+  filters: KeyFilters,
+  after: string | undefined,
+): Promise<string> {
+  const plans: string[] = [];
+  const explain = async (text: string, values: readonly SqlValue[]) => {
+    const command = dialect === 'SQLite' ? `explain query plan ${text}` : `explain ${text}`;
+    const { rows } = await kysely.executeQuery<Record<string, unknown>>(CompiledQuery.raw(command, [...values]));
+    plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'));
+  };
+  const connection: Pick<Connection, 'all'> = {
+    all: async (statement, parameters) => {
+      const { sql, bind } = statement.compile(kysely);
+      await explain(sql, bind(parameters as Record<string, unknown>));
+      return [];
+    },
+  };
+  await keyListRepository(connection as Connection).page(accountId, filters, { after, limit: 100 });
+  return plans.join('\n');
+}

@@ -1,0 +1,14 @@
+import { DAWN, type World } from './world.ts';
+
+/** Gives a product the version ver_1. */
+export const addVersion = (world: World, productId: string): Promise<boolean> =>
+  world.store.transaction((rows) =>
+    rows.productVersions.insert({
+      accountId: world.accounts.acme,
+      id: 'ver_1',
+      productId,
+      version: '1.0',
+      description: null,
+      createdAt: DAWN,
+    }),
+  );
