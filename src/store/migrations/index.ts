@@ -27,7 +27,7 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0006-customer-search': { up: customerSearch },
   '0007-record': { up: record },
   '0008-terms': { up: terms },
-  '0010-license-files': { up: licenseFiles },
   '0009-search': { up: search },
+  '0010-license-files': { up: licenseFiles },
   '0011-sessions': { up: sessions },
 };
