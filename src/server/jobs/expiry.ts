@@ -79,12 +79,12 @@ export async function recordExpiries(
     account = await nextAccount(transaction, accountId);
   }
 
-  await repeat(async ({ sessions, licenseExpiries }) => {
+  await repeat(async ({ sessions, keys }) => {
     const lapsed = await sessions.removeLapsed(at, { most: MAX_SESSIONS });
     const happened: Happened[] = [];
     for (const session of lapsed) {
       const { accountId, licenseId } = session;
-      const license = await licenseExpiries.find(accountId, licenseId);
+      const license = await keys.findById(accountId, licenseId);
       if (license === null) throw new Error(`session ${session.id} has no licence`);
       happened.push({
         accountId,

@@ -48,10 +48,6 @@ const announce = (column: MarkColumn) =>
 const announceSoon = announce('soon_recorded_for');
 const announceExpired = announce('expired_recorded_for');
 
-const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
 /** The licences whose term ends. */
 export const licenseExpiryRepository = (db: Connection) => {
   const mark = async (step: typeof announceSoon, accountId: AccountId, until: Instant): Promise<License[]> => {
@@ -67,12 +63,6 @@ export const licenseExpiryRepository = (db: Connection) => {
 
     /** Whether so many marked licences may not have been all. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,
-
-    /** The licence with this id. */
-    async find(accountId: AccountId, id: string): Promise<License | null> {
-      const row = await db.first(find, { accountId, id });
-      return row === undefined ? null : toLicense(row);
-    },
   };
 };
 
