@@ -37,6 +37,7 @@ const jwk = {
 };
 
 const fingerprint = 'sha256:ab57eb2eb8788a0d6ad5bf1babc9898aa3d9a0da3f3d0b6c2b2f0d6b5e4c3a21';
+
 const version = {
   id: 'ver_01jd7q8k5m3wz0t7c2x9v4b6rn',
   version: '2.1',

@@ -162,6 +162,10 @@ scenarios<Shop>('keys.list', openShop, [
             activations: 0,
             activated: false,
             expirationDate: null,
+            reference: null,
+            expiresAfter: null,
+            gracePeriod: null,
+            graceUntil: null,
             metadata: { features: {}, is_trial: false, plan: 'pro', order: 'A-1' },
             allowedHosts: null,
             licenseType: 'node-locked',
@@ -299,6 +303,32 @@ describe.each(engines)('what keys are found by, on $name', (engine) => {
     await world.call('admin', 'DELETE', `/customer/by-id?customerId=${ada}`);
     expect(await find(world, { text: 'babb' })).toEqual([]);
     expect((await world.contents()).search_phrases?.filter(({ kind }) => kind === 'customer')).toEqual([]);
+  });
+
+  it('follows the reference and the metadata of a key, and its removal', async () => {
+    await using world = await createWorld({ engine });
+    const productId = (await world.product()).id;
+    const metadata = { plan: 'pro', seats: 5, old: true };
+    const licenseKey = await world.key({ productId, reference: 'Order-1042', metadata });
+    expect(await find(world, { text: 'order' })).toEqual([licenseKey]);
+    expect(await find(world, { text: '1042' })).toEqual([licenseKey]);
+    const changes = { plan: 'free', seats: '5', old: null };
+    await world.call('admin', 'PATCH', '/key', { productId, licenseKey, metadata: changes });
+    expect(await find(world, { 'metadata.plan': 'pro' })).toEqual([]);
+    expect(await find(world, { 'metadata.old': 'true' })).toEqual([]);
+    expect(await find(world, { 'metadata.plan': 'free', 'metadata.seats': '5' })).toEqual([licenseKey]);
+    await world.call('admin', 'DELETE', `/key?${new URLSearchParams({ productId, licenseKey })}`);
+    const { search_phrases, license_metadata } = await world.contents();
+    expect({ search_phrases, license_metadata }).toEqual({ search_phrases: [], license_metadata: [] });
+  });
+
+  it('follows a slot that is moved to another host', async () => {
+    await using world = await createWorld({ engine });
+    const { viewer, keys } = await openShop(world);
+    const move = { productId: viewer, licenseKey: keys.viewed, hostId: 'laptop', newHostId: 'desktop' };
+    expect((await world.call('admin', 'POST', '/key/rebind', move)).status).toBe(200);
+    expect(await find(world, { text: 'desk' })).toEqual([keys.viewed]);
+    expect(await find(world, { text: 'lap' })).toEqual([]);
   });
 
   it('follows devices as they come and go', async () => {

@@ -14,6 +14,7 @@ const idKinds: readonly (readonly IdKind[])[] = [
   ['productId', 'licenseKey'],
   ['customerId'],
   ['tokenId'],
+  ['versionId'],
   ['sessionId'],
   ['productId', 'licenseKey', 'sessionId'],
 ];

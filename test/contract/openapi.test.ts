@@ -264,7 +264,7 @@ describe('the envelope', () => {
     ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
   );
 
-  it('is that of the customer family on all but keys, sessions, versions, numbers, the record and the public ones', () => {
+  it('is that of the customer family on all but keys, sessions, versions, public ones and numbered lists', () => {
     const names = enveloped.map(({ name }) => name);
     const others = listEndpoints()
       .map(({ name }) => name)
