@@ -88,7 +88,10 @@ export const keys = {
         id: 'CreateKeyRequest',
         not: {
           anyOf: [
-            { required: ['expiresAfter', 'expiryDate'] },
+            {
+              properties: { expiresAfter: { type: 'string' }, expiryDate: {} },
+              required: ['expiresAfter', 'expiryDate'],
+            },
             {
               properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
               required: ['customerId', 'newCustomer'],

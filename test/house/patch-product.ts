@@ -56,7 +56,7 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
     file: 'src/service/products.ts',
     edits: [
       {
-        before: 'async function findProduct(',
+        before: '/** Renames a product, or makes it active or inactive. */',
         add: `/** Changes a product, unless it was changed after \`ifUpdatedAt\`. */
 export async function patchProduct(
   context: Context,
@@ -78,7 +78,7 @@ export async function patchProduct(
     file: 'src/server/http/routes.ts',
     edits: [
       { before: "updateProduct } from '../../service/products.ts'", add: 'patchProduct, ' },
-      { before: 'update: updateProduct }', add: 'patch: patchProduct, ' },
+      { before: 'update: updateProduct,', add: 'patch: patchProduct, ' },
     ],
     withoutIt: /src\/server\/http\/routes\.ts.+Property 'patch' is missing in type/,
   },

@@ -60,7 +60,7 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
   },
   {
     file: 'src/service/authorization.ts',
-    edits: [{ before: 'create: anyone, delete: anyone', add: 'export: anyone, ' }],
+    edits: [{ before: 'create: anyone, get: anyone', add: 'export: anyone, ' }],
   },
   {
     file: 'src/service/customers.ts',
@@ -82,8 +82,8 @@ export async function exportCustomers({
   {
     file: 'src/server/http/routes.ts',
     edits: [
-      { before: "listCustomers } from '../../service/customers.ts'", add: 'exportCustomers, ' },
-      { before: 'create: createCustomer, delete', add: 'export: exportCustomers, ' },
+      { before: "updateCustomer } from '../../service/customers.ts'", add: 'exportCustomers, ' },
+      { before: 'create: createCustomer,', add: 'export: exportCustomers, ' },
     ],
   },
 ];
