@@ -112,7 +112,14 @@ describe.each(engines)('authentication on $name', (engine) => {
       [
         ...(['keys.get', 'keys.list', 'keys.why', 'sessions.list'] as const),
         ...(['customers.list', 'customers.get', 'customers.keys', 'products.list', 'products.get'] as const),
-        ...(['tokens.self', 'signingKeys.list', 'stats.get'] as const),
+        ...([
+          'tokens.self',
+          'signingKeys.list',
+          'events.list',
+          'audit.list',
+          'audit.checkpoints',
+          'stats.get',
+        ] as const),
       ],
     ],
     [

@@ -25,7 +25,7 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['status full', status('full'), /licenses_full/],
   ['status expiring', status('expiring'), /licenses_by_end/],
   ['status expired', status('expired'), /licenses_by_end/],
-  ['status blocked', status('blocked'), /licenses_blocked/],
+  ['status blocked', status('blocked'), /licenses_(blocked|disabled)/],
   ['trial', { trial: true }, /licenses_trial/],
   ['no trial', { trial: false }, inListOrder],
   ['floating', { licenseType: 'floating' }, /licenses_floating/],
