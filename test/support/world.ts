@@ -280,12 +280,17 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 const isJson = ({ headers }: Response): boolean => /^application\/json\b/.test(headers.get('content-type') ?? '');
 
-/** Bytes that differ from call to call and are the same in every run. */
+/**
+ * Bytes that differ from call to call and are the same in every run. Ids that are made of them in one millisecond sort in
+ * the order in which they were made.
+ */
 function seededBytes(): (length: number) => Uint8Array {
   let calls = 0;
   return (outputLength) => {
     calls += 1;
-    return createHash('shake256', { outputLength }).update(String(calls)).digest();
+    const bytes = createHash('shake256', { outputLength }).update(String(calls)).digest();
+    if (outputLength === 10) bytes.set([(calls >> 14) & 0x0f, (calls >> 6) & 0xff, calls & 0x3f]);
+    return bytes;
   };
 }
 
