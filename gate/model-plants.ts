@@ -36,7 +36,13 @@ export const modelPlants: readonly Plant[] = [
   },
   {
     title: 'a licence that lasts a millisecond longer',
-    files: { 'src/domain/term.ts': swap('now < license.expirationDate', 'now <= license.expirationDate') },
+    files: { 'src/domain/term.ts': swap('now < expirationDate', 'now <= expirationDate') },
+    command: modelRun,
+    says,
+  },
+  {
+    title: 'a renewal that forgets the time that is left',
+    files: { 'src/service/key-changes.ts': swap('later: later(end, now)', 'later: now') },
     command: modelRun,
     says,
   },
