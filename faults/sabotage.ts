@@ -142,6 +142,8 @@ function countThenInsert(store: Store, countInside: boolean): Store {
     ...rows,
     keys: {
       ...rows.keys,
+      // The rules look at the slots too.
+      ...(!countInside && { findWithCustomer: store.repositories.keys.findWithCustomer }),
       takeSlot: async (license, now) => {
         const { accountId, productId, key, maxActivations } = license;
         const seen = countInside ? license : await store.repositories.keys.find(accountId, productId, key);
