@@ -120,19 +120,19 @@ export function query(text: string): Buffer {
 }
 
 /**
- * Follows the connection of the next transaction, and calls `act` before its N-th message of one side; `BEGIN` is the
- * first of the server's. Messages that end a turn are counted: queries and syncs of the server, ready-for-query of
- * PostgreSQL.
+ * Calls `act` before the N-th message of one side in each transaction that begins from now on, whoever's it is: those of
+ * the jobs run beside those of requests. `BEGIN` is the first of the server's. Messages that end a turn are counted:
+ * queries and syncs of the server, ready-for-query of PostgreSQL.
  */
 export function atTurn(from: Message['from'], turn: number, act: (link: Link) => void | Promise<void>): Rule {
-  let followed: Link | null = null;
-  let seen = 0;
+  const seen = new Map<Link, number>();
   const ends = from === 'server' ? ['Q', 'S'] : ['Z'];
   return async (message, link) => {
-    if (followed === null && message.from === 'server' && message.text === 'BEGIN') followed = link;
-    if (link !== followed || message.from !== from || !ends.includes(message.type)) return undefined;
-    seen += 1;
-    if (seen === turn) await act(link);
+    if (message.from === 'server' && message.text === 'BEGIN') seen.set(link, 0);
+    const before = seen.get(link);
+    if (before === undefined || message.from !== from || !ends.includes(message.type)) return undefined;
+    seen.set(link, before + 1);
+    if (before + 1 === turn) await act(link);
     return undefined;
   };
 }

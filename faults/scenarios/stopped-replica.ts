@@ -44,7 +44,9 @@ export const stoppedReplica: Scenario = {
           stopped = resolve;
         });
         const side = random.pick(['server', 'postgres'] as const);
+        const through = relay;
         relay.rule = atTurn(side, random.between(1, MOST_TURNS), () => {
+          through.rule = null;
           sleeper.signal('SIGSTOP');
           stopped();
         });
