@@ -1,4 +1,4 @@
-import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../src/contract/licenses.ts';
+import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../src/contract/keys/licenses.ts';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { License } from '../src/domain/license.ts';

@@ -18,7 +18,7 @@ const says = /^SQLite: \d+ sequences, seed \d+, .*FAILED$/m;
 export const modelPlants: readonly Plant[] = [
   {
     title: 'a slot that is not freed',
-    files: { 'src/store/tables/keys.ts': swap("l('activations', '-', $.count)", "l('activations', '-', 0)") },
+    files: { 'src/store/tables/keys/keys.ts': swap("l('activations', '-', $.count)", "l('activations', '-', 0)") },
     command: modelRun,
     says,
   },
@@ -42,7 +42,7 @@ export const modelPlants: readonly Plant[] = [
   },
   {
     title: 'a renewal that forgets the time that is left',
-    files: { 'src/service/key-changes.ts': swap('later: later(end, now)', 'later: now') },
+    files: { 'src/service/keys/changes.ts': swap('later: later(end, now)', 'later: now') },
     command: modelRun,
     says,
   },

@@ -1,3 +1,3 @@
-import { toOpenApi } from '../src/contract/openapi.ts';
+import { toOpenApi } from '../src/contract/openapi/openapi.ts';
 
 process.stdout.write(`${JSON.stringify(toOpenApi(), null, 2)}\n`);

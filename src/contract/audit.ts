@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { Actor, Members } from './events.ts';
-import { examples } from './examples.ts';
 import { feed, feedFields } from './feed.ts';
+import { examples } from './openapi/examples.ts';
 import { AccountId, Count, InstantText, ShownIp } from './scalars.ts';
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);

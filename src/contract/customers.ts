@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
 import { flagField, pageFields, SearchText } from './fields.ts';
+import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
 import { CustomerId, Email, Instant, InstantText, Name } from './scalars.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
-import { RevokedFile } from './license-files.ts';
-import { Device, licenseAddress, Warning } from './licenses.ts';
+import { RevokedFile } from './keys/license-files.ts';
+import { Device, licenseAddress, Warning } from './keys/licenses.ts';
+import { examples } from './openapi/examples.ts';
 import { bare, plain } from './reply.ts';
 import { Count, HostId, text } from './scalars.ts';
 

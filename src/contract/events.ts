@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
 import { feed, feedFields } from './feed.ts';
 import { listField } from './fields.ts';
+import { examples } from './openapi/examples.ts';
 import { Count, InstantText, ShownIp, text } from './scalars.ts';
 
 /** What subscribers of the service are told of. A type is never renamed. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { showAs } from './json-schema.ts';
+import { showAs } from './openapi/json-schema.ts';
 import { text } from './scalars.ts';
 
 /** An array of `min` to `max` items. It is measured before any item is checked, so that a long one costs nothing. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { atMost, countMembers, record } from './fields.ts';
-import { showAs } from './json-schema.ts';
-import { Feature, FreeMetadata, freeMetadataShown, isFree, METADATA_LIMITS, NewMetadata } from './licenses.ts';
+import { Feature, FreeMetadata, freeMetadataShown, isFree, METADATA_LIMITS, NewMetadata } from './keys/licenses.ts';
+import { showAs } from './openapi/json-schema.ts';
 import { text } from './scalars.ts';
 
 /** So many that all entries can be removed and as many added. */

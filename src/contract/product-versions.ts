@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
+import { examples } from './openapi/examples.ts';
 import { ProductVersion } from './products.ts';
 import { data } from './reply.ts';
 import { ProductId, text, VersionId, VersionName } from './scalars.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
 import { pageFields } from './fields.ts';
+import { examples } from './openapi/examples.ts';
 import { acted, actedList } from './reply.ts';
 import { IfUpdatedAt, InstantText, Name, ProductId } from './scalars.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
+import { examples } from './openapi/examples.ts';
 import { token } from './reply.ts';
 import { AccountId } from './scalars.ts';
 

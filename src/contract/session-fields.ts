@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { examples } from './examples.ts';
+import { examples } from './openapi/examples.ts';
 import { InstantText } from './scalars.ts';
 
 /** A session whose lease runs. Its secret is never shown again. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
 import { pageFields } from './fields.ts';
-import { licenseAddress, Warning } from './licenses.ts';
+import { licenseAddress, Warning } from './keys/licenses.ts';
+import { examples } from './openapi/examples.ts';
 import { bare, dataList, done } from './reply.ts';
 import { Count, HostId, InstantText, LicenseKey, ProductId, text } from './scalars.ts';
 import { Session } from './session-fields.ts';

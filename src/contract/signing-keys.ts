@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
 import { pageFields } from './fields.ts';
+import { examples } from './openapi/examples.ts';
 import { acted, actedList, plain } from './reply.ts';
 import { AccountId, InstantText } from './scalars.ts';
 

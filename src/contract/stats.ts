@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
-import { ListedLicense } from './key-lists.ts';
+import { ListedLicense } from './keys/lists.ts';
+import { examples } from './openapi/examples.ts';
 import { data } from './reply.ts';
 import { Count, ProductId } from './scalars.ts';
 

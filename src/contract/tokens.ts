@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
 import { flagField, list, pageFields } from './fields.ts';
+import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
 import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';

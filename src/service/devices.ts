@@ -9,7 +9,7 @@ import type { Device } from '../domain/license.ts';
 import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { findLicense, showDevice } from './keys.ts';
+import { findLicense, showDevice } from './keys/keys.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';

@@ -6,10 +6,10 @@ import { canonicalJson } from '../domain/canonical-json.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
-import type { AuditRecord } from '../store/tables/audit.ts';
-import type { EventRecord } from '../store/tables/events.ts';
-import type { OutboxRecord } from '../store/tables/outbox.ts';
-import type { RecordHead } from '../store/tables/record-heads.ts';
+import type { AuditRecord } from '../store/tables/record/audit.ts';
+import type { EventRecord } from '../store/tables/record/events.ts';
+import type { RecordHead } from '../store/tables/record/heads.ts';
+import type { OutboxRecord } from '../store/tables/record/outbox.ts';
 import type { SignerOf } from './context.ts';
 
 /** A row is signed once so many are behind the last checkpoint, */

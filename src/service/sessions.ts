@@ -8,7 +8,7 @@ import { endIfUsed, graceWarning, isWaiting } from '../domain/term.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
-import { findLicense } from './keys.ts';
+import { findLicense } from './keys/keys.ts';
 import { readList } from './lists.ts';
 import { showSession } from './live-sessions.ts';
 import { sessionEvent } from './record.ts';

@@ -6,7 +6,7 @@ import type { License } from '../domain/license.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
 import type { StatsScope } from '../store/tables/stats.ts';
 import type { Context } from './context.ts';
-import { productsOf, showListed } from './key-lists.ts';
+import { productsOf, showListed } from './keys/lists.ts';
 
 /** So many keys are named. */
 const MAX_NAMED = 20;

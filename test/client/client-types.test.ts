@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import type { Customer } from '../../src/contract/customers.ts';
-import type { License } from '../../src/contract/licenses.ts';
+import type { License } from '../../src/contract/keys/licenses.ts';
 import type { List } from '../../src/contract/reply.ts';
 import type { CallOptions, Client } from '../../src/index.ts';
 

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { contract } from '../../src/contract/index.ts';
-import { toOpenApi } from '../../src/contract/openapi.ts';
+import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { absentIds } from '../support/requests.ts';
 
 /** What another program makes of the document: it has the schemas and nothing of zod. */

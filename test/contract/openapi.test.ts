@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { mutates, responseHeaders } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
-import { toOpenApi } from '../../src/contract/openapi.ts';
+import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { createWorld, type Parsed } from '../support/world.ts';
 
 const document: Parsed = toOpenApi();

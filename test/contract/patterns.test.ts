@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { toOpenApi } from '../../src/contract/openapi.ts';
+import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 
 /** Every pattern of the document, once. */
 const patterns = [...new Set(collect(toOpenApi()))].sort();

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { examples } from '../../src/contract/examples.ts';
+import { examples } from '../../src/contract/openapi/examples.ts';
 import { acceptRequest, type SessionProof } from '../../src/domain/session.ts';
 
 const session: SessionProof = { id: 'ses_1', secret: 'secret', nonce: 'n2', previousNonce: 'n1' };

@@ -5,7 +5,7 @@ import type { Connection } from '../../src/store/engine/driver.ts';
 import type { SqlValue } from '../../src/store/engine/statement.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openDatabase } from '../../src/store/store.ts';
-import { type KeyFilters, keyListRepository } from '../../src/store/tables/key-lists.ts';
+import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { engines } from '../support/engines.ts';
 import { accountId, stock } from '../support/shelf.ts';
 

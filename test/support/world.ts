@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Customer } from '../../src/contract/customers.ts';
-import type { License } from '../../src/contract/licenses.ts';
+import type { License } from '../../src/contract/keys/licenses.ts';
 import type { Product } from '../../src/contract/products.ts';
 import type { AccountId, Instant } from '../../src/contract/scalars.ts';
 import type { Scope, TokenKind } from '../../src/contract/scopes.ts';

@@ -30,7 +30,7 @@ test('lists the files of a command in the order in which their functions are fir
   expect(stdout).not.toContain('src/cli/global-options.ts');
   expect(stdout).not.toContain('src/cli/commands/customers.ts');
   // The OpenAPI document is made for those who ask for it.
-  expect(stdout).not.toContain('src/contract/openapi.ts');
+  expect(stdout).not.toContain('src/contract/openapi/openapi.ts');
   expect(stderr).toMatch(/^prod_/m);
   expect(stdout).not.toMatch(/^prod_/m);
 });

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/list-all.ts';
 import type { Customer } from '../../contract/customers.ts';
-import type { ListedLicense } from '../../contract/key-lists.ts';
+import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { argument, change, command, flag, option } from '../command.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import { doneNote } from '../output/terminal.ts';

@@ -1,5 +1,5 @@
 import { walkList } from '../../client/walk-list.ts';
-import type { ListedLicense } from '../../contract/key-lists.ts';
+import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { command, option } from '../command.ts';
 import type { Field } from '../output/result.ts';
 import { count, nothing, relative, usageInBrief } from '../output/words.ts';

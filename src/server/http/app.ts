@@ -51,7 +51,7 @@ export function createApp(parts: AppParts): App {
 
 /** The document takes 40 ms to make, and few processes are ever asked for it. */
 async function printOpenApi(): Promise<string> {
-  const { toOpenApi } = await import('../../contract/openapi.ts');
+  const { toOpenApi } = await import('../../contract/openapi/openapi.ts');
   return JSON.stringify(toOpenApi());
 }
 

@@ -7,7 +7,7 @@ import { ConstraintError } from '../engine/storage-error.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
 import { flag, insertInto, notBefore, optional, patchOf, readerOf, type Table, text } from '../table.ts';
-import { addPhrases, removePhrases } from './search-phrases.ts';
+import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
 export const customerColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -6,7 +6,7 @@ import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';
 import { phrasesOf } from '../search.ts';
 import { insertInto, optional, readerOf, type Table, text } from '../table.ts';
-import { addPhrases, removePhrases } from './search-phrases.ts';
+import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
 export const deviceColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -5,7 +5,7 @@ import type { KeyCounts } from '../../contract/stats.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from '../engine/statement.ts';
-import { toLicense } from './licenses.ts';
+import { toLicense } from './keys/licenses.ts';
 
 /** What is counted: the keys of an account, or of one of its products. */
 export interface StatsScope {

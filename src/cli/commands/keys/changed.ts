@@ -1,4 +1,4 @@
-import type { License } from '../../../contract/licenses.ts';
+import type { License } from '../../../contract/keys/licenses.ts';
 import { option } from '../../command.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote } from '../../output/terminal.ts';

@@ -1,5 +1,5 @@
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
-import { licenseTypes } from '../../../contract/licenses.ts';
+import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { change, command, flag, many, option, product } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';

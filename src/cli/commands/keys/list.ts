@@ -1,6 +1,6 @@
 import { walkList } from '../../../client/walk-list.ts';
-import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/key-lists.ts';
-import { licenseTypes } from '../../../contract/licenses.ts';
+import { licenseTypes } from '../../../contract/keys/licenses.ts';
+import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/keys/lists.ts';
 import { command, many, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';

@@ -1,4 +1,4 @@
-import { licenseTypes } from '../../../contract/licenses.ts';
+import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { change, command, flag, many, option, product } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';

@@ -1,4 +1,4 @@
-import { type Explanation, explainedActions } from '../../../contract/key-why.ts';
+import { type Explanation, explainedActions } from '../../../contract/keys/why.ts';
 import { command, option, product } from '../../command.ts';
 import { exitCodes } from '../../failure/errors.ts';
 import { fixesFor } from '../../failure/fixes.ts';

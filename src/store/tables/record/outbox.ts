@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { EventType, JsonObject, ResourceType } from '../../contract/events.ts';
-import type { AccountId, Instant } from '../../contract/scalars.ts';
-import type { IpAddress } from '../../domain/ip-address.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { EventType, JsonObject, ResourceType } from '../../../contract/events.ts';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { IpAddress } from '../../../domain/ip-address.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 /** A mutation with its events, before they have their numbers. */
 export interface OutboxEntry {

@@ -1,11 +1,11 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { apiError } from '../contract/errors.ts';
-import type { EventType, JsonObject } from '../contract/events.ts';
-import type { Contract } from '../contract/index.ts';
-import { heartbeatsWithinLease } from '../contract/licenses.ts';
-import { freeChangesOf, isWithinBounds } from '../contract/metadata-changes.ts';
-import type { Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
-import type { License } from '../domain/license.ts';
+import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import type { EventType, JsonObject } from '../../contract/events.ts';
+import type { Contract } from '../../contract/index.ts';
+import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
+import { freeChangesOf, isWithinBounds } from '../../contract/metadata-changes.ts';
+import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { License } from '../../domain/license.ts';
 import {
   beyondLimits,
   describeUse,
@@ -15,13 +15,13 @@ import {
   recordedValues,
   type Usage,
   withChanges,
-} from '../domain/license-changes.ts';
-import { addDuration, changeInstant, later } from '../domain/time.ts';
-import { refuseStale } from './conditions.ts';
-import type { Context } from './context.ts';
+} from '../../domain/license-changes.ts';
+import { addDuration, changeInstant, later } from '../../domain/time.ts';
+import { refuseStale } from '../conditions.ts';
+import type { Context } from '../context.ts';
+import { checkVersion, versionOf } from '../product-versions.ts';
+import { licenseEvent, sessionEvent } from '../record.ts';
 import { customerOf, showLicense } from './keys.ts';
-import { checkVersion, versionOf } from './product-versions.ts';
-import { licenseEvent, sessionEvent } from './record.ts';
 
 type Keys = Contract['keys'];
 type Update = InputOf<Keys['update']>;

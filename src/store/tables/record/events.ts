@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { EventType } from '../../contract/events.ts';
-import type { AccountId } from '../../contract/scalars.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertManyInto } from '../insert-many.ts';
-import { integer, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { EventType } from '../../../contract/events.ts';
+import type { AccountId } from '../../../contract/scalars.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertManyInto } from '../../insert-many.ts';
+import { integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 import type { SeqRange } from './audit.ts';
 
 export const eventColumns = {

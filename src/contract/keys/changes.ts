@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { NewCustomer } from './customers.ts';
-import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
-import { flagField, list, positiveDurationField } from './fields.ts';
+import { NewCustomer } from '../customers.ts';
+import { endpoint } from '../endpoint.ts';
+import { flagField, list, positiveDurationField } from '../fields.ts';
+import { MetadataChanges } from '../metadata-changes.ts';
+import { examples } from '../openapi/examples.ts';
+import { bare, data, done } from '../reply.ts';
+import { CustomerId, HostId, IfUpdatedAt, Instant, Limit, text } from '../scalars.ts';
 import { HeartbeatSeconds, LeaseSeconds, License, licenseAddress, licenseTypes } from './licenses.ts';
-import { MetadataChanges } from './metadata-changes.ts';
-import { bare, data, done } from './reply.ts';
-import { CustomerId, HostId, IfUpdatedAt, Instant, Limit, text } from './scalars.ts';
 
 const { productId, licenseKey } = examples.device;
 const address = { productId, licenseKey };

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { AccountId, Instant } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { optional, type RowOf, text } from '../table.ts';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { License } from '../../../domain/license.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { optional, type RowOf, text } from '../../table.ts';
 import { toLicense } from './licenses.ts';
 
 /** For which end of its term a licence was announced: a later end is announced anew. */

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { Customer } from '../../contract/customers.ts';
-import type { AccountId, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
-import { statement } from '../engine/statement.ts';
-import type { Tables } from '../schema.ts';
+import type { Customer } from '../../../contract/customers.ts';
+import type { AccountId, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { License } from '../../../domain/license.ts';
+import { statement } from '../../engine/statement.ts';
+import type { Tables } from '../../schema.ts';
 import { toLicense } from './licenses.ts';
 
 /** The customer of a licence. */

@@ -1,7 +1,7 @@
-import type { Duration } from '../../contract/fields.ts';
-import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { Features, License } from '../../domain/license.ts';
-import { flag, integer, json, optional, readerOf, type Table, text } from '../table.ts';
+import type { Duration } from '../../../contract/fields.ts';
+import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { Features, License } from '../../../domain/license.ts';
+import { flag, integer, json, optional, readerOf, type Table, text } from '../../table.ts';
 
 export const licenseColumns = {
   accountId: text<AccountId>()('account_id'),

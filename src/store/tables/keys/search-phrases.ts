@@ -1,7 +1,7 @@
-import type { AccountId } from '../../contract/scalars.ts';
-import type { Connection } from '../engine/driver.ts';
-import { dynamicStatement, type SqlValue, type Statement } from '../engine/statement.ts';
-import { columnOf, text } from '../table.ts';
+import type { AccountId } from '../../../contract/scalars.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { dynamicStatement, type SqlValue, type Statement } from '../../engine/statement.ts';
+import { columnOf, text } from '../../table.ts';
 
 export const searchPhraseColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { CustomerSummary } from './customers.ts';
-import { atMost, countMembers, record } from './fields.ts';
-import { showAs } from './json-schema.ts';
+import { CustomerSummary } from '../customers.ts';
+import { atMost, countMembers, record } from '../fields.ts';
+import { showAs } from '../openapi/json-schema.ts';
+import { Count, InstantText, LicenseKey, ProductId, ShownIp, ShownKey, text } from '../scalars.ts';
+import { Session } from '../session-fields.ts';
 import { SignedFile } from './license-files.ts';
-import { Count, InstantText, LicenseKey, ProductId, ShownIp, ShownKey, text } from './scalars.ts';
-import { Session } from './session-fields.ts';
 
 /** The fields that name one licence. */
 export const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { AccountId, HostId, Instant } from '../../../contract/scalars.ts';
+import type { License } from '../../../domain/license.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const licenseFileColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,18 +1,18 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { apiError } from '../contract/errors.ts';
-import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
-import type { Contract } from '../contract/index.ts';
-import type { ListedLicense } from '../contract/key-lists.ts';
-import type { Instant } from '../contract/scalars.ts';
-import { type Caller, canAccessProduct } from '../domain/access.ts';
-import { newId } from '../domain/ids.ts';
-import { isActivated, type License } from '../domain/license.ts';
-import { normaliseKey } from '../domain/license-key.ts';
-import { addDuration } from '../domain/time.ts';
-import type { KeyFilters } from '../store/tables/key-lists.ts';
-import type { Context } from './context.ts';
+import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import { DEFAULT_PAGE_SIZE } from '../../contract/fields.ts';
+import type { Contract } from '../../contract/index.ts';
+import type { ListedLicense } from '../../contract/keys/lists.ts';
+import type { Instant } from '../../contract/scalars.ts';
+import { type Caller, canAccessProduct } from '../../domain/access.ts';
+import { newId } from '../../domain/ids.ts';
+import { isActivated, type License } from '../../domain/license.ts';
+import { normaliseKey } from '../../domain/license-key.ts';
+import { addDuration } from '../../domain/time.ts';
+import type { KeyFilters } from '../../store/tables/keys/lists.ts';
+import type { Context } from '../context.ts';
+import { type ShownVersion, versionOf } from '../product-versions.ts';
 import { showLicense } from './keys.ts';
-import { type ShownVersion, versionOf } from './product-versions.ts';
 
 type Keys = Contract['keys'];
 

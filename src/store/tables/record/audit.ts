@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { AccountId } from '../../contract/scalars.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertManyInto } from '../insert-many.ts';
-import { integer, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { AccountId } from '../../../contract/scalars.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertManyInto } from '../../insert-many.ts';
+import { integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const auditColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -8,9 +8,9 @@ import {
   type ResponseHeaderName,
   reasonsOf,
   responseHeaders,
-} from './endpoint.ts';
-import { apiErrors, type Reason } from './errors.ts';
-import { apiVersion, listEndpoints, resources } from './index.ts';
+} from '../endpoint.ts';
+import { apiErrors, type Reason } from '../errors.ts';
+import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { type Json, jsonSchemaOf } from './json-schema.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */

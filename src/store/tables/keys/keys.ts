@@ -1,10 +1,9 @@
-import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
-import type { LicenseChanges } from '../../domain/license-changes.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertInto, notBefore, patchOf } from '../table.ts';
-import { removeMetadata, writeMetadata } from './license-metadata.ts';
+import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { License } from '../../../domain/license.ts';
+import type { LicenseChanges } from '../../../domain/license-changes.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertInto, notBefore, patchOf } from '../../table.ts';
 import { licenses, toLicense } from './licenses.ts';
 import {
   findReferenceWithCustomer,
@@ -12,6 +11,7 @@ import {
   type LicenseWithCustomer,
   withCustomer,
 } from './licenses-with-customers.ts';
+import { removeMetadata, writeMetadata } from './metadata.ts';
 
 const insert = insertInto(licenses);
 const insertUnlessTaken = insertInto(licenses, ['account_id', 'reference'], 'reference');

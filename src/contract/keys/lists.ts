@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
-import { flagField, integerField, pageFields, positiveDurationField, SearchText } from './fields.ts';
-import { showAs } from './json-schema.ts';
+import { endpoint } from '../endpoint.ts';
+import { flagField, integerField, pageFields, positiveDurationField, SearchText } from '../fields.ts';
+import { examples } from '../openapi/examples.ts';
+import { showAs } from '../openapi/json-schema.ts';
+import { CursorMeta, PageMeta, partList } from '../reply.ts';
+import { CustomerId, Instant, ProductId, text } from '../scalars.ts';
 import { License, licenseTypes, METADATA_LIMITS } from './licenses.ts';
-import { CursorMeta, PageMeta, partList } from './reply.ts';
-import { CustomerId, Instant, ProductId, text } from './scalars.ts';
 
 /** What is so of a key now; `unused`, `full` and `expiring` are parts of `active`. Source: decision 0052. */
 export const keyStatuses = ['active', 'unused', 'full', 'expiring', 'expired', 'blocked'] as const;

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import type { KeyStatus } from '../../contract/key-lists.ts';
-import type { AccountId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import type { Filters, Values } from '../list-filters.ts';
-import { listsOf, type Page } from '../lists.ts';
-import { phraseRange } from '../search.ts';
+import type { KeyStatus } from '../../../contract/keys/lists.ts';
+import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { License } from '../../../domain/license.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import type { Filters, Values } from '../../list-filters.ts';
+import { listsOf, type Page } from '../../lists.ts';
+import { phraseRange } from '../../search.ts';
 import { licenses, toLicense } from './licenses.ts';
 
 /** Which keys a list holds. */

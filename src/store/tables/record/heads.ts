@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { AccountId, Instant } from '../../contract/scalars.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const recordHeadColumns = {
   accountId: text<AccountId>()('account_id'),

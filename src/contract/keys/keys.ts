@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import { NewCustomer } from './customers.ts';
-import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
-import { list, positiveDurationField } from './fields.ts';
-import {
-  HeartbeatSeconds,
-  heartbeatsWithinLease,
-  LeaseSeconds,
-  LicenseDetails,
-  licenseTypes,
-  NewMetadata,
-} from './licenses.ts';
-import { bare, data } from './reply.ts';
+import { NewCustomer } from '../customers.ts';
+import { endpoint } from '../endpoint.ts';
+import { list, positiveDurationField } from '../fields.ts';
+import { examples } from '../openapi/examples.ts';
+import { bare, data } from '../reply.ts';
 import {
   CustomerId,
   HostId,
@@ -22,7 +14,15 @@ import {
   ProductId,
   Reference,
   ShownKey,
-} from './scalars.ts';
+} from '../scalars.ts';
+import {
+  HeartbeatSeconds,
+  heartbeatsWithinLease,
+  LeaseSeconds,
+  LicenseDetails,
+  licenseTypes,
+  NewMetadata,
+} from './licenses.ts';
 
 const { productId, licenseKey } = examples.device;
 

@@ -1,7 +1,7 @@
-import type { AccountId, Instant } from '../../contract/scalars.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { insertInto, integer, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertInto, integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const checkpointColumns = {
   accountId: text<AccountId>()('account_id'),

@@ -1,9 +1,9 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
-import { decide } from '../domain/rules.ts';
-import type { Context } from './context.ts';
-import { loadFacts } from './rules.ts';
+import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import type { Contract } from '../../contract/index.ts';
+import { decide } from '../../domain/rules.ts';
+import type { Context } from '../context.ts';
+import { loadFacts } from '../rules.ts';
 
 type Why = Contract['keys']['why'];
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
-import { examples } from './examples.ts';
+import { endpoint } from '../endpoint.ts';
+import { examples } from '../openapi/examples.ts';
+import { data } from '../reply.ts';
+import { HostId, Instant, InstantText } from '../scalars.ts';
 import { licenseAddress } from './licenses.ts';
-import { data } from './reply.ts';
-import { HostId, Instant, InstantText } from './scalars.ts';
 
 const { productId, licenseKey, hostId } = examples.device;
 

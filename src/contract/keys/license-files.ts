@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { examples } from './examples.ts';
-import { InstantText } from './scalars.ts';
+import { examples } from '../openapi/examples.ts';
+import { InstantText } from '../scalars.ts';
 
 /** A licence file as the service remembers it: never its text. */
 export const SignedFile = z

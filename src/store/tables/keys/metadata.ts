@@ -1,9 +1,9 @@
-import type { AccountId } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
-import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { phrasesOf } from '../search.ts';
-import { insertInto, type Table, text } from '../table.ts';
+import type { AccountId } from '../../../contract/scalars.ts';
+import type { License } from '../../../domain/license.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { phrasesOf } from '../../search.ts';
+import { insertInto, type Table, text } from '../../table.ts';
 import { addPhrases, removePhrases } from './search-phrases.ts';
 
 export const licenseMetadataColumns = {
