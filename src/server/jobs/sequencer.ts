@@ -12,7 +12,7 @@ export const SEQUENCER = 'sequencer';
 const LOOK_EVERY_MS = 1_000;
 
 /** How long entries are gathered before they are numbered together. */
-const GATHER_MS = 5;
+const GATHER_MS = 25;
 
 const SIGN_EVERY_MS = 60_000;
 

@@ -64,14 +64,15 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
     ? repositories.keys.findReferenceWithCustomer(accountId, productId, reference)
     : repositories.keys.findWithCustomer(accountId, productId, licenseKey));
   if (found === null) throw apiError('licenseNotFound');
-  const { license, customer } = found;
-  const devices = await repositories.devices.list(license);
+  const { license, customer, hasFiles } = found;
+  // Most keys of a vendor that are asked for have neither devices nor files, and then one statement is all.
+  const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
   return {
     license: showLicense(license, devices, caller, await versionOf(context, license)),
     customer: customer && (seesOtherDevices(caller) ? customer : { ...customer, email: null }),
     ...(license.licenseType === 'floating' &&
       seesOtherDevices(caller) && { sessions: await listLiveSessions(context, license) }),
-    ...(seesOtherDevices(caller) && { files: await listFiles(context, license) }),
+    ...(seesOtherDevices(caller) && { files: hasFiles ? await listFiles(context, license) : [] }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { clustered } from './clustered.ts';
 
 /** The columns that this migration reads and writes. */
 interface Columns {
@@ -31,6 +32,7 @@ export async function up(db: Kysely<Columns>): Promise<void> {
     .addColumn('created_at', 'text', (c) => c.notNull())
     .addColumn('entry', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('outbox_pk', ['account_id', 'id'])
+    .$call(clustered(db))
     .execute();
   // One for each decision of an operator: few.
   for (const row of await db.selectFrom('audit').selectAll().execute()) {
@@ -46,6 +48,7 @@ export async function up(db: Kysely<Columns>): Promise<void> {
     .addColumn('content', 'text', (c) => c.notNull())
     .addColumn('hash', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('audit_by_seq', ['account_id', 'seq'])
+    .$call(clustered(db))
     .execute();
   await sql`
     create index audit_resolutions on audit (account_id, seq) where operation = 'idempotency.resolve'
@@ -59,6 +62,7 @@ export async function up(db: Kysely<Columns>): Promise<void> {
     .addColumn('subject_id', 'text', (c) => c.notNull())
     .addColumn('content', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('events_by_seq', ['account_id', 'seq'])
+    .$call(clustered(db))
     .execute();
   await db.schema.createIndex('events_by_subject').on('events').columns(['account_id', 'subject_id', 'seq']).execute();
 
@@ -82,15 +86,14 @@ export async function up(db: Kysely<Columns>): Promise<void> {
     .addPrimaryKeyConstraint('checkpoints_pk', ['account_id', 'seq'])
     .execute();
 
-  // The indexes hold the licences that are still to be announced, and no others.
-  for (const stage of ['soon', 'expired']) {
-    const column = `${stage}_recorded_for`;
-    await db.schema.alterTable('licenses').addColumn(column, 'text').execute();
-    await sql`
-      create index ${sql.ref(`licenses_to_record_${stage}`)} on licenses (account_id, expires_at, id)
-      where expires_at is not null and ${sql.ref(column)} is distinct from expires_at
-    `.execute(db);
-  }
+  await db.schema.alterTable('licenses').addColumn('soon_recorded_for', 'text').execute();
+  await db.schema.alterTable('licenses').addColumn('expired_recorded_for', 'text').execute();
+  // Holds the licences whose end is still to be announced, and no others; first those that are not announced at all.
+  await sql`
+    create index licenses_to_record on licenses
+      (account_id, (case when soon_recorded_for is distinct from expires_at then 0 else 1 end), expires_at, id)
+    where expires_at is not null and expired_recorded_for is distinct from expires_at
+  `.execute(db);
 }
 
 function toOutbox({

@@ -1,5 +1,6 @@
-import { type Kysely, SqliteAdapter, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { phrasesOf } from '../search.ts';
+import { clustered, isSqlite } from './clustered.ts';
 
 interface Before {
   customers: { account_id: string; id: string; name: string; email: string | null };
@@ -34,8 +35,7 @@ export async function up(db: Kysely<Before>): Promise<void> {
 
 async function makeTables(db: Kysely<Before>): Promise<void> {
   // A range of texts has to be the same under every locale; SQLite compares bytes anyway.
-  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
-  const bytewise = isSqlite ? sql`text` : sql`text collate "C"`;
+  const bytewise = isSqlite(db) ? sql`text` : sql`text collate "C"`;
   await db.schema
     .createTable('search_phrases')
     .addColumn('account_id', 'text', (c) => c.notNull().references('accounts.id'))
@@ -44,6 +44,7 @@ async function makeTables(db: Kysely<Before>): Promise<void> {
     .addColumn('owner_id', 'text', (c) => c.notNull())
     .addColumn('detail', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('search_phrases_pk', ['account_id', 'phrase', 'kind', 'owner_id', 'detail'])
+    .$call(clustered(db))
     .execute();
   await db.schema
     .createTable('license_metadata')
@@ -52,6 +53,7 @@ async function makeTables(db: Kysely<Before>): Promise<void> {
     .addColumn('value', 'text', (c) => c.notNull())
     .addColumn('license_id', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('license_metadata_pk', ['account_id', 'name', 'value', 'license_id'])
+    .$call(clustered(db))
     .execute();
   await db.schema
     .createTable('product_versions')

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { clustered } from './clustered.ts';
 
 /** The licence files that were signed, and the number of each account's revocation list. */
 export async function up(db: Kysely<never>): Promise<void> {
@@ -14,6 +15,7 @@ export async function up(db: Kysely<never>): Promise<void> {
     .addColumn('ends_at', 'text', (c) => c.notNull())
     .addColumn('revoked_at', 'text')
     .addPrimaryKeyConstraint('license_files_pk', ['account_id', 'id'])
+    .$call(clustered(db))
     .execute();
 
   await db.schema
@@ -27,7 +29,6 @@ export async function up(db: Kysely<never>): Promise<void> {
   await sql`create index license_files_revoked on license_files (account_id, id) where revoked_at is not null`.execute(
     db,
   );
-  await sql`create index licenses_disabled on licenses (account_id, id) where vendor_disabled = 1`.execute(db);
 
   await db.schema
     .createTable('revocation_lists')

@@ -17,8 +17,17 @@ type MarkColumn = keyof RowOf<typeof licenseExpiryColumns>;
 /** Licences that one transaction announces. */
 const BATCH_SIZE = 200;
 
+/** 0 for a licence that is not announced at all, 1 for one that is announced as ending soon: as their index has it. */
+const stage = (table: string) => {
+  const [mark, end] = [sql.ref(`${table}.soon_recorded_for`), sql.ref(`${table}.expires_at`)];
+  return sql<number>`(case when ${mark} is distinct from ${end} then 0 else 1 end)`;
+};
+
+const isOpen = (table: string) =>
+  sql<boolean>`${sql.ref(`${table}.expired_recorded_for`)} is distinct from ${sql.ref(`${table}.expires_at`)}`;
+
 // The conditions are repeated outside: the term may change between the two steps of the statement.
-const announce = (column: MarkColumn) =>
+const announce = (column: MarkColumn, from: 0 | 1) =>
   statement<{ accountId: AccountId; until: Instant }>()((db, $) =>
     db
       .updateTable('licenses')
@@ -33,7 +42,8 @@ const announce = (column: MarkColumn) =>
             .select('due.id')
             .where('due.account_id', '=', $.accountId)
             .where('due.expires_at', 'is not', null)
-            .where(sql<boolean>`${sql.ref(`due.${column}`)} is distinct from ${sql.ref('due.expires_at')}`)
+            .where(isOpen('due'))
+            .where(stage('due'), '=', sql.lit(from))
             .where('due.expires_at', '<=', $.until)
             .orderBy('due.expires_at')
             .orderBy('due.id')
@@ -41,12 +51,13 @@ const announce = (column: MarkColumn) =>
         ),
       )
       .where('expires_at', '<=', $.until)
-      .where(sql<boolean>`${sql.ref(column)} is distinct from ${sql.ref('expires_at')}`)
+      .where(isOpen('licenses'))
+      .where(stage('licenses'), '=', sql.lit(from))
       .returningAll(),
   );
 
-const announceSoon = announce('soon_recorded_for');
-const announceExpired = announce('expired_recorded_for');
+const announceSoon = announce('soon_recorded_for', 0);
+const announceExpired = announce('expired_recorded_for', 1);
 
 /** The licences whose term ends. */
 export const licenseExpiryRepository = (db: Connection) => {
@@ -58,7 +69,10 @@ export const licenseExpiryRepository = (db: Connection) => {
     /** Marks some licences that end by then as announced, each once for its end, and returns them; all when they are few. */
     markSoon: (accountId: AccountId, until: Instant) => mark(announceSoon, accountId, until),
 
-    /** Marks some licences that have ended by then, each once for its end, and returns them; all when they are few. */
+    /**
+     * Marks some licences that have ended by then, each once for its end, and returns them; all when they are few. Those
+     * that were not marked as ending soon before wait until they are.
+     */
     markExpired: (accountId: AccountId, until: Instant) => mark(announceExpired, accountId, until),
 
     /** Whether so many marked licences may not have been all. */
