@@ -20,6 +20,9 @@ export interface GroupCommit {
 /** The limit keeps a batch short, so that reads do not wait for long. */
 const MAX_BATCH_SIZE = 256;
 
+/** How many turns of the event loop a batch waits for more, as long as each turn brings some. */
+const MAX_TURNS = 4;
+
 const SETTLE_RETRY_MS = 100;
 
 /** `SQLITE_BUSY`, `SQLITE_FULL`, `SQLITE_CONSTRAINT`: a commit refused for these has not happened (sqlite.org/rescode.html). */
@@ -27,6 +30,9 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 
 /**
  * Runs all transactions that wait in one turn of the event loop under one durable commit.
+ *
+ * While others arrive beside them, they wait a few turns for these too: the fewer commits, the less each one pays for the
+ * sync to disk. A transaction that is alone waits for nobody.
  *
  * Each runs in its own savepoint: one that fails is undone alone. None resolves before the commit.
  *
@@ -45,6 +51,9 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
   let busy = false;
   let unsettled = false;
   let finishing = false;
+  /** How many waited a turn ago, and for how many turns they have. */
+  let gathered = 1;
+  let turns = 0;
 
   return {
     transaction: <T>(work: () => Promise<T>) =>
@@ -72,6 +81,14 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
   };
 
   async function drain(): Promise<void> {
+    if (waiting.length > gathered && waiting.length < MAX_BATCH_SIZE && turns < MAX_TURNS) {
+      gathered = waiting.length;
+      turns += 1;
+      setImmediate(drain);
+      return;
+    }
+    gathered = 1;
+    turns = 0;
     const batch = waiting.slice(0, MAX_BATCH_SIZE);
     waiting = waiting.slice(MAX_BATCH_SIZE);
     await commitTogether(batch);
