@@ -143,9 +143,20 @@ async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Pr
 function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
   const { actor, address, door, requestId: request_id, operation, resource, outcome, details } = entry;
   const token = actor.type === 'token' ? actor.id : null;
+  // In the order of canonical JSON, which is then quick to write.
   return {
-    ...{ seq, id, at, actor: { ...actor }, token, address, door, request_id, operation },
-    ...{ resource: resource && { ...resource }, outcome, details },
+    actor: { id: actor.id, type: actor.type },
+    address,
+    at,
+    details,
+    door,
+    id,
+    operation,
+    outcome,
+    request_id,
+    resource: resource && { id: resource.id, type: resource.type },
+    seq,
+    token,
   };
 }
 
