@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 
 // The yardstick: node:http and node:sqlite with the least code that does the same work on the same tables with the same
 // durable commits. It shares no code with lkm. Statements are prepared once and bound by position; the mutations that
-// wait in one turn of the event loop share a commit. It checks no input, has no limits and writes no log.
+// wait in one turn of the event loop share a commit, and what they did is written to the record in it, numbered and
+// chained. It checks no input, has no limits and writes no log.
 
 const database = new DatabaseSync(process.argv[2] ?? '');
 database.exec(`
@@ -43,6 +44,19 @@ const insertLicense = database.prepare(
 );
 const findResponse = database.prepare('SELECT * FROM bare_responses WHERE account_id = ? AND key = ?');
 const insertResponse = database.prepare('INSERT INTO bare_responses VALUES (?, ?, ?, 200, ?, ?)');
+const insertFile = database.prepare(
+  'INSERT INTO license_files (account_id, id, license_id, host_id, kid, signed_at, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+);
+const insertPhrase = database.prepare(
+  "INSERT INTO search_phrases (account_id, phrase, kind, owner_id, detail) VALUES (?, ?, 'device', ?, ?)",
+);
+const insertAudit = database.prepare(
+  'INSERT INTO audit (account_id, seq, operation, content, hash) VALUES (?, ?, ?, ?, ?)',
+);
+const insertEvent = database.prepare(
+  'INSERT INTO events (account_id, seq, type, subject_id, content) VALUES (?, ?, ?, ?, ?)',
+);
+const lastNumbers = database.prepare('SELECT * FROM record_heads WHERE account_id = ?');
 const begin = database.prepare('BEGIN IMMEDIATE');
 const commit = database.prepare('COMMIT');
 
@@ -96,6 +110,34 @@ function newId(prefix: string): string {
   return `${prefix}_${text}`;
 }
 
+const heads = new Map<string, { audit: number; event: number; hash: string }>();
+
+/** Writes what was done to the audit log, and what subscribers are told of it to the events. */
+function record(accountId: string, operation: string, at: string, licenseId: string, events: Record<string, object>) {
+  const row = heads.has(accountId) ? undefined : (lastNumbers.get(accountId) as Row | undefined);
+  const head = heads.get(accountId) ?? {
+    audit: Number(row?.audit_seq ?? 0),
+    event: Number(row?.event_seq ?? 0),
+    hash: String(row?.audit_hash ?? ''),
+  };
+  heads.set(accountId, head);
+  const about = {
+    at,
+    actor: { type: 'token', id: 'tok' },
+    address: '127.0.0.1',
+    resource: { type: 'license', id: licenseId },
+  };
+  head.audit += 1;
+  const content = JSON.stringify({ ...about, seq: head.audit, id: newId('aud'), operation, outcome: 'done', events });
+  head.hash = hash('sha256', head.hash + content);
+  insertAudit.run(accountId, head.audit, operation, content, head.hash);
+  for (const [type, data] of Object.entries(events)) {
+    head.event += 1;
+    const event = JSON.stringify({ ...about, seq: head.event, id: newId('evt'), type, data });
+    insertEvent.run(accountId, head.event, type, licenseId, event);
+  }
+}
+
 interface Input {
   readonly productId: string;
   readonly licenseKey: string;
@@ -110,7 +152,9 @@ function create(accountId: string, { productId }: Input): object {
   expires.setUTCMonth(expires.getUTCMonth() + 1);
   const key = newKey();
   const at = now.toISOString();
-  insertLicense.run(accountId, newId('lic'), productId, key, expires.toISOString(), at, at);
+  const id = newId('lic');
+  insertLicense.run(accountId, id, productId, key, expires.toISOString(), at, at);
+  record(accountId, 'keys.create', at, id, { 'license.created': { productId, key: `*****-${key.slice(-5)}` } });
   return { code: 0, key };
 }
 
@@ -179,15 +223,21 @@ function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input):
   const now = new Date();
   const at = now.toISOString();
   const licenseId = String(row.id);
+  const events: Record<string, object> = {};
   if (findDevice.get(accountId, licenseId, hostId) === undefined) {
     if (takeSlot.run(at, accountId, licenseId).changes === 0) return { message: 'Activation limit reached', code: 3 };
     insertDevice.run(accountId, licenseId, hostId, newId('dev'), null, '127.0.0.1', at);
+    for (const { index } of hostId.matchAll(/[A-Za-z0-9]+/g)) {
+      insertPhrase.run(accountId, hostId.slice(index).toLowerCase(), licenseId, hostId);
+    }
+    events['device.activated'] = { licenseId, productId, hostId };
   }
   const { kid, key } = signerOf(accountId);
+  const fileId = newId('fil');
   const seconds = Math.floor(now.getTime() / 1_000);
   const claims = {
     iss: accountId,
-    jti: newId('fil'),
+    jti: fileId,
     sub: licenseId,
     key: licenseKey,
     productId,
@@ -205,6 +255,10 @@ function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input):
   };
   const signed = `${part({ alg: 'EdDSA', typ: 'lic+jwt', kid })}.${part(claims)}`;
   const token = `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
+  const endsAt = new Date((seconds + ttl) * 1_000).toISOString();
+  insertFile.run(accountId, fileId, licenseId, hostId, kid, at, endsAt);
+  events['license.signed'] = { productId, hostId, fileId, expiresAt: endsAt };
+  record(accountId, 'keys.sign', at, licenseId, events);
   return { file: JSON.stringify({ format: 'lkm-lic/1', licenseToken: token, signedKey: licenseKey, signedDate: at }) };
 }
 
