@@ -121,13 +121,15 @@ describe('the look for licences that end, on SQLite', () => {
     const [sqlite] = engines;
     if (sqlite === undefined) throw new Error('there is no SQLite');
     await using database = await sqlite.createDatabase();
-    for (const stage of ['soon', 'expired']) {
+    for (const stage of [0, 1]) {
       const plan = await database.query(`
         explain query plan select id from licenses as due where due.account_id = 'acc_1' and due.expires_at is not null
-        and due.${stage}_recorded_for is distinct from due.expires_at and due.expires_at <= '2026' order by due.expires_at, due.id
+        and due.expired_recorded_for is distinct from due.expires_at
+        and (case when due.soon_recorded_for is distinct from due.expires_at then 0 else 1 end) = ${stage}
+        and due.expires_at <= '2026' order by due.expires_at, due.id
       `);
       const found = plan.map(({ detail }) => String(detail));
-      expect(found).toEqual([expect.stringMatching(new RegExp(`INDEX licenses_to_record_${stage} .*expires_at<`))]);
+      expect(found).toEqual([expect.stringMatching(/INDEX licenses_to_record .*expires_at</)]);
     }
   });
 });

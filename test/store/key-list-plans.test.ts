@@ -25,7 +25,7 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['status full', status('full'), /licenses_full/],
   ['status expiring', status('expiring'), /licenses_by_end/],
   ['status expired', status('expired'), /licenses_by_end/],
-  ['status blocked', status('blocked'), /licenses_(blocked|disabled)/],
+  ['status blocked', status('blocked'), /licenses_blocked/],
   ['trial', { trial: true }, /licenses_trial/],
   ['no trial', { trial: false }, inListOrder],
   ['floating', { licenseType: 'floating' }, /licenses_floating/],
@@ -34,8 +34,8 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['createdBefore', { beforeId: 'lic_00000000000000000000001000' }, inListOrder],
   ['expiresAfter', { expiresFrom: now }, /licenses_by_end/],
   ['expiresBefore', { expiresBefore: now }, /licenses_by_end/],
-  ['text', { text: { text: 'engines', key: 'engines' } }, /search_phrases_pk|sqlite_autoindex_search_phrases_1/],
-  ['metadata', { metadata: [['plan', 'pro']] }, /license_metadata_pk|sqlite_autoindex_license_metadata_1/],
+  ['text', { text: { text: 'engines', key: 'engines' } }, /search_phrases_pk|SEARCH p USING PRIMARY KEY/],
+  ['metadata', { metadata: [['plan', 'pro']] }, /license_metadata_pk|USING PRIMARY KEY/],
 ];
 
 /** A scan of a whole table, as each engine calls it; SQLite also scans what a query has found. */
