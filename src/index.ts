@@ -1,10 +1,17 @@
 /** The package's main entry: the typed client, and the verifier of licence files for the software that is licensed. */
 export { type Client, createClient, type Plain } from './client/client.ts';
 export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
-export { type ListAllOptions, type ListOperation, type ListPage, listAll } from './client/list-all.ts';
+export {
+  type ListAllOptions,
+  type ListOperation,
+  type ListPage,
+  type ListPart,
+  listAll,
+  type WalkOperation,
+  walkList,
+} from './client/lists.ts';
 export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
 export type { Timing } from './client/timing.ts';
-export { type ListPart, type WalkOperation, type WalkOptions, walkList } from './client/walk-list.ts';
 export {
   type LeasedSession,
   type SessionClient,

@@ -118,36 +118,24 @@ export interface ListResult<Item> {
 }
 
 /** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
-export function actedList<T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
-  const schema = z
-    .looseObject({ action: actionOf(action), status, data: z.array(item), meta: PageMeta.optional(), code })
-    .meta({ id });
-  const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
+export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
+  listReply(
     action,
-    status: true,
-    data: items,
-    ...(meta && { meta }),
-    code: 0,
-  });
-  return {
-    status: 200,
-    schema,
-    wrap: ({ items, meta }) => {
-      if (!Array.isArray(items)) throw new TypeError(`${action} is read piece by piece: stream it`);
-      return envelope(items, meta);
-    },
-    stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
-    unwrap: (wire) => {
-      const { data: items, meta } = schema.parse(wire);
-      return { items, ...(meta && { meta }) };
-    },
-  };
-}
+    z
+      .looseObject({ action: actionOf(action), status, data: z.array(item), meta: PageMeta.optional(), code })
+      .meta({ id }),
+    { action, status: true },
+  );
 
 /** `{data: […], meta?, code: 0}`: a list outside the customer family. */
-export function dataList<T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
-  const schema = z.looseObject({ data: z.array(item), meta: PageMeta.optional(), code }).meta({ id });
+export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
+  listReply(id, z.looseObject({ data: z.array(item), meta: PageMeta.optional(), code }).meta({ id }), {});
+
+type ListOnWire<T> = z.ZodType<{ readonly data: readonly T[]; readonly meta?: PageMeta | undefined }>;
+
+function listReply<T>(name: string, schema: ListOnWire<T>, head: object): Reply<List<T>, ListResult<T>> {
   const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
+    ...head,
     data: items,
     ...(meta && { meta }),
     code: 0,
@@ -156,7 +144,7 @@ export function dataList<T>(id: string, item: z.ZodType<T>): Reply<List<T>, List
     status: 200,
     schema,
     wrap: ({ items, meta }) => {
-      if (!Array.isArray(items)) throw new TypeError(`${id} is read piece by piece: stream it`);
+      if (!Array.isArray(items)) throw new TypeError(`${name} is read piece by piece: stream it`);
       return envelope(items, meta);
     },
     stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/list-all.ts';
+import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { argument, change, command, flag, option } from '../command.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/list-all.ts';
+import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { change, command, option, required } from '../command.ts';
 import { created, type Field, listOf } from '../output/result.ts';

@@ -1,4 +1,4 @@
-import { walkList } from '../../client/walk-list.ts';
+import { walkList } from '../../client/lists.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { command, option } from '../command.ts';
 import type { Field } from '../output/result.ts';

@@ -1,4 +1,4 @@
-import { listAll } from '../../client/list-all.ts';
+import { listAll } from '../../client/lists.ts';
 import type { SigningKey } from '../../contract/signing-keys.ts';
 import { change, command, option, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';

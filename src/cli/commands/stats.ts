@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/list-all.ts';
+import { listAll } from '../../client/lists.ts';
 import type { Stats } from '../../contract/stats.ts';
 import { command, option } from '../command.ts';
 import { renderBars } from '../output/bars.ts';

@@ -1,4 +1,4 @@
-import { walkList } from '../../../client/walk-list.ts';
+import { walkList } from '../../../client/lists.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/keys/lists.ts';
 import { command, many, option } from '../../command.ts';
