@@ -1,10 +1,14 @@
-import type { Client } from '../client/client.ts';
+import type { Caller, Client } from '../client/client.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
-import { type Connection, chooseTarget, observe, openClient, openConnection, type Target } from './request/server.ts';
+import { type Connection, chooseTarget, observe, openCaller, openConnection, type Target } from './request/server.ts';
+
+interface Access {
+  readonly needsToken: boolean;
+}
 
 /** What a command works with, besides its own values. */
 export interface CommandContext {
@@ -14,7 +18,9 @@ export interface CommandContext {
   /** Whether the command only shows what it would send. */
   readonly dryRun: boolean;
   /** The service, opened at the first call. */
-  client(access?: { readonly needsToken: boolean }): Promise<Client>;
+  client(access?: Access): Promise<Client>;
+  /** The same for requests that the contract does not have. */
+  caller(access?: Access): Promise<Caller>;
   /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
   change<T>(send: Send<T>): Promise<Changed<T>>;
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
@@ -50,7 +56,7 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
   const closers: (() => Promise<void>)[] = [];
   let target: Target | undefined;
   let connection: Connection | null = null;
-  let opened: Client | undefined;
+  let opened: Caller | undefined;
   let changes: Changes | undefined;
   let isDelivered = false;
 
@@ -59,10 +65,15 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     return target;
   };
 
-  async function client({ needsToken } = { needsToken: true }): Promise<Client> {
+  async function caller({ needsToken }: Access = { needsToken: true }): Promise<Caller> {
     connection ??= await openConnection(await chosenTarget(), { flags, io, needsToken });
-    opened ??= await openClient(connection, observation, settings, io);
+    opened ??= await openCaller(connection, observation, settings, io);
     return opened;
+  }
+
+  async function client(access?: Access): Promise<Client> {
+    const { clientOfCaller } = await import('../client/client.ts');
+    return clientOfCaller(await caller(access));
   }
 
   async function change<T>(send: Send<T>): Promise<Changed<T>> {
@@ -75,7 +86,7 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
-    changes ??= openChanges({ io, dryRun, givenKey, observation, target: chosenTarget, client, say });
+    changes ??= openChanges({ io, dryRun, givenKey, observation, target: chosenTarget, caller, say });
     return changes.prepare(sends);
   }
 
@@ -87,6 +98,7 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     flags,
     dryRun,
     client,
+    caller,
     change,
     prepare,
     say,

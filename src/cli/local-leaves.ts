@@ -89,6 +89,11 @@ export const localLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/idempotency.ts')).idempotencyHistory,
   },
   {
+    path: 'api',
+    summary: 'send any request, and print the response',
+    load: async () => (await import('./commands/api/api.ts')).api,
+  },
+  {
     path: 'completion',
     summary: 'make TAB complete commands, options and values',
     load: async () => (await import('./commands/completion.ts')).completion,

@@ -1,4 +1,4 @@
-import { type Client, clientOf } from '../../client/client.ts';
+import { type Caller, type Client, clientOfCaller } from '../../client/client.ts';
 import { outcomeUnknown, settles } from '../../client/errors.ts';
 import type { CallOptions } from '../../client/options.ts';
 import { encodeInput, readBaseUrl } from '../../client/request.ts';
@@ -12,8 +12,8 @@ import { type Begun, type Entry, type Journal, openJournal } from './journal.ts'
 import type { RequestIdentity } from './journal-file.ts';
 import { inProcessUrl, type Target } from './server.ts';
 
-/** Makes one request of the client. */
-export type Send<T> = (client: Client, call: CallOptions) => Promise<T>;
+/** Makes one request of the client, or one that the contract does not have with the caller. */
+export type Send<T> = (client: Client, call: CallOptions, caller: Caller) => Promise<T>;
 
 /** What a change answered, and the key that repeats it. */
 export interface Changed<T> {
@@ -49,11 +49,11 @@ interface ChangesContext {
   /** Whether the last response was that of an earlier request. */
   readonly observation: { readonly replayed: boolean };
   target(): Promise<Target>;
-  client(): Promise<Client>;
+  caller(): Promise<Caller>;
   say(note: Note): Promise<void>;
 }
 
-export function openChanges({ io, dryRun, givenKey, observation, target, client, say }: ChangesContext): Changes {
+export function openChanges({ io, dryRun, givenKey, observation, target, caller, say }: ChangesContext): Changes {
   const entries = new Set<Entry>();
   /** Entries that may have been sent, and are not known to be answered. */
   const open = new Set<Entry>();
@@ -64,12 +64,15 @@ export function openChanges({ io, dryRun, givenKey, observation, target, client,
 
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
     const chosen = await target();
-    const requests = await Promise.all(sends.map((send) => captureRequest(chosen, (recorder) => send(recorder, {}))));
+    const requests = await Promise.all(
+      sends.map((send) => captureRequest(chosen, (recorder) => send(clientOfCaller(recorder), {}, recorder))),
+    );
     if (dryRun) {
       const { DryRun } = await import('./dry-run.ts');
       throw new DryRun(requests, givenKey ?? io.uuid());
     }
-    const ready = await client();
+    const ready = await caller();
+    const client = clientOfCaller(ready);
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
     const begun = begin(requests.map(identityOf));
     await sayWhatWasFound(begun);
@@ -77,7 +80,7 @@ export function openChanges({ io, dryRun, givenKey, observation, target, client,
       const send = sends[at];
       entries.add(entry);
       if (entry.repeats) open.add(entry);
-      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(ready, call)) }] : [];
+      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(client, call, ready)) }] : [];
     });
   }
 
@@ -160,19 +163,19 @@ export interface CapturedRequest {
 }
 
 /** Finds out which request `send` makes; sends nothing, opens nothing. Throws `InputError` as the client does. */
-async function captureRequest(target: Target, send: (client: Client) => Promise<unknown>): Promise<CapturedRequest> {
+async function captureRequest(target: Target, send: (caller: Caller) => Promise<unknown>): Promise<CapturedRequest> {
   const baseUrl = target.kind === 'database' ? inProcessUrl : target.baseUrl;
   const { href } = readBaseUrl(baseUrl, { plainHttpAllowed: false });
   const captured = Promise.withResolvers<CapturedRequest>();
-  const client = clientOf((endpoint) => async (input) => {
+  const recorder: Caller = async (endpoint, input) => {
     const { search, body } = encodeInput(endpoint, input);
     const path = `${endpoint.path}${search}`;
     const origin = target.kind === 'database' ? withoutPassword(target.db) : href;
     captured.resolve({ endpoint, origin, url: `${href}${path}`, path, body });
     // No answer: the first request is all there is to see.
     return new Promise(() => {});
-  });
-  void send(client).then(
+  };
+  void send(recorder).then(
     () => captured.reject(new Error('the change made no request')),
     (error: unknown) => captured.reject(error),
   );

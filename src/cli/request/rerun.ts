@@ -10,7 +10,9 @@ export function rerunLine(
 ): string {
   const hidden = new Set(showsSecrets ? [] : secretTexts(command, written));
   const { words, db } = withoutSecretDatabase(withoutOption(argv, '--idempotency-key').words);
-  const shown = words.map((word) => (hidden.has(word) ? 'KEY' : quote(word)));
+  const shown = words.map((word) =>
+    hidden.has(word) ? 'KEY' : quote(showsSecrets ? word : withoutSecretFields(word)),
+  );
   return [
     ...(db === undefined ? [] : [`LKM_DB='${withoutPassword(db).replace('@', ':***@')}'`]),
     'lkm',
@@ -33,6 +35,10 @@ function secretTexts(command: Command, written: Written): string[] {
     .flatMap(([name]) => written.arguments[name] ?? [])
     .filter((text) => text !== '-' && !text.startsWith('@'));
 }
+
+/** A field or query of `lkm api` without what must not be shown. */
+export const withoutSecretFields = (word: string): string =>
+  word.replaceAll(/\b(licenseKey|secret|nonce|token)=[^&]*/g, '$1=…');
 
 const makesSeveral = (written: Written): boolean =>
   Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts';
+import type { Caller, Client } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Instance } from '../../server/runtime.ts';
@@ -107,16 +107,16 @@ async function readGiven(file: string, io: Io): Promise<string> {
   return readTokenFile(file, '--token-file', io);
 }
 
-/** The typed client on a connection; what its requests show goes to the observation. */
-export async function openClient(
+/** What makes requests on a connection; what they show goes to the observation. */
+export async function openCaller(
   { baseUrl, token, fetch }: Connection,
   { onAttempt, onNotice }: Observation,
   settings: Settings,
   io: Io,
-): Promise<Client> {
-  const { createClient } = await import('../../client/client.ts');
+): Promise<Caller> {
+  const { createCaller } = await import('../../client/client.ts');
   const { timeoutMs, maxRetries, maxWaitMs } = settings;
-  return createClient({
+  return createCaller({
     baseUrl,
     token: token?.token,
     userAgent: `lkm/${io.version}`,
@@ -124,6 +124,17 @@ export async function openClient(
     ...{ fetch, timing: io.timing },
     ...{ onAttempt, onNotice },
   });
+}
+
+/** The typed client on a connection. */
+export async function openClient(
+  connection: Connection,
+  observation: Observation,
+  settings: Settings,
+  io: Io,
+): Promise<Client> {
+  const { clientOfCaller } = await import('../../client/client.ts');
+  return clientOfCaller(await openCaller(connection, observation, settings, io));
 }
 
 /** What the requests of a command have shown. */

@@ -1,0 +1,97 @@
+import { argumentList, change, command, flag, many, option } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import type { CommandResult } from '../../output/result.ts';
+import { doneNote, sanitiseJson } from '../../output/terminal.ts';
+import { readReference, readSource } from '../../values/files.ts';
+import { readAllPages } from './pages.ts';
+import { rawEndpoint } from './raw-endpoint.ts';
+import { readRequest, type WrittenField, type WrittenRequest } from './read-request.ts';
+
+export const api = command({
+  path: 'api',
+  about:
+    'Sends one request, with the token, and prints the response as it came: for what has no command, or not yet. A ' +
+    'request is a path, with its method before it: GET unless there is something to send, then POST. Retries, ' +
+    'idempotency keys, errors and exit codes are those of every other command.',
+  arguments: { words: argumentList('<[METHOD] PATH...>', 'a method and a path below the service, or a path') },
+  options: {
+    method: option('-X, --method <METHOD>', 'the method, where it does not stand before the path'),
+    rawFields: many('-f, --raw-field <NAME=TEXT>', 'a field with a text: of the body, or of the query of a GET'),
+    fields: many('-F, --field <NAME=VALUE>', 'the same with true, false, null, a whole number, @FILE or - as such', {
+      parse: parseField,
+    }),
+    input: option('--input <FILE>', 'the file that holds the body, - for stdin; fields then go into the query'),
+    paginate: flag('--paginate', 'read a list to its end'),
+    ...change,
+  },
+  examples: [
+    ['lkm api /stats', 'a read'],
+    ['lkm api "/key/list?status=full" --paginate', 'a whole list, however long'],
+    ['lkm api POST /create-key -f "productId=$ID" -f usesPerKey=3', 'a change; its body is JSON'],
+    ['lkm api PATCH /key --input changes.json -n', 'shows the request, and sends nothing'],
+  ],
+
+  async run({ words, method, rawFields = [], fields = [], input, paginate }, context) {
+    const raw = rawFields.map((text) => splitField(text));
+    const body = input === undefined ? null : await readSource(input, context.io);
+    const request = readRequest({ words, method, fields: [...raw, ...fields], input: body });
+    return request.method === 'GET' ? read(request, paginate, context) : send(request, paginate, context);
+  },
+});
+
+async function read(request: WrittenRequest, paginate: boolean, context: CommandContext): Promise<CommandResult> {
+  const endpoint = rawEndpoint(request);
+  if (context.dryRun) throw new UsageError('--dry-run is for changes: a GET changes nothing');
+  const caller = await context.caller({ needsToken: endpoint.scope !== 'public' });
+  const call = { signal: context.io.stop };
+  const response = paginate
+    ? await readAllPages(request, (one, input) => caller(one, input, call))
+    : await caller(endpoint, request.query, call);
+  return resultOf(response, context);
+}
+
+async function send(request: WrittenRequest, paginate: boolean, context: CommandContext): Promise<CommandResult> {
+  if (paginate) throw new UsageError('--paginate is for lists, which are read with GET');
+  const endpoint = rawEndpoint(request);
+  const input = { ...request.query, ...request.body };
+  const twice = Object.keys(request.query).find((name) => name in (request.body ?? {}));
+  if (twice !== undefined) throw new UsageError(`${twice} stands in the query and in the body; leave one of them out`);
+  const { answer, ...changed } = await context.change((_, call, caller) => caller(endpoint, input, call));
+  return {
+    ...resultOf(answer, context),
+    idempotencyKey: changed.idempotencyKey,
+    notes: changed.replayed ? [doneNote(changed, '', 'this was done before')] : [],
+  };
+}
+
+/** The response as a document: JSON, over several lines on a terminal, or a text that is none. */
+function resultOf(response: unknown, { io, settings }: CommandContext): CommandResult {
+  const indent = io.stdout.isTTY && settings.output === null ? 2 : undefined;
+  const content = typeof response === 'string' ? response : sanitiseJson(JSON.stringify(response, null, indent));
+  return {
+    kind: 'file',
+    content: content.endsWith('\n') ? content : `${content}\n`,
+    data: response,
+    quiet: [],
+    secret: true,
+  };
+}
+
+async function parseField(text: string, io: Io): Promise<WrittenField> {
+  const [name, value] = splitField(text);
+  return [name, value === 'null' ? null : await readValue(value, io)];
+}
+
+async function readValue(text: string, io: Io): Promise<string | number | boolean> {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : readReference(text, io);
+}
+
+/** The value is left out of the error: it may be a secret. */
+function splitField(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError('a field is written NAME=VALUE');
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,131 @@
+import type { Method } from '../../../contract/endpoint.ts';
+import { UsageError } from '../../failure/errors.ts';
+
+/** A request as it was written on the command line. */
+export interface WrittenRequest {
+  readonly method: Method;
+  /** Without a query. */
+  readonly path: `/${string}`;
+  readonly query: Readonly<Record<string, string>>;
+  /** Null: none. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+/** A field with its value: of the body, or of the query where there is another body or none. */
+export type WrittenField = readonly [name: string, value: unknown];
+
+interface Words {
+  /** A method and a path, or a path. */
+  readonly words: readonly string[];
+  /** The method, where an option names it. */
+  readonly method: string | undefined;
+  readonly fields: readonly WrittenField[];
+  /** The text of the body, where a file or stdin has it. */
+  readonly input: string | null;
+}
+
+/** Reads a request as `gh api` does: POST when there is something to send, GET otherwise. Throws `UsageError`. */
+export function readRequest({ words, method, fields, input }: Words): WrittenRequest {
+  const [path = '', written] = [...words].reverse();
+  if (words.length > 2) throw new UsageError(`'${words[2]}' is too much: a method and a path are all that it takes`);
+  if (written !== undefined && method !== undefined) throw new UsageError(`--method and '${written}' name two methods`);
+  const chosen = readMethod(written ?? method ?? (fields.length > 0 || input !== null ? 'POST' : 'GET'));
+  const address = readPath(path);
+  const sendsFields = input === null && chosen !== 'GET' && fields.length > 0;
+  if (input !== null && chosen === 'GET') throw new UsageError('a GET request has no body: leave out --input');
+  return {
+    method: chosen,
+    path: address.path,
+    query: sendsFields ? address.query : addToQuery(address.query, fields),
+    body: input !== null ? parseBody(input) : sendsFields ? nest(fields) : null,
+  };
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function readMethod(text: string): Method {
+  const method = methods.find((one) => one === text.toUpperCase());
+  if (method === undefined) throw new UsageError(`'${text}' is not a method: ${methods.join(', ')}`);
+  return method;
+}
+
+/** Stands for the service while a path is read; nothing is sent there. */
+const placeholder = 'http://service.invalid';
+
+function readPath(text: string): Pick<WrittenRequest, 'path' | 'query'> {
+  const isWhole = /^[a-z][a-z0-9+.-]*:/i.test(text);
+  const address = text.startsWith('/') ? text : `/${text}`;
+  const url = URL.canParse(address, placeholder) ? new URL(address, placeholder) : null;
+  if (isWhole || url === null || url.origin !== placeholder || url.hash !== '') {
+    throw new UsageError(`'${text.slice(0, 80)}' is not the path of a request`, [
+      'It begins with a slash and may have a query: /key/list?limit=10',
+      ['Another service:', '--base-url URL'],
+    ]);
+  }
+  const query: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) query[refuseTwice(query, name)] = value;
+  return { path: `/${url.pathname.slice(1)}`, query };
+}
+
+function addToQuery(query: WrittenRequest['query'], fields: readonly WrittenField[]): WrittenRequest['query'] {
+  const all: Record<string, string> = { ...query };
+  for (const [name, value] of fields) {
+    if (typeof value === 'object') throw new UsageError(`${name} cannot stand in a query; it takes text and numbers`);
+    all[refuseTwice(all, name)] = String(value);
+  }
+  return all;
+}
+
+function refuseTwice(query: WrittenRequest['query'], name: string): string {
+  if (Object.hasOwn(query, name)) throw new UsageError(`${name} is given twice`);
+  return name;
+}
+
+/** The text is left out of the error: it may hold a licence key. */
+function parseBody(text: string): Record<string, unknown> {
+  const body = parseJson(text);
+  if (!isObject(body))
+    throw new UsageError('the input is not a JSON object', ['Requests of this service are objects.']);
+  return body;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Builds the object that names such as `newCustomer[email]` and `allowedHosts[]` describe. */
+function nest(fields: readonly WrittenField[]): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  for (const [name, value] of fields) put(body, partsOf(name), value, name);
+  return body;
+}
+
+/** `a[b][]` → `a`, `b`, and empty for a place at the end of a list. */
+function partsOf(name: string): string[] {
+  const [, first = '', rest = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name) ?? [];
+  const parts = [first, ...Array.from(rest.matchAll(/\[([^[\]]*)\]/g), ([, part = '']) => part)];
+  if (first === '' || parts.includes('__proto__'))
+    throw new UsageError(`'${name.slice(0, 40)}' is not a name of a field`);
+  return parts;
+}
+
+function put(object: Record<string, unknown>, [part = '', ...rest]: readonly string[], value: unknown, name: string) {
+  if (rest.length === 0) {
+    if (Object.hasOwn(object, part)) throw new UsageError(`${name} is given twice`);
+    object[part] = value;
+    return;
+  }
+  const isList = rest[0] === '';
+  object[part] ??= isList ? [] : {};
+  const inner = object[part];
+  if (isList && Array.isArray(inner) && rest.length === 1) inner.push(value);
+  else if (!isList && isObject(inner)) put(inner, rest, value, name);
+  else throw new UsageError(`${name} does not go with the fields before it`);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

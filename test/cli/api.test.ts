@@ -1,0 +1,200 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { lkm, tempFolder } from './fake-io.ts';
+import { issued, KEY, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+
+const service = (...answers: Parameters<typeof scriptedService>) => {
+  const { fetch, seen } = scriptedService(...answers);
+  const cwd = tempFolder();
+  return { seen, cwd, at: (...argv: string[]) => lkm(['api', ...argv], { env: remote, fetch, cwd }) };
+};
+
+describe('lkm api', () => {
+  it('prints the response as it came', async () => {
+    const { at, seen } = service([200, { data: { anything: [1, 'ü'] }, code: 0, later: true }]);
+    expect(await at('/stats')).toEqual({
+      code: 0,
+      stdout: '{"data":{"anything":[1,"ü"]},"code":0,"later":true}\n',
+      stderr: '',
+    });
+    expect(seen).toEqual([
+      { method: 'GET', path: '/stats', body: null, idempotencyKey: null, authorization: 'Bearer lkm_admin_secret' },
+    ]);
+  });
+
+  it.each<[argv: string[], request: [method: string, path: string, body: unknown]]>([
+    [['stats'], ['GET', '/stats', null]],
+    [
+      ['get', '/key/list?status=full', '-f', 'limit=5'],
+      ['GET', '/key/list?status=full&limit=5', null],
+    ],
+    [
+      ['/create-key', '-f', 'productId=p', '-f', 'n=5'],
+      ['POST', '/create-key', { productId: 'p', n: '5' }],
+    ],
+    [
+      ['-X', 'patch', '/key', '-F', 'n=5', '-F', 'on=true'],
+      ['PATCH', '/key', { n: 5, on: true }],
+    ],
+    [
+      ['POST', '/x', '-F', 'none=null', '-F', 'long=12345678901234567'],
+      ['POST', '/x', { none: null, long: '12345678901234567' }],
+    ],
+    [
+      ['POST', '/x', '-f', 'to[name]=Ada', '-f', 'hosts[]=a', '-f', 'hosts[]=b', '-F', 'to[n]=-3'],
+      ['POST', '/x', { to: { name: 'Ada', n: -3 }, hosts: ['a', 'b'] }],
+    ],
+    [
+      ['DELETE', '/customer/by-id?customerId=cus_1'],
+      ['DELETE', '/customer/by-id?customerId=cus_1', null],
+    ],
+    [
+      ['POST', '/signing-key/rotate'],
+      ['POST', '/signing-key/rotate', null],
+    ],
+    [
+      ['POST', '/product'],
+      ['POST', '/product', {}],
+    ],
+    [
+      ['POST', '/not/known'],
+      ['POST', '/not/known', null],
+    ],
+    [['/a/../b'], ['GET', '/b', null]],
+  ])('sends %j', async (argv, [method, path, body]) => {
+    const { at, seen } = service([200, { code: 0 }]);
+    expect(await at(...argv)).toMatchObject({ code: 0 });
+    expect(seen.map((one) => [one.method, one.path, one.body])).toEqual([[method, path, body]]);
+    expect(seen[0]?.idempotencyKey === null).toBe(method === 'GET');
+  });
+
+  it('reads a body and a field from a file', async () => {
+    const { at, seen, cwd } = service([200, { code: 0 }]);
+    writeFileSync(join(cwd, 'body.json'), '{"productId": "p", "deep": {"a": [1.5]}}\n');
+    writeFileSync(join(cwd, 'key.txt'), `${KEY}\n`);
+    await at('POST', '/x?q=1', '--input', 'body.json', '-f', 'r=2');
+    await at('POST', '/x', '-F', 'licenseKey=@key.txt');
+    expect(seen.map(({ path, body }) => [path, body])).toEqual([
+      ['/x?q=1&r=2', { productId: 'p', deep: { a: [1.5] } }],
+      ['/x', { licenseKey: KEY }],
+    ]);
+  });
+
+  it.each<[argv: string[], message: string]>([
+    [['https://evil.example/key'], "'https://evil.example/key' is not the path of a request"],
+    [['//evil.example/key'], "'//evil.example/key' is not the path of a request"],
+    [['/\\evil.example/key'], "'/\\evil.example/key' is not the path of a request"],
+    [['/key#x'], "'/key#x' is not the path of a request"],
+    [['FETCH', '/key'], "'FETCH' is not a method: GET, POST, PUT, PATCH, DELETE"],
+    [['GET', '/key', 'more'], "'more' is too much: a method and a path are all that it takes"],
+    [['GET', '/key', '-X', 'POST'], "--method and 'GET' name two methods"],
+    [['/x?a=1&a=2'], 'a is given twice'],
+    [['/x', '-f', 'a=1', '-f', 'a=2'], 'a is given twice'],
+    [['/x', '-f', 'a=1', '-f', 'a[b]=2'], 'a[b] does not go with the fields before it'],
+    [['/x', '-f', '__proto__[b]=2'], "'__proto__[b]' is not a name of a field"],
+    [['/x', '-f', 'secret'], 'a field is written NAME=VALUE'],
+    [['POST', '/x?a=1', '-f', 'a=2'], 'a stands in the query and in the body; leave one of them out'],
+    [['POST', '/x', '--paginate'], '--paginate is for lists, which are read with GET'],
+    [['GET', '/x', '-n'], '--dry-run is for changes: a GET changes nothing'],
+  ])('refuses %j before anything is sent', async (argv, message) => {
+    const { at, seen } = service([200, {}]);
+    const { code, stdout, stderr } = await at(...argv);
+    expect({ code, stdout, first: stderr.split('\n')[0] }).toEqual({ code: 2, stdout: '', first: `error: ${message}` });
+    expect(seen).toEqual([]);
+  });
+
+  it('refuses a body that is no object, without repeating it', async () => {
+    const { at, seen, cwd } = service([200, {}]);
+    writeFileSync(join(cwd, 'body.json'), `["${KEY}"]`);
+    const { code, stderr } = await at('POST', '/x', '--input', 'body.json');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'error: the input is not a JSON object\n  Requests of this service are objects.\n',
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it.each<[status: number, code: number, exitCode: number]>([
+    [400, 1, 2],
+    [401, 1, 4],
+    [403, 1, 5],
+    [404, 1, 6],
+    [409, 2, 7],
+  ])('ends as other commands do: %i/%i with %i', async (status, code, exitCode) => {
+    const { at } = service(refusal(status, code, 'No'));
+    const { stdout, ...ended } = await at('POST', '/create-key', '-f', 'productId=p', '--json');
+    expect({ stdout, exitCode: ended.code }).toEqual({ stdout: '', exitCode });
+    expect(JSON.parse(ended.stderr).error).toMatchObject({ status, apiCode: code, operation: 'POST /create-key' });
+  });
+
+  it('repeats a change that got no answer under the same idempotency key, once', async () => {
+    const { at, seen } = service(new Error('gone'), new Error('gone'), issued);
+    const argv = ['POST', '/create-key', '-f', `productId=${PRODUCT}`, '--max-retries', '0'];
+    expect((await at(...argv)).code).toBe(8);
+    expect((await at('POST', '/create-key', '-f', `productId=${PRODUCT}`, '--max-retries', '1')).code).toBe(0);
+    expect(new Set(seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  });
+
+  it('shows no licence key in what it says, and the request alone with --dry-run', async () => {
+    const { at, seen } = service(new Error('gone'));
+    const failed = await at('DELETE', `/key?productId=p&licenseKey=${KEY}`, '--max-retries', '0', '-v');
+    expect(failed.code).toBe(8);
+    expect(failed.stderr).not.toContain(KEY);
+    expect(failed.stderr).toContain('licenseKey=…');
+    const sent = seen.length;
+    const { stdout } = await at('POST', `/x?licenseKey=${KEY}`, '-f', `secret=${KEY}`, '-n');
+    expect(stdout).not.toContain(KEY);
+    expect(stdout).toContain('"secret": "[redacted]"');
+    expect(seen.length).toBe(sent);
+  });
+
+  it('writes a response to a file that only its owner can read', async () => {
+    const { at, cwd } = service([200, { key: KEY, code: 0 }]);
+    await at('POST', '/create-key', '-f', 'productId=p', '-o', 'answer.json');
+    expect(readFileSync(join(cwd, 'answer.json'), 'utf8')).toBe(`{"key":"${KEY}","code":0}\n`);
+    expect(statSync(join(cwd, 'answer.json')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(cwd).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+});
+
+describe('lkm api on a database', () => {
+  const surroundings = { cwd: tempFolder(), env: { LKM_DB: 'lkm.db' } };
+  const at = (...argv: string[]) => lkm(argv, surroundings);
+  beforeAll(async () => {
+    const product = (await at('products', 'create', '--name', 'Engine', '--create')).stdout.trim();
+    for (let made = 0; made < 5; made++) await at('keys', 'create', '-P', product);
+    for (const name of ['Ada', 'Bob', 'Eve']) await at('customers', 'create', '--name', name);
+  });
+
+  it.each<[path: string, items: number, requests: number]>([
+    ['/key/list', 5, 1],
+    ['/key/list?limit=2', 5, 3],
+    ['/key/list?page=1&limit=2', 5, 3],
+    ['/customer', 3, 1],
+    ['/customer?limit=2', 3, 2],
+    ['/event/list?limit=4', 9, 4],
+  ])('reads %s to its end', async (path, items, requests) => {
+    const { code, stdout, stderr } = await at('api', path, '--paginate', '-v');
+    const { data, meta, code: inside } = JSON.parse(stdout);
+    expect({ code, inside, meta, items: data.length }).toEqual({ code: 0, inside: 0, meta: undefined, items });
+    expect(new Set(data.map(({ id }: { id: string }) => id)).size).toBe(items);
+    expect(stderr.split('\n').filter((line) => line.startsWith('GET '))).toHaveLength(requests);
+  });
+
+  it('prints what has no pages as it is, and a text that is no JSON', async () => {
+    expect(JSON.parse((await at('api', '/stats', '--paginate')).stdout)).toMatchObject({ code: 0 });
+    expect((await at('api', '/.well-known/revocations')).stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    expect(JSON.parse((await at('api', '/openapi.json')).stdout)).toMatchObject({
+      openapi: expect.stringMatching(/^3.1/),
+    });
+  });
+
+  it('issues one key for two runs with one idempotency key', async () => {
+    const { data } = JSON.parse((await at('api', '/product')).stdout);
+    const argv = ['api', 'POST', '/create-key', '-f', `productId=${data[0].id}`, '--idempotency-key', 'once'];
+    const [first, second] = [await at(...argv), await at(...argv)];
+    expect(second.stdout).toBe(first.stdout);
+    expect(second.stderr).toMatch(/^this was done before\nan earlier request/);
+  });
+});
