@@ -36,11 +36,23 @@ export const explain = command({
     if (exit !== undefined) {
       const caused = errorNames.map(describeError).filter((error) => error.exitCode === exit.exitCode);
       const page = ({ columns, paint }: View) => exitPage(exit, caused, { columns: Math.min(columns, 100), paint });
-      return { kind: 'page', page, data: { ...exit, errors: caused }, quiet: caused.map(({ error }) => error) };
+      return {
+        kind: 'page',
+        page,
+        rows: caused.map((one) => ({ ...one })),
+        data: { ...exit, errors: caused },
+        quiet: caused.map(({ error }) => error),
+      };
     }
     if (errors.length === 0) throw unknown(code);
     const page = ({ columns, paint }: View) => errorPages(errors, { columns: Math.min(columns, 100), paint });
-    return { kind: 'page', page, data: errors, quiet: errors.map(({ error }) => error) };
+    return {
+      kind: 'page',
+      page,
+      rows: errors.map((one) => ({ ...one })),
+      data: errors,
+      quiet: errors.map(({ error }) => error),
+    };
   },
 });
 

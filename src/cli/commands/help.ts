@@ -10,6 +10,7 @@ export const help = command({
   about: `Explains a topic: ${names}. With the words of a command it shows the help of that command.`,
   arguments: { topic: argument('<TOPIC>', 'a topic, or the words of a command') },
   options: {},
+  fields: [{ name: 'topic' }, { name: 'text' }],
   examples: [
     ['lkm help exit-codes', 'a topic'],
     ['lkm help keys create', 'a command'],
@@ -20,6 +21,7 @@ export const help = command({
     const explain = Object.hasOwn(known, topic) ? known[topic] : undefined;
     if (!explain) throw new UsageError(`there is no topic '${topic}'`, [`Topics: ${names}`]);
     const page = ({ columns, paint }: View) => explain({ columns: Math.min(columns, 100), paint });
-    return { kind: 'page', page, data: { topic, text: explain() }, quiet: [] };
+    const row = { topic, text: explain() };
+    return { kind: 'page', page, rows: [row], data: row, quiet: [] };
   },
 });

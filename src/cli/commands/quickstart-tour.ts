@@ -147,7 +147,7 @@ function recordLines(lookup: Lookup, view: View): string[] {
 
 async function deviceLines({ license }: Lookup, view: View): Promise<string[]> {
   const fields = licenseFields.filter(({ name }) => name === 'activations');
-  const { text: devices } = await renderTable(deviceFields, license.devices, view);
+  const { text: devices } = renderTable(deviceFields, license.devices, view);
   return [...linesOf(renderRecord(fields, { license }, view)), ...linesOf(devices)];
 }
 

@@ -21,6 +21,7 @@ export const quickstart = command({
   examples: [
     ['lkm quickstart', 'on a new database'],
     ['lkm quickstart --db ./lkm.db', 'on a file of your choice'],
+    ['lkm quickstart --format env', 'for eval: LKM_DB and LKM_PRODUCT are those of the tour'],
   ],
 
   async run(_, { io, flags }) {
@@ -30,10 +31,12 @@ export const quickstart = command({
     const { renderTour, takeTour } = await import('./quickstart-tour.ts');
     const tour = await takeTour({ db, file: join(folder, 'build-01.lic') }, io);
     const { product, customer, key, file, verdicts } = tour;
+    const row = { db: tour.db, product, customer, key, file, verdicts };
     return {
       kind: 'page',
       page: (view) => renderTour(tour, view, io.env),
-      data: { db: tour.db, product, customer, key, file, verdicts },
+      rows: [{ ...row, product: product.id, customer: customer.id }],
+      data: row,
       quiet: [key],
       secret: true,
     };

@@ -66,16 +66,13 @@ export const stats = command({
   async run({ product }, context) {
     const client = await context.client();
     const data = await client.stats.get({ productId: product });
-    if (context.settings.format !== 'table' || context.settings.fields !== null) {
-      return { kind: 'record', row: data, data, quiet: [String(data.keys.total)] };
-    }
-    const names = await namesOfProducts(client);
     return {
-      kind: 'page',
+      kind: 'record',
+      row: data,
       data,
       quiet: [String(data.keys.total)],
       secret: true,
-      page: (view) => renderStats(data, names, view),
+      page: async (view) => renderStats(data, await namesOfProducts(client), view),
     };
   },
 });
@@ -96,8 +93,7 @@ const MAX_SHOWN = 5;
 
 async function renderStats(data: Stats, names: ReadonlyMap<string, string>, view: View): Promise<string> {
   const { renderTable } = await import('../output/table.ts');
-  const table = async (fields: readonly Field[], rows: readonly Numbers[]) =>
-    (await renderTable(fields, rows, view)).text;
+  const table = (fields: readonly Field[], rows: readonly Numbers[]) => renderTable(fields, rows, view).text;
   const products = data.products.map((counts) => ({
     ...counts,
     product: names.get(counts.productId) ?? counts.productId,
@@ -110,14 +106,14 @@ async function renderStats(data: Stats, names: ReadonlyMap<string, string>, view
     ...(customers === null ? [] : [count(customers, 'customer')]),
   ];
   const sections: [title: string, text: string][] = [
-    ['keys by product', rows.length === 0 ? 'none\n' : await table(countFields, rows)],
+    ['keys by product', rows.length === 0 ? 'none\n' : table(countFields, rows)],
     ['in use', `${others.join(', ')}\n`],
     ['issued per week', barsOf(data.issuedPerWeek, view)],
     ['activated per week', barsOf(data.activatedPerWeek, view)],
-    ['fullest', data.fullest.length === 0 ? 'none\n' : await table(poolFields, data.fullest.slice(0, MAX_SHOWN))],
+    ['fullest', data.fullest.length === 0 ? 'none\n' : table(poolFields, data.fullest.slice(0, MAX_SHOWN))],
     [
       'next to expire',
-      data.nextToExpire.length === 0 ? 'none\n' : await table(endFields, data.nextToExpire.slice(0, MAX_SHOWN)),
+      data.nextToExpire.length === 0 ? 'none\n' : table(endFields, data.nextToExpire.slice(0, MAX_SHOWN)),
     ],
   ];
   return sections.map(([title, text]) => `${view.paint.bold(title)}\n${text}`).join('\n');

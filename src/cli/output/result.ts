@@ -48,6 +48,13 @@ interface Common {
   readonly afterwards?: () => Promise<void>;
 }
 
+/** How people see a result in place of columns, unless they choose fields. */
+interface Drawn {
+  readonly page?: Draw;
+}
+
+type Draw = (view: View) => string | Promise<string>;
+
 /** A table below a record. */
 export interface Part<Row = Record<string, unknown>> {
   readonly fields: readonly Field<Row>[];
@@ -59,15 +66,15 @@ export type CommandResult =
   /** One value, printed bare, the same with and without a terminal. */
   | (Common & { readonly kind: 'value'; readonly value: string; readonly data: Record<string, unknown> })
   /** One object, a line per field in a table. */
-  | (Common & { readonly kind: 'record'; readonly row: Record<string, unknown>; readonly parts?: readonly Part[] })
+  | (Common & Drawn & { readonly kind: 'record'; readonly row: Row; readonly parts?: readonly Part[] })
   /** A list of objects; `empty` is the message when there are none. */
-  | (Common & { readonly kind: 'rows'; readonly rows: readonly Record<string, unknown>[]; readonly empty: string })
+  | (Common & Drawn & { readonly kind: 'rows'; readonly rows: readonly Row[]; readonly empty: string })
   /** A document; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'file'; readonly content: string })
-  /** A text that the command renders itself. */
-  | (Common & { readonly kind: 'page'; readonly page: (view: View) => string | Promise<string> })
+  /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */
+  | (Common & { readonly kind: 'page'; readonly page: Draw; readonly rows?: readonly Row[] })
   /** Objects as they come; the command ends with them, with a signal, or when nobody reads them any more. */
-  | (Common & { readonly kind: 'stream'; readonly stream: AsyncIterable<readonly Record<string, unknown>[]> })
+  | (Common & { readonly kind: 'stream'; readonly stream: AsyncIterable<readonly Row[]> })
   /** Nothing beyond success. */
   | (Common & { readonly kind: 'done' });
 

@@ -1,4 +1,4 @@
-import widthOf from 'string-width';
+import stringWidth from 'string-width';
 import { type Field, labelOf, shownCell, type View } from './result.ts';
 
 type Row = Record<string, unknown>;
@@ -18,31 +18,48 @@ export function renderRecord(fields: readonly Field[], row: Row, view: View): st
 }
 
 /** Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. */
-export async function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): Promise<TableText> {
+export function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): TableText {
   const columns = fields.map((field) => readColumn(field, rows, view));
   const fitted = fitColumns(columns, view.columns);
   if (!fitted) return { text: rows.map((row) => renderRecord(fields, row, view)).join('\n'), hidden: [] };
 
-  const { default: Table } = await import('cli-table3');
-  const table = new Table({
-    head: fitted.map(({ label }) => view.paint.dim(label)),
-    chars: borderless,
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-    colAligns: fitted.map(({ field }) => (field.isNumber ? 'right' : 'left')),
-    colWidths: fitted.map(({ width }) => width),
-  });
-  table.push(...rows.map((_, at) => fitted.map(({ cells }) => cells[at] ?? '')));
+  const line = (text: (column: Column) => string): string =>
+    fitted
+      .map((column) => placed(text(column), column))
+      .join(' '.repeat(GAP))
+      .trimEnd();
+  const lines = [
+    view.paint.dim(line(({ label }) => label)),
+    ...rows.map((_, at) => line(({ cells }) => cells[at] ?? '')),
+  ];
   const shown = fitted.map(({ field }) => field);
   return {
-    text: `${table.toString().replaceAll(/ +$/gm, '')}\n`,
+    text: lines.map((one) => `${one}\n`).join(''),
     hidden: fields.filter((field) => !shown.includes(field)),
   };
 }
 
-/** How many columns of a terminal a text takes; cli-table3 counts in the same way. */
-export const displayWidth = (text: string): number => widthOf.default(text);
+/** How many columns of a terminal a text takes. */
+export const displayWidth = (text: string): number => stringWidth(text);
 
 const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+
+/** A text in its column: cut where it is longer, and at the right for a number. */
+function placed(text: string, { width, field }: Column): string {
+  const shown = cut(text, width);
+  return field.isNumber ? ' '.repeat(Math.max(0, width - displayWidth(shown))) + shown : padTo(shown, width);
+}
+
+/** Cuts between characters as people count them, so that no accent and no part of an emoji is left alone. */
+function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let shown = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (displayWidth(`${shown}${segment}…`) > width) break;
+    shown += segment;
+  }
+  return `${shown}…`;
+}
 
 /** A column with its texts and what they need. */
 interface Column {
@@ -118,12 +135,3 @@ function share(columns: readonly Column[], room: number): readonly Column[] {
 
 /** The width of a table with such columns. */
 const sum = (widths: readonly number[]): number => widths.reduce((total, width) => total + width + GAP, -GAP);
-
-const borderless = {
-  ...Object.fromEntries(
-    ['top', 'bottom', 'mid', 'left', 'right']
-      .flatMap((side) => [side, `${side}-mid`, `${side}-left`, `${side}-right`])
-      .map((part) => [part, '']),
-  ),
-  middle: ' '.repeat(GAP),
-};

@@ -132,10 +132,10 @@ export async function render(result: WholeResult, rendering: Rendering): Promise
   if (format === 'json' || format === 'jsonl') return whole(renderJson(result, rendering));
   if (result.kind === 'file') return whole(withNewline(result.content));
   if (quiet) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
-  if (result.kind === 'done') return whole('');
-  if (result.kind === 'page') return whole(await result.page(rendering.view));
-  const isBare = result.kind === 'value' && rendering.chosen === null && (format === 'table' || format === 'tsv');
-  if (isBare) return whole(`${sanitise(result.value)}\n`);
+  const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
+  if (result.kind === 'page' && (isText || !result.rows)) return whole(await result.page(rendering.view));
+  if (result.kind === 'done' && isText) return whole('');
+  if (result.kind === 'value' && isText) return whole(`${sanitise(result.value)}\n`);
   return renderFields(result, rendering);
 }
 
@@ -143,7 +143,7 @@ const whole = (text: string): TableText => ({ text, hidden: [] });
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' }>;
+type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'page' | 'done' }>;
 
 async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
   const medium = format === 'table' ? 'table' : 'data';
@@ -153,20 +153,21 @@ async function renderFields(result: Fielded, { format, fields, chosen, view }: R
   if (format === 'csv') return whole(await renderCsv(shown, rows));
   if (format === 'env') return whole(renderEnv(shown, rows));
   if (rows.length === 0) return whole('');
+  const drawn = chosen === null && 'page' in result ? result.page : undefined;
+  if (drawn !== undefined) return whole(await drawn(view));
   // Loaded late: most commands print one value, and counting columns takes a while to load.
   const { renderRecord, renderTable } = await import('./table.ts');
   if (result.kind === 'rows') return renderTable(shown, rows, view);
   const record = rows.map((row) => renderRecord(shown, row, view)).join('');
   const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
-  const tables = await Promise.all(
-    parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view)),
-  );
+  const tables = parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view));
   return whole([record, ...tables.map(({ text }) => text)].join('\n'));
 }
 
 function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
-  if (result.kind === 'rows') return result.rows;
-  return [result.kind === 'record' ? result.row : result.data];
+  if (result.kind === 'rows' || result.kind === 'page') return result.rows ?? [];
+  const rows = result.kind === 'record' ? result.row : result.data;
+  return (Array.isArray(rows) ? rows : [rows]).filter(isRow);
 }
 
 function renderJson(result: WholeResult, { format, chosen, indented }: Rendering): string {

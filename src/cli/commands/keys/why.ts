@@ -41,7 +41,7 @@ export const keysWhy = command({
   ],
 
   async run({ key, product, hostId, action, at }, context) {
-    const { io, settings } = context;
+    const { io } = context;
     const client = await context.client();
     const explanation = await client.keys.why({ productId: product, licenseKey: key, hostId, action, at });
     const { rules, allowed } = explanation;
@@ -56,8 +56,7 @@ export const keysWhy = command({
       notes: notesOn(explanation, subject),
       exitCode: allowed ? exitCodes.ok : exitCodes.internal,
     };
-    if (settings.format === 'table') return { kind: 'page', page: (view) => listRules(rules, view), ...common };
-    return { kind: 'rows', rows: rules, empty: 'no rules', ...common };
+    return { kind: 'rows', rows: rules, empty: 'no rules', page: (view) => listRules(rules, view), ...common };
   },
 });
 

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { displayWidth, renderTable } from '../../src/cli/output/table.ts';
+import { plain } from '../../src/cli/output/terminal.ts';
+import { leaves } from '../../src/cli/tree.ts';
+import { lkm, tempFolder } from './fake-io.ts';
+
+describe('every command', () => {
+  /** Their result is a document, or it goes on until it is stopped. */
+  const withoutFields = ['api', 'completion', 'revocations export', 'signing-keys export'];
+
+  it('has fields, so that no format is empty', async () => {
+    const commands = await Promise.all(leaves.map(({ load }) => load()));
+    const bare = commands.filter(({ fields = [] }) => fields.length === 0).map(({ path }) => path);
+    expect(bare.filter((path) => !withoutFields.includes(path))).toEqual([]);
+  });
+});
+
+describe('a command that only succeeds', () => {
+  it.each([
+    ['csv', 'name,value,profile\nformat,json,\n'],
+    ['env', "LKM_NAME='format'\nLKM_VALUE='json'\nLKM_PROFILE=''\n"],
+    ['json', '{"name":"format","value":"json","profile":null}\n'],
+    ['jsonl', '{"name":"format","value":"json","profile":null}\n'],
+    ['tsv', ''],
+    ['table', ''],
+  ])('says as %s what it did', async (format, stdout) => {
+    expect((await lkm(['config', 'set', 'format', 'json', '--format', format])).stdout).toBe(stdout);
+  });
+
+  it('shows the fields that are asked for, in any format', async () => {
+    expect((await lkm(['config', 'set', 'format', 'json', '--fields', 'value,name'])).stdout).toBe('json\tformat\n');
+  });
+});
+
+describe('a text for people', () => {
+  it('has its fields for a spreadsheet and a shell', async () => {
+    const csv = (await lkm(['explain', 'email_taken', '--format', 'csv', '--fields', 'error,status,code'])).stdout;
+    expect(csv).toBe('error,status,code\nemail_taken,409,2\n');
+    const env = (await lkm(['quickstart', '--format', 'env'], { cwd: tempFolder() })).stdout;
+    expect(env).toMatch(/^LKM_DB='.*'\nLKM_PRODUCT='prod_\w+'\nLKM_CUSTOMER='cus_\w+'\nLKM_KEY='[A-Z0-9-]+'\n/);
+  });
+
+  it('is a text in a pipe, unless fields are asked for', async () => {
+    expect((await lkm(['explain', 'email_taken'])).stdout).toMatch(/^email_taken\n {2}answer/);
+    expect((await lkm(['explain', 'email_taken', '--fields', 'code'])).stdout).toBe('2\n');
+  });
+});
+
+describe('a column that is cut', () => {
+  const family = '👩‍👩‍👧‍👦';
+  const shown = (text: string): string => {
+    const fields = [{ name: 'id' }, { name: 'name', cuts: true }];
+    const rows = [{ id: 'x'.repeat(20), name: text }];
+    const view = { columns: 32, now: 0, paint: plain };
+    return renderTable(fields, rows, view).text.split('\n')[1]?.slice(22) ?? '';
+  };
+
+  it.each([
+    ['plain letters only', 'plain let…'],
+    [`${family.repeat(9)}`, `${family.repeat(4)}…`],
+    ['株式会社ソフト開発', '株式会社…'],
+    ['e\u0301'.repeat(20), `${'e\u0301'.repeat(9)}…`],
+  ])('is cut between characters: %s', (text, expected) => {
+    expect(shown(text)).toBe(expected);
+    expect(displayWidth(shown(text))).toBeLessThanOrEqual(10);
+  });
+});
