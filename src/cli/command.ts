@@ -50,6 +50,8 @@ interface CommandSpec<A, O> {
   readonly about: string;
   /** The operation of the contract it is the command of: `keys.create`. */
   readonly operation?: string;
+  /** Whether it shows a list, or one thing, that can be shown again and again: `--watch`. */
+  readonly watchable?: boolean;
   readonly arguments: A;
   readonly options: O;
   /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
@@ -186,6 +188,15 @@ export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),
   dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
 };
+
+const watching: Specs<OptionSpec> = {
+  watch: flag('-w, --watch', 'show it on the terminal again and again, until ctrl-c'),
+  interval: option('--interval <DUR>', 'with --watch: how often; 2s unless given'),
+};
+
+/** The options of a command, with those that the command itself need not know. */
+export const optionsOf = ({ options, watchable }: Command): Specs<OptionSpec> =>
+  watchable ? { ...options, ...watching } : options;
 
 /** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

@@ -39,6 +39,8 @@ export interface CommandSession extends CommandContext {
   readonly pendingKey: string | null;
   /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
   delivered(): void;
+  /** Lets go of the service while the result is read: others may want to open the same file. */
+  release(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -111,6 +113,10 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     },
     delivered: () => {
       isDelivered = true;
+    },
+    release: async () => {
+      await connection?.close();
+      connection = null;
     },
     // The journal comes last: a process that is killed before it gets the same answers again.
     close: async () => {

@@ -6,6 +6,8 @@ import type { Prompter } from './prompts/prompt.ts';
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
+  /** How many lines a terminal shows; undefined where it is none. */
+  readonly lines?: number | undefined;
   /** The file descriptor behind it, where there is one: the log of a server is written to it directly. */
   readonly fd?: number;
   /**
@@ -50,6 +52,8 @@ export interface Io {
   /** Aborted when the process gets SIGINT or SIGTERM; the reason is the name of the signal. */
   readonly stop: AbortSignal;
   readonly prompter: Prompter;
+  /** Shows a text with a program such as less, until the person leaves it; false when there is no such program. */
+  readonly page?: ((program: string, text: string) => Promise<boolean>) | undefined;
   /** The network; the client's own unless given. */
   readonly fetch?: Fetch | undefined;
   /** Clock, delays and random numbers of the client; its own unless given. */

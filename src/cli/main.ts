@@ -14,13 +14,15 @@ const FALLBACK_COLUMNS = 80;
 process.exitCode = await run(process.argv.slice(2), systemIo());
 
 function systemIo(): Io {
+  const signals = watchSignals();
   return {
     // Touched late: opening stdin takes time that most commands need not spend.
     get stdin() {
       return { isTTY: process.stdin.isTTY === true, readText: readStdin };
     },
-    stdout: outputOf(process.stdout),
-    stderr: ignoringErrors(outputOf(process.stderr)),
+    stdout: outputOf(process.stdout, { reports: true }),
+    // Messages are best effort: a log disk that is full ends no command and no server.
+    stderr: outputOf(process.stderr, { reports: false }),
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
@@ -39,7 +41,9 @@ function systemIo(): Io {
     processStartTime,
     now: Date.now,
     uuid: () => crypto.randomUUID(),
-    stop: stopSignal(),
+    stop: signals.stop,
+    page: (program, text) =>
+      signals.leaveTo(async () => (await import('./output/pager.ts')).showIn(program, text, process.env)),
     get prompter() {
       return terminalPrompter(process.stdin, process.stderr);
     },
@@ -51,27 +55,28 @@ async function readStdin(): Promise<string> {
   return text(process.stdin);
 }
 
-function outputOf(stream: WriteStream & { fd: number }): Output {
+function outputOf(stream: WriteStream & { fd: number }, { reports }: { readonly reports: boolean }): Output {
   // Each write reports its own error; an event without a listener would end the process.
   stream.on('error', () => {});
   return {
     isTTY: stream.isTTY === true,
-    columns: stream.columns || FALLBACK_COLUMNS,
+    // Read anew each time: a window can be resized.
+    get columns() {
+      return stream.columns || FALLBACK_COLUMNS;
+    },
+    get lines() {
+      return stream.rows;
+    },
     fd: stream.fd,
     write: (text) =>
       new Promise((resolve, reject) => {
         stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
           if (!error) resolve(true);
-          else if (error.code === 'EPIPE') resolve(false);
+          else if (error.code === 'EPIPE' || !reports) resolve(false);
           else reject(error);
         });
       }),
   };
-}
-
-/** Messages are best effort: a log disk that is full ends no command and no server. */
-function ignoringErrors(output: Output): Output {
-  return { ...output, write: (text) => output.write(text).catch(() => false) };
 }
 
 /** A container may run as a number that has no name. */
@@ -102,13 +107,24 @@ function processStartTime(pid: number): string | null {
 }
 
 /** The first signal lets the command stop by itself; the second one ends the process. */
-function stopSignal(): AbortSignal {
+function watchSignals() {
   const controller = new AbortController();
+  let isLeft = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
+    process.on(signal, () => {
+      if (isLeft && signal === 'SIGINT') return;
+      if (controller.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
       controller.abort(signal);
-      process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143));
     });
   }
-  return controller.signal;
+  return {
+    stop: controller.signal,
+    /** Ctrl-C is for the program that has the terminal meanwhile. */
+    leaveTo: async <T>(work: () => Promise<T>): Promise<T> => {
+      isLeft = true;
+      return work().finally(() => {
+        isLeft = false;
+      });
+    },
+  };
 }

@@ -1,22 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command as Commander, CommanderError, type Help } from 'commander';
-import { type Command, describeOption, type Leaf, type ParsedCommand, type Written } from './command.ts';
+import { type Command, describeOption, type Leaf, optionsOf, type ParsedCommand, type Written } from './command.ts';
 import { configDir } from './config/files.ts';
-import { readSettings, type Settings } from './config/settings.ts';
-import { openSession } from './context.ts';
+import { readSettings } from './config/settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { Progress } from './failure/fail.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpView } from './help/section.ts';
 import type { Io } from './io.ts';
-import { openDestination } from './output/destination.ts';
-import { type CommandResult, chooseFields } from './output/result.ts';
-import type { Note } from './output/terminal.ts';
-import { print, writeResult } from './output/write.ts';
-import { rerunLine } from './request/rerun.ts';
+import { print } from './output/write.ts';
+import { runCommand } from './run-command.ts';
 import { groups, leaves } from './tree.ts';
-import { readValues } from './values/read-values.ts';
 
 /**
  * Parses the command line, runs its command and resolves to the exit code. Records each step in `progress`, by which an
@@ -43,46 +38,6 @@ async function withStored({ command, globals }: ParsedCommand, io: Io): Promise<
   if (command.path.startsWith('config ') || !existsSync(join(configDir(io), 'config.json'))) return io;
   const { withStoredSettings } = await import('./config/stored-settings.ts');
   return withStoredSettings(globals, io);
-}
-
-async function runCommand(parsed: ParsedCommand, settings: Settings, progress: Progress): Promise<number> {
-  const { command, written, globals } = parsed;
-  const { io, argv } = progress;
-  const fields = command.fields ?? [];
-  const chosen = settings.fields && chooseFields(settings.fields, fields);
-  const session = openSession({ flags: globals, settings, options: written.options, io });
-  progress.session = session;
-  const { values, picked } = await readValues(command, written, session);
-  progress.argv = [...argv, ...picked];
-  if (command.operation) {
-    const { checkFields } = await import('./values/check-fields.ts');
-    checkFields(command, values);
-  }
-  const destination = settings.output === null ? null : await openDestination(settings.output, settings.force, io);
-  progress.destination = destination;
-  const result = await command.run(values, session).catch((error: unknown) => {
-    // The error is printed by `fail` and counts as delivered, except after a signal.
-    if (!io.stop.aborted) session.delivered();
-    return dryRunOutcome(error);
-  });
-  const rerun = (key: string) => rerunLine(progress.argv, key, { command, written, showsSecrets: io.stderr.isTTY });
-  const isTaken = await writeResult(result, { settings, io, fields, chosen, destination, rerun });
-  if (isTaken) session.delivered();
-  else if (result.idempotencyKey !== undefined) await session.say(unread(rerun(result.idempotencyKey)));
-  await result.afterwards?.();
-  return result.exitCode ?? exitCodes.ok;
-}
-
-const unread = (line: string): Note => ({
-  tone: 'warning',
-  text: `the reader of stdout has gone without the answer; this prints it again:\n  ${line}`,
-});
-
-async function dryRunOutcome(error: unknown): Promise<CommandResult> {
-  if (!(error instanceof Error) || error.name !== 'DryRun') throw error;
-  const { DryRun } = await import('./request/dry-run.ts');
-  if (error instanceof DryRun) return error.outcome;
-  throw error;
 }
 
 /** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
@@ -196,7 +151,7 @@ function showHelp(
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
   for (const { usage, describe } of Object.values(command.arguments)) child.argument(usage, describe);
   const attributes: Record<string, string> = {};
-  for (const [name, spec] of Object.entries(command.options)) {
+  for (const [name, spec] of Object.entries(optionsOf(command))) {
     const option = child.createOption(spec.flags, describeOption(spec));
     if (spec.kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
     attributes[name] = option.attributeName();

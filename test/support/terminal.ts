@@ -22,6 +22,11 @@ export class Terminal implements AsyncDisposable {
     return stripVTControlCharacters(this.#shown).replaceAll(/\r(?!\n)/g, '');
   }
 
+  /** The same with everything that moves and colours. */
+  get raw(): string {
+    return this.#shown;
+  }
+
   /** Types a text. */
   type(text: string): void {
     this.#shown = '';
@@ -38,6 +43,7 @@ export class Terminal implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGKILL');
     await ended;

@@ -39,6 +39,7 @@ export const authStatus = command({
     'Shows which service and which token a command here would use and why, what the token may do, and when it ends. ' +
     'Asks the service.',
   operation: 'tokens.self',
+  watchable: true,
   arguments: {},
   options: {},
   fields: identityFields,

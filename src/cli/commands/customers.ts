@@ -21,6 +21,7 @@ export const customersList = command({
   path: 'customers list',
   about: 'Lists the customers of the account, oldest first.',
   operation: 'customers.list',
+  watchable: true,
   arguments: {},
   options: {
     email: option('--email <TEXT>', 'only those whose e-mail address contains this', { field: 'email' }),

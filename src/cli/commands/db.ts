@@ -20,6 +20,7 @@ const statusFields: readonly Field[] = [
 export const dbStatus = command({
   path: 'db status',
   about: 'Shows how far the schema of a database has come, and changes nothing.',
+  watchable: true,
   arguments: {},
   options: {},
   fields: statusFields,

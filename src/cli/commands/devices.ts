@@ -7,6 +7,7 @@ export const devicesList = command({
   path: 'devices list',
   about: 'Lists the devices of a key, oldest first.',
   operation: 'keys.get',
+  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: { product, keyCheck },
   fields: [...deviceFields, { name: 'id', shown: 'data' }],

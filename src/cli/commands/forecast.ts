@@ -25,6 +25,7 @@ export const forecast = command({
     'Lists, soonest first, the keys that expire within so many days, and those that run full: where slots go on being ' +
     'taken as fast as they were since the key was created. Only the 20 fullest keys with several slots are looked at ' +
     'for that, and only if they are a week old.',
+  watchable: true,
   arguments: {},
   options: {
     days: option('--days <N>', 'how far to look, in days; 60 unless given', { parse: parsePositive }),

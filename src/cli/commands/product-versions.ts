@@ -17,6 +17,7 @@ export const productsVersions = command({
   path: 'products versions',
   about: 'Lists the versions of a product, oldest first.',
   operation: 'products.get',
+  watchable: true,
   arguments: { id: argument('<ID>', 'the product', { field: 'productId' }) },
   options: {},
   fields: versionFields,

@@ -22,6 +22,7 @@ export const sessionsList = command({
   path: 'sessions list',
   about: 'Lists the sessions of floating keys whose lease runs, oldest first.',
   operation: 'sessions.list',
+  watchable: true,
   arguments: {},
   options: {
     product: productOption,

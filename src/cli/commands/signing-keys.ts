@@ -20,6 +20,7 @@ export const signingKeysList = command({
   path: 'signing-keys list',
   about: 'Lists the keys that sign licence files or have signed them, newest first; never their private halves.',
   operation: 'signingKeys.list',
+  watchable: true,
   arguments: {},
   options: {},
   fields: keyFields,

@@ -52,6 +52,7 @@ export const stats = command({
     'Counts keys by product and status, and shows what was issued and activated in each of the last 12 weeks, which ' +
     'keys have the fewest slots left, and which expire next.',
   operation: 'stats.get',
+  watchable: true,
   arguments: {},
   options: {
     product: option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT', field: 'productId' }),

@@ -38,6 +38,7 @@ export const tokensList = command({
   path: 'tokens list',
   about: 'Lists the tokens of the account, oldest first, revoked ones included; never their secrets.',
   operation: 'tokens.list',
+  watchable: true,
   arguments: {},
   options: {},
   fields: tokenFields,

@@ -1,4 +1,4 @@
-import type { ArgumentSpec, Command, Leaf, OptionSpec } from '../command.ts';
+import { type ArgumentSpec, type Command, type Leaf, type OptionSpec, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { groups, leaves } from '../tree.ts';
@@ -134,7 +134,7 @@ const flagsOf = ({ command }: Line): Candidate[] =>
   [...ownFlags(command), ...globalFlags].map(({ forms, about }) => ({ word: forms.at(-1) ?? '', about }));
 
 const ownFlags = (command: Command | undefined): Flag[] =>
-  Object.values(command?.options ?? {}).map((spec) => ({
+  Object.values(command === undefined ? {} : optionsOf(command)).map((spec) => ({
     ...formsOf(spec.flags),
     about: spec.describe,
     spec,

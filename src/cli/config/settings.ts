@@ -25,6 +25,8 @@ export interface Settings {
   readonly interactive: boolean;
   /** Why it cannot; null when it can. */
   readonly notInteractive: string | null;
+  /** Whether a long result goes through the pager. */
+  readonly paged: boolean;
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number | undefined;
   readonly maxWaitMs: number | undefined;
@@ -47,6 +49,7 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
     interactive: notInteractive === null,
     notInteractive,
+    paged: io.stdout.isTTY && env.TERM !== 'dumb' && whyNotInteractive(flags, io, 'table') === null,
     timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseDuration),
     maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
     maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),

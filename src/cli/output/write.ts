@@ -15,6 +15,8 @@ export interface WriteContext {
   readonly chosen: readonly Field[] | null;
   /** Where `-o` writes; null means stdout. */
   readonly destination: Destination | null;
+  /** Lets go of the service before the pager waits for a person. */
+  release(): Promise<void>;
   /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
@@ -34,9 +36,17 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   // A terminal would obey what is in a document; pipes and files get its exact content.
   const printable = result.kind === 'file' && io.stdout.isTTY ? visible(text) : text;
   const repeat = () => howToRepeat(result, context, 'where it can be written');
-  const isTaken = !isPrinted || (await print(printable, io, repeat));
+  const isTaken = !isPrinted || (await isPaged(result, printable, context)) || (await print(printable, io, repeat));
   await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
   return isTaken;
+}
+
+/** Whether the pager has shown the result. One that a change brought is printed: it has to stay to be read. */
+async function isPaged(result: WholeResult, text: string, { settings, io, destination, release }: WriteContext) {
+  const isLong = result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined;
+  if (!isLong || !settings.paged || destination !== null) return false;
+  const { page } = await import('./pager.ts');
+  return page(text, io, release);
 }
 
 /** Writes objects as they come, a line for each: as JSON, or with tabs and without a header. */
@@ -69,7 +79,11 @@ export async function print(text: string, io: Io, repeat: () => Repeat = () => (
 export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
   new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
 
-async function renderFor(result: WholeResult, context: WriteContext, indented: boolean): Promise<TableText> {
+export async function renderFor(
+  result: WholeResult,
+  context: Pick<WriteContext, 'settings' | 'io' | 'fields' | 'chosen'>,
+  indented: boolean,
+): Promise<TableText> {
   const { settings, io, fields, chosen } = context;
   const paint = createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };

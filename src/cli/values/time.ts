@@ -38,6 +38,13 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
+/** The same for what is done again and again: a second or more. */
+export function parseInterval(text: string): number {
+  const ms = parseDuration(text);
+  if (ms < 1_000 || ms > DAY_MS) throw new UsageError(`'${text}' is not a duration from 1s to 1d`);
+  return ms;
+}
+
 /** The same in seconds. */
 export const parseSeconds = (text: string): number => parseDuration(text) / 1_000;
 

@@ -91,6 +91,7 @@ export const keysGet = command({
   path: 'keys get',
   about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
+  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: {
     product: option('-P, --product <ID>', 'its product: a key of another one is then not found', {

@@ -24,6 +24,7 @@ export const keysHistory = command({
   path: 'keys history',
   about: 'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where.',
   operation: 'keys.get',
+  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: { product, keyCheck },
   fields: historyFields,

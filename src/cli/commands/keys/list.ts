@@ -45,6 +45,7 @@ export const keysList = command({
     'Lists keys, newest first. Filters add up. All that fit are read, part by part, while keys come and go; --limit ' +
     'reads no more than that.',
   operation: 'keys.list',
+  watchable: true,
   arguments: {},
   options: {
     product: option('-P, --product <ID>', 'only those of this product', { env: 'LKM_PRODUCT', field: 'productId' }),

@@ -23,6 +23,7 @@ export const keysWhy = command({
     'Says whether a device could use a key, rule by rule, and what would help. Changes nothing and takes no slot. Ends ' +
     'with exit code 0 when it could, 1 when it could not.',
   operation: 'keys.why',
+  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: {
     product,

@@ -26,6 +26,7 @@ export const auditList = command({
   about:
     'Lists who did what in the account, oldest first: every change, and every one that was refused for lack of rights.',
   operation: 'audit.list',
+  watchable: true,
   arguments: {},
   options: {
     after: option('--after <SEQ>', 'begin behind this number', { parse: parseCount, field: 'after' }),

@@ -34,6 +34,7 @@ export const eventsList = command({
   path: 'events list',
   about: 'Lists what happened in the account, oldest first, behind a number.',
   operation: 'events.list',
+  watchable: true,
   arguments: {},
   options: {
     after: option('--after <SEQ>', 'begin behind this number', { parse: parseCount, field: 'after' }),

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ParsedCommand } from './command.ts';
+import type { Settings } from './config/settings.ts';
+import { type CommandSession, openSession } from './context.ts';
+import { exitCodes, UsageError } from './failure/errors.ts';
+import type { Progress } from './failure/fail.ts';
+import { explain } from './failure/report.ts';
+import type { Io } from './io.ts';
+import type { CommandResult, Field } from './output/result.ts';
+import { createPaint, type Note, sanitise } from './output/terminal.ts';
+import { renderFor } from './output/write.ts';
+import { inProcessUrl } from './request/server.ts';
+import { parseInterval } from './values/time.ts';
+
+/** What is shown again and again. */
+interface Watched {
+  readonly parsed: ParsedCommand;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly settings: Settings;
+  /** Those that `--fields` chose. */
+  readonly chosen: readonly Field[] | null;
+  readonly progress: Progress;
+}
+
+const DEFAULT_INTERVAL_MS = 2_000;
+
+/** A screen of its own, without a cursor, on which long lines are cut: what was on the terminal stays as it is. */
+const OPEN = '\u001b[?1049h\u001b[?25l\u001b[?7l';
+const CLOSE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/**
+ * Shows the result of a read on the terminal, in place, until a signal ends it, which is how it is meant to end: with 0.
+ * The last state stays. An error of the first read ends it too; later ones are shown when they may pass.
+ */
+export async function watch(watched: Watched): Promise<number> {
+  const { settings, progress, parsed } = watched;
+  const { io } = progress;
+  const { interval } = parsed.written.options;
+  refuseElsewhere(settings, io);
+  const intervalMs = typeof interval === 'string' ? parseInterval(interval) : DEFAULT_INTERVAL_MS;
+  let shown = await readOnce(watched);
+  await io.stdout.write(OPEN);
+  try {
+    let trouble: string | null = null;
+    while (!io.stop.aborted) {
+      await io.stdout.write(frameOf(shown, { trouble, intervalMs }, watched));
+      await sleep(intervalMs, undefined, { signal: io.stop }).catch(() => {});
+      if (io.stop.aborted) break;
+      ({ shown, trouble } = await readOnce(watched).then(
+        (next) => ({ shown: next, trouble: null }),
+        (error: unknown) => ({ shown, trouble: troubleOf(error, io) }),
+      ));
+    }
+  } finally {
+    await io.stdout.write(CLOSE);
+  }
+  await io.stdout.write(shown);
+  return exitCodes.ok;
+}
+
+function refuseElsewhere({ format, output, quiet }: Settings, { stdout, env }: Io): void {
+  const why = !stdout.isTTY
+    ? 'stdout is none'
+    : env.TERM === 'dumb'
+      ? 'TERM is dumb'
+      : output !== null || quiet || format !== 'table'
+        ? 'another output was chosen'
+        : null;
+  if (why === null) return;
+  throw new UsageError(`--watch draws on a terminal, and ${why}`, [
+    ['What happens, line by line:', 'lkm events tail --json'],
+  ]);
+}
+
+/** Runs the command once; resolves to what a terminal shows of it. */
+async function readOnce({ parsed, values, settings, chosen, progress }: Watched): Promise<string> {
+  const { io } = progress;
+  const session = progress.session ?? openSession({ flags: parsed.globals, settings, options: {}, io });
+  progress.session = session;
+  const result = await parsed.command.run(values, session);
+  if (result.kind === 'stream') throw new UsageError('this command goes on by itself: leave out --watch');
+  const { text } = await renderFor(result, { settings, io, fields: parsed.command.fields ?? [], chosen }, false);
+  // Others may open the file in between, and change what is shown.
+  if (isDatabase(session)) {
+    delete progress.session;
+    await session.close();
+  }
+  return text + notesBelow(result, io, settings);
+}
+
+const isDatabase = ({ connection }: CommandSession): boolean => connection?.baseUrl === inProcessUrl;
+
+function notesBelow(result: CommandResult, { stdout }: Io, settings: Settings): string {
+  const empty: Note[] =
+    result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
+  const paint = createPaint(settings.color.stdout && stdout.isTTY);
+  return [...empty, ...(result.notes ?? [])]
+    .flatMap(({ text }) => text.split('\n'))
+    .map((line) => `${paint.dim(sanitise(line))}\n`)
+    .join('');
+}
+
+/** What went wrong, for the line above. Throws what cannot pass by itself. */
+function troubleOf(error: unknown, io: Io): string | null {
+  if (io.stop.aborted) return null;
+  const { retryable, message } = explain(error, { baseUrl: null, tokenFrom: null, now: io.now(), rerun: () => '' });
+  if (!retryable) throw error;
+  return message;
+}
+
+/** A screen: when it was drawn, and as much of the text as there is room for. */
+function frameOf(text: string, { trouble, intervalMs }: Head, { settings, progress: { io } }: Watched): string {
+  const paint = createPaint(settings.color.stdout);
+  const time = new Date(io.now()).toISOString().slice(11, 19);
+  const head =
+    trouble === null
+      ? paint.dim(`${time} UTC, every ${intervalMs / 1_000} s · ctrl-c ends`)
+      : paint.yellow(`${time} UTC: ${sanitise(trouble)}`);
+  const lines = [head, '', ...fitting(text.trimEnd().split('\n'), (io.stdout.lines ?? DEFAULT_LINES) - 2)];
+  return `${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\n')}${CLEAR_BELOW}`;
+}
+
+interface Head {
+  /** Why the last read failed; null when it did not. */
+  readonly trouble: string | null;
+  readonly intervalMs: number;
+}
+
+const DEFAULT_LINES = 24;
+
+function fitting(lines: readonly string[], room: number): readonly string[] {
+  if (lines.length <= room) return lines;
+  return [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`];
+}

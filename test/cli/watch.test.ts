@@ -1,0 +1,134 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { hasProgram, Terminal } from '../support/terminal.ts';
+import { lkm, NOW, tempFolder } from './fake-io.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const command = (words: string): string => `"${process.execPath}" "${main}" ${words}`;
+
+/** A folder with a database that has so many customers, and a terminal in it. */
+async function shop(customers: number) {
+  const cwd = tempFolder();
+  let now = NOW;
+  // A millisecond between them: lists are in the order in which customers were made.
+  const at = (...argv: string[]) => lkm(argv, { cwd, env: { LKM_DB: 'lkm.db' }, now: now++ });
+  for (let made = 1; made <= customers; made++)
+    await at('customers', 'create', '--name', `Customer ${made}`, '--create');
+  const line = (words: string): string => {
+    writeFileSync(join(cwd, 'line.sh'), `trap : INT\n${command(words)}\necho "exit $?"\n`);
+    return 'line.sh';
+  };
+  const open = (words: string, env: Record<string, string> = {}) =>
+    new Terminal(`sh ${line(words)}`, {
+      cwd,
+      env: { PATH: process.env.PATH ?? '', HOME: cwd, LKM_DB: 'lkm.db', ...env },
+    });
+  return { cwd, at, open };
+}
+
+let made: ReturnType<typeof shop> | undefined;
+
+/** A database with more customers than the terminal has lines, for all tests that only read. */
+function long(): ReturnType<typeof shop> {
+  made ??= shop(45);
+  return made;
+}
+
+describe.runIf(hasProgram('script'))('--watch', () => {
+  it('shows a list again in place, with what others have changed, and ends with 0 at ctrl-c', async () => {
+    const { at, open } = await shop(1);
+    await using terminal = open('customers list --watch --interval 1s');
+    await terminal.until(/every 1 s · ctrl-c ends.*Customer 1/s);
+    expect(terminal.raw).toContain('\u001b[?1049h');
+    await at('customers', 'create', '--name', 'Customer 2');
+    await terminal.until(/Customer 2/);
+    terminal.type('\u0003');
+    const shown = await terminal.until(/exit 0/);
+    expect(terminal.raw).toContain('\u001b[?25h\u001b[?1049l');
+    expect(shown).toMatch(/ID +NAME.*Customer 1.*Customer 2.*exit 0/s);
+  });
+
+  it('cuts a list at the height of the terminal, and says how much more there is', async () => {
+    const { open } = await long();
+    await using terminal = open('customers list --watch');
+    await terminal.until(/… 9 more lines/);
+    terminal.type('\u0003');
+    await terminal.until(/Customer 45.*exit 0/s);
+  });
+
+  it('ends with the error of the first read', async () => {
+    const { open } = await shop(1);
+    await using terminal = open('customers get cus_01jx0000000000000000000000 -w');
+    await terminal.until(/error: .*exit 6/s);
+    expect(terminal.raw).not.toContain('\u001b[?1049h');
+  });
+
+  it.each<[why: string, argv: string[], env?: Record<string, string>]>([
+    ['the format is another', ['--json']],
+    ['the result is to be quiet', ['-q']],
+    ['the terminal cannot be drawn on', [], { TERM: 'dumb' }],
+  ])('is refused where %s', async (_, argv, env = {}) => {
+    const { code, stderr } = await lkm(['customers', 'list', '--watch', ...argv], { terminal: true, env });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch draws on a terminal') });
+  });
+
+  it('is refused in a pipe', async () => {
+    const { code, stderr } = await lkm(['customers', 'list', '--watch']);
+    expect({ code, stderr: stderr.split('\n')[0] }).toEqual({
+      code: 2,
+      stderr: 'error: --watch draws on a terminal, and stdout is none',
+    });
+  });
+});
+
+describe.runIf(hasProgram('script'))('a list that is longer than the terminal', () => {
+  /** A pager that shows what it got, waits for a key, and says so. */
+  function pagerIn(cwd: string): string {
+    const file = join(cwd, 'pager');
+    writeFileSync(file, '#!/bin/sh\nhead -n 2\necho "[LESS=$LESS]"\nread key </dev/tty\necho "left with $key"\n');
+    chmodSync(file, 0o755);
+    return file;
+  }
+
+  it('goes through the pager, while others may use the file', async () => {
+    const { cwd, at, open } = await long();
+    await using terminal = open('customers list', { PAGER: pagerIn(cwd) });
+    await terminal.until(/Customer 1.*\[LESS=FRX\]/s);
+    expect((await at('customers', 'list', '-q')).stdout.split('\n')).toHaveLength(46);
+    terminal.type('q\r');
+    expect(await terminal.until(/left with q.*exit 0/s)).not.toContain('Customer 45');
+  });
+
+  it.runIf(hasProgram('less'))('leaves ctrl-c to less', async () => {
+    const { open } = await long();
+    await using terminal = open('customers list');
+    await terminal.until(/Customer 38.*:/s);
+    for (const key of ['\u0003', '\u0003', 'G']) {
+      terminal.type(key);
+      // less forgets what was typed before an interruption.
+      await sleep(500);
+    }
+    await terminal.until(/Customer 45/);
+    terminal.type('q');
+    await terminal.until(/exit 0/);
+  });
+
+  it.each<[words: string, env: Record<string, string>]>([
+    ['customers list', { LKM_PAGER: 'cat' }],
+    ['customers list', { PAGER: '' }],
+    ['customers list', { CI: '1', LKM_PAGER: './pager' }],
+    ['customers list', { TERM: 'dumb', LKM_PAGER: './pager' }],
+    ['customers list --no-input', { LKM_PAGER: './pager' }],
+    ['customers list -o -', { LKM_PAGER: 'no-such-program' }],
+    ['customers list --limit 5', { LKM_PAGER: './pager' }],
+  ])('is printed by %s with %j', async (words, env) => {
+    const { cwd, open } = await long();
+    pagerIn(cwd);
+    await using terminal = open(words, env);
+    const shown = await terminal.until(/exit 0/);
+    expect(shown).toContain(words.includes('limit') ? 'Customer 5' : 'Customer 45');
+    expect(shown).not.toContain('LESS=');
+  });
+});
