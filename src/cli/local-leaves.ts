@@ -94,6 +94,11 @@ export const localLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/api/api.ts')).api,
   },
   {
+    path: 'doctor',
+    summary: 'find out what is wrong here, and what to do',
+    load: async () => (await import('./commands/doctor/doctor.ts')).doctor,
+  },
+  {
     path: 'completion',
     summary: 'make TAB complete commands, options and values',
     load: async () => (await import('./commands/completion.ts')).completion,

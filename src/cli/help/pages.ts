@@ -21,7 +21,7 @@ export function rootHelp(view: HelpView): string {
     section('For operators, on the database itself', forOperators.map(groupRow), view),
     section(
       'More',
-      [...shortcuts.map(shortcutRow), ...['api', 'completion', 'explain', 'version', 'help'].map(leafRow)],
+      [...shortcuts.map(shortcutRow), ...['doctor', 'api', 'completion', 'explain', 'version', 'help'].map(leafRow)],
       view,
     ),
     section('Options of every command', options.map(optionRow), view),

@@ -54,7 +54,7 @@ export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 's
   stderr.isTTY && !quiet && !format.startsWith('json');
 
 const firstWords = [
-  ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config', 'completion', 'explain', 'api'],
+  ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config', 'completion', 'explain', 'api', 'doctor'],
   ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast'],
   ...['events', 'audit', 'signing-keys', 'revocations', 'db', 'idempotency', 'version', 'help'],
 ];

@@ -1,0 +1,60 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { configDir, stateDir } from '../../config/files.ts';
+import { configFile, readConfig } from '../../config/profiles.ts';
+import type { CommandContext } from '../../context.ts';
+import { codeOf } from '../../failure/errors.ts';
+import { count } from '../../output/words.ts';
+import { chooseTarget, type Target } from '../../request/server.ts';
+import { type Check, ok, warn } from './check.ts';
+import { examineDatabase } from './database.ts';
+import { examineService } from './service.ts';
+import { failedBy, tried } from './tried.ts';
+
+/** Makes all checks, from what is on this machine to the service; one that cannot be made is left out. */
+export async function examine(context: CommandContext): Promise<readonly Check[]> {
+  const { io } = context;
+  const local = [
+    ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
+    configuration(context),
+    state(context),
+  ];
+  const chosen = await tried('service', async () => {
+    const target = await chooseTarget(context.flags, io);
+    return { target, check: ok('service', describeTarget(target)) };
+  });
+  if (!('target' in chosen)) return [...local, chosen];
+  const { target, check } = chosen;
+  const found =
+    target.kind === 'database' ? await examineDatabase(target.db, context) : await examineService(target, context);
+  return [...local, check, ...found];
+}
+
+const describeTarget = (target: Target): string =>
+  target.kind === 'database'
+    ? 'a database in this process'
+    : `${target.baseUrl}${target.profile === null ? '' : `, profile ${target.profile.name}`}`;
+
+function configuration({ io }: CommandContext): Check {
+  try {
+    const { profiles, currentProfile } = readConfig(io);
+    const path = configFile(io);
+    if (!existsSync(path)) return ok('config', `${path} does not exist yet`);
+    const known = count(Object.keys(profiles).length, 'profile');
+    return ok('config', `${path}, ${known}${currentProfile === null ? '' : `, ${currentProfile} is current`}`);
+  } catch (error) {
+    return failedBy('config', error);
+  }
+}
+
+/** Without this folder a command that was killed cannot be repeated. */
+function state({ io }: CommandContext): Check {
+  const folder = stateDir(io);
+  const missing = 'A command that is killed cannot be repeated without it: set LKM_STATE_DIR.';
+  try {
+    const nearest = [folder, configDir(io), io.home].find((one) => existsSync(one)) ?? io.home;
+    accessSync(existsSync(folder) ? folder : nearest, constants.W_OK);
+    return ok('state', existsSync(folder) ? folder : `${folder} does not exist yet`);
+  } catch (error) {
+    return warn('state', `${folder} cannot be written (${codeOf(error)})`, missing);
+  }
+}

@@ -1,0 +1,125 @@
+import { fetchTransport, openNetworkTransport, type RawResponse, sendOnce } from '../../../client/attempt.ts';
+import { toCallError } from '../../../client/errors.ts';
+import { readBaseUrl } from '../../../client/request.ts';
+import { apiVersion } from '../../../contract/index.ts';
+import { stats } from '../../../contract/stats.ts';
+import { findToken } from '../../config/token.ts';
+import type { CommandContext } from '../../context.ts';
+import { count, expiry, typedDuration } from '../../output/words.ts';
+import type { Target } from '../../request/server.ts';
+import { type Check, fail, ok, warn } from './check.ts';
+import { proxyFor } from './proxy.ts';
+import { examineTls } from './tls.ts';
+import { tried } from './tried.ts';
+
+type Remote = Extract<Target, { kind: 'remote' }>;
+
+/** Checks a service over the network, from the way there to what the token may do. */
+export async function examineService(target: Remote, context: CommandContext): Promise<readonly Check[]> {
+  const { io } = context;
+  const address = await tried('address', async () => readBaseUrl(target.baseUrl, { plainHttpAllowed: false }));
+  if ('check' in address) return [address];
+  const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
+  const sent = io.now();
+  const health = await tried('network', () => get('/health', address, context));
+  if ('check' in health) return [proxy.check, health, ...(await tlsOf(address.href, proxy.isUsed, context))];
+  const received = io.now();
+  return [
+    proxy.check,
+    reached(health, received - sent, address.host),
+    ...(await tlsOf(address.href, proxy.isUsed, context)),
+    ...clock(health, sent, received),
+    await tried('ready', async () => ready(await get('/ready', address, context))),
+    await tried('contract', async () => contractOf(await get('/openapi.json', address, context))),
+    await tried('token', () => tokenOf(target, context)),
+  ];
+}
+
+interface Address {
+  readonly href: string;
+  readonly host: string;
+  readonly isLoopback: boolean;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Sends a request once, without a token, and returns the response whatever its status. */
+async function get(path: string, { href, host, isLoopback }: Address, context: CommandContext): Promise<RawResponse> {
+  const { io, settings } = context;
+  const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const transport = io.fetch
+    ? fetchTransport(io.fetch)
+    : await openNetworkTransport({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback });
+  const headers = { accept: 'application/json', 'user-agent': `lkm/${io.version}` };
+  const request = { url: `${href}${path}`, method: 'GET', headers, body: null } as const;
+  const response = await sendOnce(transport, request, { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop });
+  if (response.kind === 'response') return response;
+  const call = { operation: `GET ${path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
+  throw toCallError(response, stats.get, { call, host, sent: response.reached });
+}
+
+function reached({ status, text }: RawResponse, tookMs: number, host: string): Check {
+  const took = `${host} answered within ${tookMs} ms`;
+  if (status === 200 && text?.includes('"ok"')) return ok('network', took);
+  const advice = 'Is this the address of the service, with its path? A proxy or another program may stand there.';
+  return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
+}
+
+async function tlsOf(href: string, isProxied: boolean, { io, settings }: CommandContext): Promise<readonly Check[]> {
+  if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
+  // Through a proxy the connection is its own; and a network that is given is none that could be looked at.
+  if (isProxied || io.fetch !== undefined) return [];
+  return [await examineTls(href, settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, io.now())];
+}
+
+/** More than this and an expiry, a signature or a certificate may be judged wrongly. */
+const MAX_SKEW_MS = 30_000;
+
+/** Compares the clocks; the header has whole seconds. */
+function clock({ headers }: RawResponse, sent: number, received: number): readonly Check[] {
+  const there = Date.parse(headers.get('date') ?? '');
+  if (Number.isNaN(there)) return [];
+  const ahead = Math.round((sent + received) / 2) - there;
+  const most = MAX_SKEW_MS + (received - sent);
+  if (Math.abs(ahead) <= most) return [ok('clock', 'agrees with that of the service')];
+  const seconds = Math.round(Math.abs(ahead) / 1_000);
+  const detail = `${typedDuration(seconds)} ${ahead > 0 ? 'ahead of' : 'behind'} that of the service`;
+  return [warn('clock', detail, 'Set the clock by the network; a relative --expires counts from the clock here.')];
+}
+
+function ready({ status }: RawResponse): Check {
+  if (status === 200) return ok('ready', 'the service and its database work');
+  return fail('ready', `the service answers ${status}: its database does not work`, 'Its log says why.');
+}
+
+/** The date of the service's contract, beside the one of this command. */
+function contractOf({ status, text }: RawResponse): Check {
+  const theirs = /"version":\s*"(\d{4}-\d{2}-\d{2})"/.exec(text ?? '')?.[1];
+  if (status !== 200 || theirs === undefined) {
+    return warn(
+      'contract',
+      `unknown: the service answers ${status} at /openapi.json`,
+      'Some commands may not work with it.',
+    );
+  }
+  if (theirs === apiVersion) return ok('contract', theirs);
+  const detail = `the service has that of ${theirs}, this lkm that of ${apiVersion}`;
+  return theirs > apiVersion
+    ? warn('contract', detail, 'Update lkm; meanwhile lkm api sends what it has no command for.')
+    : warn('contract', detail, 'Newer commands may be refused with 404: update the service.');
+}
+
+/** From then on a token should have a successor. */
+const SOON_MS = 14 * 86_400_000;
+
+async function tokenOf(target: Remote, context: CommandContext): Promise<Check> {
+  const { flags, io } = context;
+  const from = flags.tokenFile ? '--token-file' : (await findToken(flags, target, io)).from;
+  const { name, kind, scopes, expiresAt } = await (await context.client()).tokens.self();
+  const may = kind === 'admin' ? 'may do everything' : count(scopes.length, 'scope');
+  const end = expiresAt === null ? 'never expires' : `expires ${expiry(expiresAt, io.now())}`;
+  const detail = `from ${from}: ${name}, ${kind}, ${may}, ${end}`;
+  if (expiresAt === null || Date.parse(expiresAt) - io.now() > SOON_MS) return ok('token', detail);
+  return warn('token', detail, `Make another: lkm tokens create --kind ${kind} --name NAME`);
+}

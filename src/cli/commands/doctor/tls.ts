@@ -1,0 +1,38 @@
+import { connect, type PeerCertificate } from 'node:tls';
+import { NetworkError } from '../../../client/errors.ts';
+import { count } from '../../output/words.ts';
+import { type Check, ok, warn } from './check.ts';
+import { failedBy } from './tried.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A certificate that ends sooner is probably not renewed by itself. */
+const SOON_DAYS = 14;
+
+/** Connects to a service as the client does, and looks at its certificate. `now` is in milliseconds since 1970. */
+export async function examineTls(href: string, timeoutMs: number, now: number): Promise<Check> {
+  const { hostname, port } = new URL(href);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  try {
+    const { protocol, certificate } = await handshake(host, Number(port || 443), timeoutMs);
+    const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
+    const detail = `${protocol}, the certificate ends in ${count(days, 'day')}`;
+    return days >= SOON_DAYS ? ok('tls', detail) : warn('tls', detail, 'It should be renewed at the service.');
+  } catch (cause) {
+    const call = { operation: 'TLS', idempotencyKey: null, attempts: 1 };
+    const message = `cannot connect to ${host}: ${cause instanceof Error ? cause.message : ''}`;
+    return failedBy('tls', new NetworkError(message, { call, sent: false, timedOut: false }, { cause }));
+  }
+}
+
+function handshake(host: string, port: number, timeoutMs: number) {
+  return new Promise<{ protocol: string; certificate: PeerCertificate }>((resolve, reject) => {
+    const servername = /^[\d.]+$|:/.test(host) ? '' : host;
+    const socket = connect({ host, port, servername, timeout: timeoutMs }, () => {
+      resolve({ protocol: socket.getProtocol() ?? 'TLS', certificate: socket.getPeerCertificate() });
+      socket.destroy();
+    });
+    socket.once('timeout', () => socket.destroy(Object.assign(new Error('timed out'), { code: 'ETIMEDOUT' })));
+    socket.once('error', reject);
+  });
+}

@@ -1,0 +1,19 @@
+import { explain } from '../../failure/report.ts';
+import { type Check, fail } from './check.ts';
+
+/** What a check comes to; an error is a failed one, with its advice. */
+export async function tried<T>(check: string, work: () => Promise<T>): Promise<T | Check> {
+  try {
+    return await work();
+  } catch (error) {
+    return failedBy(check, error);
+  }
+}
+
+/** The failed check for an error, in the words in which any command reports it. */
+export function failedBy(check: string, error: unknown): Check {
+  const { message, hints } = explain(error, { baseUrl: null, tokenFrom: null, now: 0, rerun: () => '' });
+  const words = hints.map((hint) => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' ')));
+  const [advice = 'Run it again with --debug.'] = words.filter((one) => !/ (answered \d|had no answer)/.test(one));
+  return fail(check, message, advice.replace(/^Nothing was sent\. /, ''));
+}
