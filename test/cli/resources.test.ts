@@ -19,6 +19,8 @@ describe('products', () => {
     expect((await at('product', 'ls', '--fields', 'name,active')).stdout).toBe('Engine 2\tfalse\n');
     expect((await at('keys', 'create', '-P', id)).code).toBe(6);
     await at('products', 'update', id, '--active');
+    const stale = await at('products', 'update', id, '--inactive', '--if-updated-at', '2026-01-01T00:00:00Z');
+    expect(stale).toMatchObject({ code: 7, stdout: '' });
     expect((await at('keys', 'create', '-P', id)).code).toBe(0);
   });
 });

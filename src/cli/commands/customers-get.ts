@@ -6,8 +6,8 @@ import { argument, change, command, flag, option } from '../command.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import { doneNote } from '../output/terminal.ts';
 import { parsePositive } from '../values/scalars.ts';
-import { parseInstant } from '../values/time.ts';
 import { customerFields } from './customers.ts';
+import { ifUpdatedAt } from './keys/changed.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 
 export const customersGet = command({
@@ -42,10 +42,7 @@ export const customersUpdate = command({
     clearEmail: flag('--clear-email', 'leave it without an e-mail address'),
     active: flag('--active', 'let its keys be used'),
     inactive: flag('--inactive', 'let its keys be used no more'),
-    ifUpdatedAt: option('--if-updated-at <INSTANT>', 'change it only if it was last changed then', {
-      parse: parseInstant,
-      field: 'ifUpdatedAt',
-    }),
+    ifUpdatedAt,
     ...change,
   },
   fields: [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }],

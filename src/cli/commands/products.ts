@@ -3,6 +3,7 @@ import { UsageError } from '../failure/errors.ts';
 import { created, type Field, listOf } from '../output/result.ts';
 import { doneNote } from '../output/terminal.ts';
 import { relative, yesNo } from '../output/words.ts';
+import { ifUpdatedAt } from './keys/changed.ts';
 
 const productFields: readonly Field[] = [
   { name: 'id' },
@@ -76,6 +77,7 @@ export const productsUpdate = command({
     name: option('--name <NAME>', 'its new name', { field: 'name' }),
     active: flag('--active', 'let it issue keys'),
     inactive: flag('--inactive', 'let it issue no more keys'),
+    ifUpdatedAt,
     ...change,
   },
   fields: [...productFields, { name: 'idempotencyKey', shown: 'chosen' }],
@@ -84,13 +86,16 @@ export const productsUpdate = command({
     ['lkm products update prod_… --inactive', 'no more keys'],
   ],
 
-  async run({ id, name, active, inactive }, context) {
+  async run({ id, name, active, inactive, ifUpdatedAt }, context) {
     if (active && inactive) throw new UsageError('--active and --inactive contradict each other; give one of them');
     if (name === undefined && !active && !inactive) {
       throw new UsageError('nothing to change: give --name, --active or --inactive');
     }
     const changed = await context.change((client, call) =>
-      client.products.update({ productId: id, name, active: active || inactive ? active : undefined }, call),
+      client.products.update(
+        { productId: id, name, active: active || inactive ? active : undefined, ifUpdatedAt },
+        call,
+      ),
     );
     const { answer, idempotencyKey } = changed;
     return {

@@ -3,7 +3,7 @@ import { option } from '../../command.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote } from '../../output/terminal.ts';
 import type { Changed } from '../../request/changes.ts';
-import { parseClock } from '../../values/time.ts';
+import { parseInstant } from '../../values/time.ts';
 import { type Lookup, licenseFields } from './get.ts';
 
 /** The fields of a changed key: those of `keys get`, without the customer, which the service does not return here. */
@@ -26,8 +26,8 @@ export function changedKey({ answer: license, ...changed }: Changed<License>, te
   };
 }
 
-/** The condition of a change: that nobody else has changed the key meanwhile. */
-export const ifUpdatedAt = option('--if-updated-at <INSTANT>', 'only if this is its updatedAt, as keys get shows it', {
-  parse: (text: string) => new Date(parseClock(text)).toISOString(),
+/** The condition of a change: that nobody else has made another meanwhile. */
+export const ifUpdatedAt = option('--if-updated-at <INSTANT>', 'only if this is still its updatedAt, as get shows it', {
+  parse: parseInstant,
   field: 'ifUpdatedAt',
 });
