@@ -109,6 +109,12 @@ describe('src', () => {
   it('has no file above 250 lines', () => {
     expect(sources.filter(({ text }) => lineCount(text) > 250).map(({ path }) => path)).toEqual([]);
   });
+
+  it('has no folder of more than 25 files', () => {
+    const folders = sources.map(({ path }) => path.slice(0, path.lastIndexOf('/')));
+    const sizes = Map.groupBy(folders, (folder) => folder);
+    expect([...sizes].filter(([, files]) => files.length > 25).map(([folder]) => folder)).toEqual([]);
+  });
 });
 
 describe('docs', () => {
