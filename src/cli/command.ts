@@ -12,7 +12,12 @@ interface Described {
   readonly field?: string;
   /** All that it may be, where that is a list. */
   readonly choices?: readonly string[];
+  /** What a person picks at a terminal where it is required and missing. */
+  readonly pick?: Pickable;
 }
+
+/** Objects of the service that have a picker. */
+export type Pickable = 'product' | 'customer' | 'key' | 'token' | 'session';
 
 /** An option of a command; `T` is what the command receives. */
 export interface OptionSpec<T = unknown> extends Described {
@@ -22,8 +27,6 @@ export interface OptionSpec<T = unknown> extends Described {
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   readonly parse: Parse<unknown>;
-  /** Asks for its text where it is required, missing, and a person can answer; null when there is nothing to pick. */
-  readonly pick?: (context: CommandContext) => Promise<string | null>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
 }
@@ -128,7 +131,7 @@ export function option(flags: string, describe: string, more: More & { parse?: P
 
 /** An option with a value that must be given. */
 export function required<const T extends string>(flags: string, describe: string, more: Choice<T>): OptionSpec<T>;
-export function required(flags: string, describe: string, more?: More & Pick<OptionSpec, 'pick'>): OptionSpec<string>;
+export function required(flags: string, describe: string, more?: More): OptionSpec<string>;
 export function required(flags: string, describe: string, more: More = {}): OptionSpec {
   return { flags, describe, kind: 'required', parse: asText, ...more };
 }
@@ -180,7 +183,7 @@ interface Describable {
 export const product = required('-P, --product <ID>', 'the product', {
   env: 'LKM_PRODUCT',
   field: 'productId',
-  pick: async (context) => (await import('./prompts/questions.ts')).pickProduct(context),
+  pick: 'product',
 });
 
 /** The options of every command that changes something. */

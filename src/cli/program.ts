@@ -149,7 +149,10 @@ function showHelp(
 
 /** Gives a command its arguments and options, just before commander reads them. */
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
-  for (const { usage, describe } of Object.values(command.arguments)) child.argument(usage, describe);
+  // One that can be picked may be missing: `readValues` asks for it, or refuses.
+  for (const { usage, describe, pick } of Object.values(command.arguments)) {
+    child.argument(pick === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'), describe);
+  }
   const attributes: Record<string, string> = {};
   for (const [name, spec] of Object.entries(optionsOf(command))) {
     const option = child.createOption(spec.flags, describeOption(spec));

@@ -81,6 +81,7 @@ describe('lkm auth login', () => {
     const prompter: Prompter = {
       confirm: async () => false,
       choose: async () => '',
+      search: async () => '',
       type: async (question) => {
         asked.push(question);
         return SHOP;
@@ -224,7 +225,13 @@ describe('profiles', () => {
     const refusedToAsk = await run(['auth', 'switch']);
     expect(refusedToAsk).toMatchObject({ code: 2, stderr: expect.stringContaining('which profile?') });
     const never = async () => '';
-    const prompter: Prompter = { confirm: async () => false, type: never, secret: never, choose: async () => 'one' };
+    const prompter: Prompter = {
+      confirm: async () => false,
+      type: never,
+      secret: never,
+      choose: async () => 'one',
+      search: never,
+    };
     expect((await run(['auth', 'switch'], { terminal: true, prompter })).code).toBe(0);
     expect(config().currentProfile).toBe('one');
   });

@@ -101,4 +101,5 @@ const nobody: Prompter = {
   type: (question) => Promise.reject(new Error(`asked: ${question}`)),
   secret: (question) => Promise.reject(new Error(`asked: ${question}`)),
   choose: (question) => Promise.reject(new Error(`asked: ${question}`)),
+  search: (question) => Promise.reject(new Error(`asked: ${question}`)),
 };

@@ -20,6 +20,7 @@ const typing = (text: string): Prompter => ({
   type: async () => text,
   secret: async () => text,
   choose: async () => text,
+  search: async () => text,
 });
 
 describe('lkm keys create', () => {

@@ -32,6 +32,7 @@ function person(answer: string | boolean): { prompter: Prompter; asked: string[]
       type: (question) => reply(question, String(answer)),
       secret: (question) => reply(question, String(answer)),
       choose: (question) => reply(question, String(answer)),
+      search: (question) => reply(question, String(answer)),
     },
   };
 }
@@ -68,7 +69,7 @@ describe('deleting a customer', () => {
   it('ends with 130 on Ctrl-C at the question', async () => {
     const { fetch } = scriptedService(ada);
     const leave = () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.']));
-    const prompter: Prompter = { confirm: leave, type: leave, secret: leave, choose: leave };
+    const prompter: Prompter = { confirm: leave, type: leave, secret: leave, choose: leave, search: leave };
     const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
     expect(code).toBe(130);
     expect(stderr).toContain('interrupted');
@@ -224,7 +225,8 @@ describe('a product that is not given', () => {
     const shown: unknown[] = [];
     const prompter: Prompter = {
       ...person(true).prompter,
-      choose: async (question, choices) => {
+      search: async (question, find) => {
+        const choices = await find('', new AbortController().signal);
         shown.push(question, ...choices);
         return choices[0]?.value ?? '';
       },
@@ -235,7 +237,7 @@ describe('a product that is not given', () => {
     expect(shown).toEqual([
       'which product?',
       { value: PRODUCT, name: `Engine \\u{1b}[31mPro  ${PRODUCT}` },
-      { value: `${PRODUCT}2`, name: `Old (inactive)  ${PRODUCT}2` },
+      { value: `${PRODUCT}2`, name: `Old  inactive  ${PRODUCT}2` },
     ]);
   });
 

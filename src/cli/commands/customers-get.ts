@@ -15,7 +15,9 @@ export const customersGet = command({
   about: 'Shows one customer.',
   operation: 'customers.get',
   watchable: true,
-  arguments: { customer: argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address') },
+  arguments: {
+    customer: argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', { pick: 'customer' }),
+  },
   options: {},
   fields: customerFields,
   examples: [
@@ -35,7 +37,7 @@ export const customersUpdate = command({
   about:
     'Renames a customer, changes its e-mail address, or stops or resumes its keys. What is not given stays as it is.',
   operation: 'customers.update',
-  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId' }) },
+  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId', pick: 'customer' }) },
   options: {
     name: option('--name <NAME>', 'its new name', { field: 'name' }),
     email: option('--email <EMAIL>', 'its new e-mail address', { field: 'email' }),
@@ -78,7 +80,7 @@ export const customersKeys = command({
   about: 'Lists the keys of a customer, newest first.',
   operation: 'customers.keys',
   watchable: true,
-  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId' }) },
+  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId', pick: 'customer' }) },
   options: { limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }) },
   fields: listedFields,
   examples: [

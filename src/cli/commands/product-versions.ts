@@ -18,7 +18,7 @@ export const productsVersions = command({
   about: 'Lists the versions of a product, oldest first.',
   operation: 'products.get',
   watchable: true,
-  arguments: { id: argument('<ID>', 'the product', { field: 'productId' }) },
+  arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
   options: {},
   fields: versionFields,
   examples: [['lkm products versions prod_…', 'all of them']],
@@ -35,7 +35,7 @@ export const productsAddVersion = command({
   about: 'Adds a version to a product and prints its id. It is active: keys can be given it at once.',
   operation: 'products.createVersion',
   arguments: {
-    id: argument('<ID>', 'the product', { field: 'productId' }),
+    id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }),
     version: argument('<VERSION>', 'the name of the version', { field: 'version' }),
   },
   options: {

@@ -38,7 +38,7 @@ export const productsGet = command({
   about: 'Shows one product.',
   operation: 'products.get',
   watchable: true,
-  arguments: { id: argument('<ID>', 'the product', { field: 'productId' }) },
+  arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
   options: {},
   fields: productFields,
   examples: [['lkm products get prod_…', 'one product']],
@@ -72,7 +72,7 @@ export const productsUpdate = command({
   path: 'products update',
   about: 'Renames a product, or stops or resumes the issue of its keys. What is not given stays as it is.',
   operation: 'products.update',
-  arguments: { id: argument('<ID>', 'the product', { field: 'productId' }) },
+  arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
   options: {
     name: option('--name <NAME>', 'its new name', { field: 'name' }),
     active: flag('--active', 'let it issue keys'),

@@ -49,7 +49,7 @@ export const sessionsRelease = command({
   path: 'sessions release',
   about: 'Ends a session, whoever holds it: its seat is free at once, and its next heartbeat is refused.',
   operation: 'sessions.delete',
-  arguments: { id: argument('<ID>', 'the session', { field: 'sessionId' }) },
+  arguments: { id: argument('<ID>', 'the session', { field: 'sessionId', pick: 'session' }) },
   options: {
     product: option('-P, --product <ID>', 'the product of its key; needed by tokens for some products', {
       field: 'productId',

@@ -110,7 +110,7 @@ export const tokensRevoke = command({
   path: 'tokens revoke',
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
-  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
+  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId', pick: 'token' }) },
   options: {
     lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'),
     yes,

@@ -173,7 +173,7 @@ async function valuesOf(what: Flag | ArgumentSpec, typed: string, line: Line, io
       typed,
       spec.choices.map((word) => ({ word })),
     );
-  if (spec?.field) return startingWith(typed, await describeObjects(spec.field, typed, line.given, io));
+  if (spec?.field) return startingWith(typed, await describeObjects(spec.field, line.given, io));
   const listed = wordsOf[usage];
   if (listed !== undefined)
     return startingWith(

@@ -4,6 +4,7 @@ import { openSession } from '../context.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
+import { usageInBrief } from '../output/words.ts';
 import type { Candidate } from './complete.ts';
 
 /** The options on the command line, by their long form, with their values. */
@@ -16,19 +17,14 @@ const PATIENCE_MS = 1_500;
 const MOST = 100;
 
 /** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
-export async function describeObjects(
-  field: string,
-  typed: string,
-  given: ServiceWords,
-  io: Io,
-): Promise<readonly Candidate[]> {
+export async function describeObjects(field: string, given: ServiceWords, io: Io): Promise<readonly Candidate[]> {
   const list = lists[field];
   if (list === undefined) return [];
   const flags = flagsFrom(given);
   const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: PATIENCE_MS, maxRetries: 0 };
   const session = openSession({ flags, settings, options: {}, io });
   try {
-    return (await list(await session.client(), typed)).map(({ word, about = '' }) => ({
+    return (await list(await session.client(), given)).map(({ word, about = '' }) => ({
       word,
       about: sanitise(about),
     }));
@@ -37,9 +33,17 @@ export async function describeObjects(
   }
 }
 
-const lists: Readonly<Record<string, (client: Client, typed: string) => Promise<readonly Candidate[]>>> = {
+const lists: Readonly<Record<string, (client: Client, given: ServiceWords) => Promise<readonly Candidate[]>>> = {
   productId: async ({ products }) =>
     (await products.list({ limit: MOST })).items.map(({ id, name }) => ({ word: id, about: name })),
+  // As the caller may see them: a masked key names nothing, so it is not offered.
+  licenseKey: async ({ keys }, { '--product': productId }) =>
+    (await keys.list({ productId, page: 1, limit: MOST })).items
+      .filter(({ key }) => !key.includes('*'))
+      .map(({ key, activations, maxActivations, customerId }) => ({
+        word: key,
+        about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
+      })),
   customerId: async ({ customers }) =>
     (await customers.list({ limit: MOST })).items.map(({ id, name, email }) => ({
       word: id,

@@ -7,18 +7,20 @@ export interface Prompter {
   type(question: string): Promise<string>;
   /** Asks for a text that is not shown while it is typed or pasted. */
   secret(question: string): Promise<string>;
-  /** Asks for one of several choices and resolves to its value. */
+  /** Asks for one of a few choices and resolves to its value. */
   choose(question: string, choices: readonly Choice[]): Promise<string>;
+  /** Asks for one of many choices, which are found by what is typed, and resolves to its value. */
+  search(question: string, find: Find): Promise<string>;
 }
+
+/** The choices for what was typed so far; empty at first. The signal says that more was typed meanwhile. */
+export type Find = (typed: string, signal: AbortSignal) => Promise<readonly Choice[]>;
 
 /** One of several choices: `name` is shown, `value` is returned. */
 export interface Choice {
   readonly value: string;
   readonly name: string;
 }
-
-/** More choices are searched by a part of their name. */
-const MAX_LISTED_CHOICES = 9;
 
 type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
 
@@ -32,12 +34,11 @@ export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.Wr
     type: (message) => answered(streams, async (context) => (await prompts()).input({ message }, context)),
     secret: (message) => answered(streams, async (context) => (await prompts()).password({ message }, context)),
     choose: (message, choices) =>
+      answered(streams, async (context) => (await prompts()).select({ message, choices: [...choices] }, context)),
+    search: (message, find) =>
       answered(streams, async (context) => {
-        const { search, select } = await prompts();
-        if (choices.length <= MAX_LISTED_CHOICES) return select({ message, choices: [...choices] }, context);
-        const find = (term = ''): Choice[] =>
-          choices.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
-        return search({ message, source: find }, context);
+        const { search } = await prompts();
+        return search({ message, source: async (typed = '', { signal }) => [...(await find(typed, signal))] }, context);
       }),
   };
 }

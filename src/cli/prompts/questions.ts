@@ -42,14 +42,3 @@ const unanswerable = ({ settings }: CommandContext, action: string, flag: string
 
 const declined = (action: string): NotConfirmedError =>
   new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
-
-/** Lets the person choose a product of the account; resolves to its id, or null when there is none. */
-export async function pickProduct({ client, io }: CommandContext): Promise<string | null> {
-  const { items: products } = await (await client()).products.list();
-  if (products.length === 0) return null;
-  const choices = products.map(({ id, name, active }) => ({
-    value: id,
-    name: sanitise(`${name}${active ? '' : ' (inactive)'}  ${id}`),
-  }));
-  return io.prompter.choose('which product?', choices);
-}

@@ -6,14 +6,17 @@ import { readReference } from './files.ts';
 
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
 export const licenseKeyArgument: ArgumentSpec<string> = {
-  ...argument('<KEY>', 'the licence key, - for stdin, or @FILE', { field: 'licenseKey' }),
+  ...argument('<KEY>', 'the licence key, - for stdin, or @FILE', { field: 'licenseKey', pick: 'key' }),
   parse: parseLicenseKey,
   secret: true,
 };
 
 /** The same for several keys. */
 export const licenseKeyArguments: ArgumentSpec<string[]> = {
-  ...argumentList('<KEY...>', 'the licence keys, each as it is, - for stdin, or @FILE', { field: 'licenseKey' }),
+  ...argumentList('<KEY...>', 'the licence keys, each as it is, - for stdin, or @FILE', {
+    field: 'licenseKey',
+    pick: 'key',
+  }),
   parse: parseLicenseKey,
   secret: true,
 };

@@ -1,4 +1,4 @@
-import type { ArgumentSpec, Command, OptionSpec, Written } from '../command.ts';
+import type { ArgumentSpec, Command, OptionSpec, Pickable, Written } from '../command.ts';
 import { readSwitch } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -15,23 +15,50 @@ export interface ReadValues {
 export async function readValues(command: Command, written: Written, context: CommandContext): Promise<ReadValues> {
   const { io } = context;
   const values: Record<string, unknown> = {};
-  const picked: string[] = [];
+  const words: string[] = [];
   for (const [name, spec] of Object.entries(command.options)) {
     const text = written.options[name] ?? (await pickMissing(spec, context));
-    if (text !== undefined && written.options[name] === undefined) picked.push(longFlag(spec.flags), String(text));
+    if (text !== undefined && written.options[name] === undefined) words.push(longFlag(spec.flags), String(text));
     values[name] = await readOption(spec, text, io);
   }
   for (const [name, spec] of Object.entries(command.arguments)) {
-    values[name] = await readArgument(spec, written.arguments[name], io, values);
+    const given = written.arguments[name];
+    const isMissing = given === undefined || given.length === 0;
+    const text = isMissing && spec.usage.startsWith('<') ? await pickArgument(spec, command, context, values) : given;
+    if (isMissing && typeof text === 'string') words.push(text);
+    const isList = spec.usage.includes('...');
+    values[name] = await readArgument(spec, isList && typeof text === 'string' ? [text] : text, io, values);
   }
-  return { values, picked };
+  return { values, picked: words };
 }
 
 /** Asks for a required value that is given nowhere. */
 async function pickMissing({ kind, env, pick }: OptionSpec, context: CommandContext): Promise<string | undefined> {
   const isGiven = env !== undefined && Boolean(context.io.env[env]);
-  if (kind !== 'required' || isGiven || pick === undefined || !context.settings.interactive) return undefined;
-  return (await pick(context)) ?? undefined;
+  return kind !== 'required' || isGiven ? undefined : picked(pick, context, {});
+}
+
+/** The same for an argument; what was given for the options narrows the choice down. Throws `UsageError` without one. */
+async function pickArgument(
+  { pick, usage }: ArgumentSpec,
+  { path }: Command,
+  context: CommandContext,
+  options: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const text = await picked(pick, context, options);
+  if (text !== undefined) return text;
+  const name = withoutBrackets(usage).replace('...', '');
+  throw new UsageError(`missing required argument '${name}'`, [['See:', `lkm ${path} --help`]]);
+}
+
+async function picked(
+  what: Pickable | undefined,
+  context: CommandContext,
+  options: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  if (what === undefined || !context.settings.interactive) return undefined;
+  const { pickers } = await import('../prompts/pickers.ts');
+  return (await pickers[what](context, options)) ?? undefined;
 }
 
 async function readArgument(

@@ -1,0 +1,137 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Prompter } from '../../src/cli/prompts/prompt.ts';
+import { hasProgram, Terminal } from '../support/terminal.ts';
+import { lkm, tempFolder } from './fake-io.ts';
+
+/** A shop with a product, two customers and a key of each; `at` runs a command in it. */
+async function shop() {
+  const cwd = tempFolder();
+  const surroundings = { cwd, env: { LKM_DB: 'lkm.db' } };
+  const at = (...argv: string[]) => lkm(argv, surroundings);
+  const made = async (...argv: string[]) => (await at(...argv, '--create', '-q')).stdout.trim();
+  const product = await made('products', 'create', '--name', 'Engine');
+  const [ada, bob] = [
+    await made('customers', 'create', '--name', 'Ada Ltd'),
+    await made('customers', 'create', '--name', 'Bob'),
+  ];
+  const adas = await made('keys', 'create', '-P', product, '--customer', ada);
+  const bobs = await made('keys', 'create', '-P', product, '--customer', bob, '--max-activations', '2');
+  return { cwd, surroundings, at, made, product, ada, bob, adas, bobs };
+}
+
+/** A person who types a text and takes the first choice, and what they were shown. */
+function person(text: string) {
+  const shown: string[] = [];
+  const never = () => Promise.reject(new Error('asked for something else'));
+  const prompter: Prompter = {
+    ...{ confirm: never, type: never, secret: never, choose: never },
+    search: async (question, find) => {
+      const [first] = await find(text, new AbortController().signal);
+      shown.push(question, first?.name ?? 'nothing');
+      return first?.value ?? '';
+    },
+  };
+  return { prompter, shown };
+}
+
+describe('at a terminal', () => {
+  it('a key is found by its customer', async () => {
+    const { surroundings, bob, bobs } = await shop();
+    const { prompter, shown } = person('bob');
+    const { code, stdout } = await lkm(['keys', 'get', '--fields', 'key,customerId', '--format', 'table'], {
+      ...surroundings,
+      terminal: true,
+      prompter,
+    });
+    expect({ code, last: stdout.includes(bobs) && stdout.includes(bob) }).toEqual({ code: 0, last: true });
+    expect(shown).toEqual(['which key? type a part of it, or of its customer', `${bobs}  Bob  0/2  in 1 month`]);
+  });
+
+  it.each<[argv: string[], text: string, shown: RegExp]>([
+    [['customers', 'get'], 'ada', /^Ada Ltd {2}cus_/],
+    [['customers', 'keys'], 'ada', /^Ada Ltd {2}cus_/],
+    [['products', 'get'], 'eng', /^Engine {2}prod_/],
+    [['products', 'versions'], '', /^Engine {2}prod_/],
+    [['keys', 'why'], '', /^Engine {2}prod_/],
+    [['tokens', 'revoke', '--yes'], 'dash', /^dash {2}read-only {2}tok_/],
+  ])('%j asks for what is missing', async (argv, text, expected) => {
+    const { surroundings, made } = await shop();
+    await made('tokens', 'create', '--kind', 'read-only', '--name', 'dash');
+    const { prompter, shown } = person(text);
+    const { code, stderr } = await lkm(argv, { ...surroundings, terminal: true, prompter });
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(shown[1]).toMatch(expected);
+  });
+
+  it('a list that has nothing to pick is no question', async () => {
+    const { cwd } = await shop();
+    const { code, stderr } = await lkm(['sessions', 'release'], {
+      cwd,
+      env: { LKM_DB: 'lkm.db', NO_COLOR: '1' },
+      terminal: true,
+    });
+    expect({ code, first: stderr.split('\n')[0] }).toEqual({
+      code: 2,
+      first: "error: missing required argument 'ID'",
+    });
+  });
+});
+
+describe('elsewhere nothing is asked', () => {
+  it.each<[string, object, string[]]>([
+    ['in a pipe', {}, []],
+    ['where CI is set', { terminal: true, env: { CI: '1' } }, []],
+    ['with --no-input', { terminal: true }, ['--no-input']],
+    ['with --json', { terminal: true }, ['--json']],
+    ['where stdin is closed', { terminal: { stdout: true, stderr: true } }, []],
+  ])('%s', async (_, surroundings, more) => {
+    for (const argv of [
+      ['keys', 'get'],
+      ['customers', 'get'],
+      ['tokens', 'revoke'],
+      ['keys', 'delete', '-P', `prod_${'0'.repeat(26)}`],
+    ]) {
+      const { code, stdout, stderr } = await lkm([...argv, ...more], surroundings);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain('missing required argument');
+    }
+  });
+});
+
+describe('completion', () => {
+  it('offers keys of the product that was typed, and none that is masked', async () => {
+    const { surroundings, made, product, adas, bobs } = await shop();
+    const other = await made('products', 'create', '--name', 'Other');
+    const offered = async (env: Record<string, string>, ...words: string[]) =>
+      (await lkm(['__complete', ...words], { ...surroundings, env: { ...surroundings.env, ...env } })).stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split('\t')[0]);
+    expect((await offered({}, 'keys', 'get', '-P', product, '')).sort()).toEqual([adas, bobs].sort());
+    expect(await offered({}, 'keys', 'get', '-P', other, '')).toEqual([]);
+    expect(await offered({}, 'keys', 'get', adas.slice(0, 8))).toEqual([adas]);
+    const token = await made('tokens', 'create', '--kind', 'read-only', '--name', 'dash');
+    writeFileSync(join(surroundings.cwd, 'token'), token, { mode: 0o600 });
+    expect(await offered({}, '--token-file', 'token', 'keys', 'get', '')).toEqual([]);
+  });
+});
+
+describe.runIf(hasProgram('script'))('on a real terminal', () => {
+  it('a key is found while a name is typed', async () => {
+    const { cwd, bobs } = await shop();
+    const main = join(import.meta.dirname, '../../src/cli/main.ts');
+    const env = { PATH: process.env.PATH ?? '', HOME: cwd, LKM_DB: 'lkm.db' };
+    await using terminal = new Terminal(`"${process.execPath}" "${main}" keys get`, { cwd, env });
+    await terminal.until(/which key\?.*Ada Ltd/s);
+    terminal.type('bob');
+    // Return counts once the list stands still.
+    await sleep(2_000);
+    terminal.type('\r');
+    const shown = await terminal.until(/customer id.*created/s);
+    expect(shown).toContain(bobs);
+    expect(shown).toMatch(/activations +0 of 2/);
+  });
+});
