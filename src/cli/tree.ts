@@ -115,18 +115,33 @@ export const leaves: readonly Leaf[] = [
     path: 'tokens list',
     alias: 'ls',
     summary: 'list tokens, without their secrets',
-    load: async () => (await import('./commands/tokens.ts')).tokensList,
+    load: async () => (await import('./commands/tokens/tokens.ts')).tokensList,
+  },
+  {
+    path: 'tokens show',
+    summary: 'show a token, without its secret',
+    load: async () => (await import('./commands/tokens/show.ts')).tokensShow,
   },
   {
     path: 'tokens create',
     summary: 'create a token; it is shown once',
-    load: async () => (await import('./commands/tokens.ts')).tokensCreate,
+    load: async () => (await import('./commands/tokens/tokens.ts')).tokensCreate,
+  },
+  {
+    path: 'tokens rotate',
+    summary: 'replace a token by a new one; both work for a while',
+    load: async () => (await import('./commands/tokens/rotate.ts')).tokensRotate,
+  },
+  {
+    path: 'tokens check',
+    summary: 'find tokens in a text, and typing errors in them',
+    load: async () => (await import('./commands/tokens/check.ts')).tokensCheck,
   },
   {
     path: 'tokens revoke',
     alias: 'rm',
     summary: 'revoke a token',
-    load: async () => (await import('./commands/tokens.ts')).tokensRevoke,
+    load: async () => (await import('./commands/tokens/tokens.ts')).tokensRevoke,
   },
   {
     path: 'stats',

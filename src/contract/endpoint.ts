@@ -37,7 +37,7 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly body?: B;
   readonly reply: R;
   /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
-  readonly headers?: readonly ('ETag' | 'Cache-Control')[];
+  readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
   readonly example: EndpointExample;
   /** The errors this endpoint may return, besides `commonReasons`. */
   readonly errors: readonly Reason[];
@@ -125,6 +125,10 @@ export const responseHeaders = {
     description: 'Present when this is the response that an earlier request with the same idempotency key was given',
     schema: { type: 'string', const: 'true' },
   },
+  'LKM-Budget-Remaining': {
+    description: 'How many keys a token with `maxIssues` may still issue, this request counted',
+    schema: { type: 'integer', minimum: 0, maximum: 999_999_999, examples: [999] },
+  },
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750)', schema: text('Bearer') },
   'Cache-Control': { description: 'How long the response may be kept', schema: text('public, max-age=300') },
   ETag: { description: 'Names this version of the content (RFC 9110)', schema: text('"5f2c9a"') },
@@ -156,6 +160,7 @@ export function headersOfError(endpoint: AnyEndpoint, reasons: readonly Reason[]
   return [
     ...headersOfAny(endpoint),
     ...(isStored ? (['Idempotency-Replayed'] as const) : []),
+    ...(reasons.includes('issueLimit') ? (['LKM-Budget-Remaining'] as const) : []),
     ...(reasons.some((reason) => retryable.includes(reason)) ? (['Retry-After'] as const) : []),
     ...(reasons.some((reason) => apiErrors[reason].status === 401) ? (['WWW-Authenticate'] as const) : []),
   ];

@@ -76,6 +76,7 @@ export const apiErrors = {
   },
   versionTaken: { status: 409, code: 12, message: 'The product has a version of this name' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
+  tokenEnded: { status: 409, code: 13, message: 'Token has expired or was revoked' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   uriTooLong: { status: 414, code: 1, message: 'Request URI too long' },

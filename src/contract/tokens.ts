@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { flagField, list, pageFields } from './fields.ts';
+import { durationField, flagField, list, pageFields } from './fields.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
-import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId } from './scalars.ts';
+import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId, text } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
 /** A token as lists show it: never the secret. */
@@ -14,10 +14,13 @@ export const Token = z
     kind: TokenKind,
     scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
     productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
+    networks: z.array(z.string()).nullable().describe('The only networks it may be used from; null means any'),
     maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
     issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
+    rateLimit: Count.nullable().describe('Requests per minute; null means as many as the service allows any token'),
     expiresAt: InstantText.nullable().describe('When it expires; null means never'),
     revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
+    lastUsedOn: z.iso.date().nullable().describe('The last day on which it was used, UTC; null means never'),
     createdAt: InstantText,
   })
   .meta({ id: 'Token', description: 'A credential of the API, without its secret' });
@@ -27,6 +30,31 @@ export type Token = z.output<typeof Token>;
 export const IssuedToken = z
   .looseObject({ ...Token.shape, token: z.string().describe('The secret, shown this once') })
   .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' });
+
+/** A token that takes the place of another one, which ends soon. */
+const RotatedToken = z
+  .looseObject({
+    ...IssuedToken.shape,
+    replaces: z
+      .looseObject({ id: z.string(), expiresAt: InstantText })
+      .describe('The token whose place it takes, and when that one ends'),
+  })
+  .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' });
+
+/** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
+const Network = text(2, 49, /^[0-9a-fA-F:.]+(\/[0-9]{1,3})?$/).meta({
+  description: 'A network in CIDR notation, or one address',
+  examples: ['203.0.113.0/24'],
+});
+
+/** How long a token is valid for which nothing else was said, in days. */
+export const DEFAULT_TOKEN_DAYS = 90;
+
+/** The highest rate limit of a token, per minute. */
+const MAX_RATE = 60_000_000;
+
+/** How long a token is valid beside the one that replaces it, unless something else was said: a day. */
+export const DEFAULT_OVERLAP = 'P1D';
 
 /** The operations on tokens. */
 export const tokens = {
@@ -43,15 +71,29 @@ export const tokens = {
     reply: actedList('ListTokensResponse', 'tokens.list', Token),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
-    source: 'decisions 0008 and 0029',
+    source: 'decisions 0008, 0029 and 0075',
+  }),
+
+  /** Shows one token. */
+  get: endpoint({
+    summary: 'Show a token',
+    description: 'Shows one token, never its secret.',
+    method: 'GET',
+    path: '/token/by-id',
+    scope: 'token:read',
+    query: z.object({ tokenId: TokenId }),
+    reply: acted('GetTokenResponse', 'tokens.get', Token),
+    example: { query: { tokenId: examples.token.id }, reply: examples.token },
+    errors: ['tokenNotFound'],
+    source: 'decision 0075',
   }),
 
   /** Creates a token that may do no more than the one that creates it. */
   create: endpoint({
     summary: 'Create a token',
     description:
-      'Creates a token. It may do no more than the token that creates it, on no more products and for no longer. Its ' +
-      'secret is shown in this response and never again.',
+      'Creates a token. It may do no more than the token that creates it, on no more products, from no more networks, ' +
+      'no more often and for no longer. Its secret is shown in this response and never again.',
     method: 'POST',
     path: '/token',
     scope: 'token:write',
@@ -61,8 +103,15 @@ export const tokens = {
         kind: TokenKind,
         scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
         productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
+        networks: list(Network, 1, 100).optional().describe('The only networks it may be used from; absent means any'),
         maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
-        expiresAt: Instant.optional().describe('When it expires, in the future; absent means never'),
+        rateLimit: Limit.max(MAX_RATE)
+          .optional()
+          .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
+        expiresAt: Instant.nullish().describe(
+          `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
+            'maker if that ends before',
+        ),
       })
       .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
         message: 'scopes go with kind scoped',
@@ -84,21 +133,56 @@ export const tokens = {
         kind: 'scoped',
         scopes: ['license:write'],
         productIds: [examples.product.id],
+        networks: ['203.0.113.0/24'],
         maxIssues: 1_000,
         expiresAt: '2027-11-21T10:00:00Z',
       },
       reply: examples.issuedToken,
     },
     errors: ['productNotFound'],
-    source: 'decision 0008',
+    source: 'decisions 0008 and 0075',
+  }),
+
+  /** Makes a token that takes the place of another one. */
+  rotate: endpoint({
+    summary: 'Replace a token',
+    description:
+      'Creates a token with the name and the rights of another one, which stays valid for the overlap, so that nothing ' +
+      'stops while the new secret is handed out. Both spend one budget of keys. Whoever rotates a token may do all that ' +
+      'it may do; the new one ends no later than its maker. Its secret is shown in this response and never again.',
+    method: 'POST',
+    path: '/token/rotate',
+    scope: 'token:write',
+    body: z
+      .object({
+        tokenId: TokenId,
+        overlap: durationField()
+          .optional()
+          .describe(
+            `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
+          ),
+        expiresAt: Instant.nullish().describe(
+          'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
+            'replaced one was',
+        ),
+      })
+      .meta({ id: 'RotateTokenRequest' }),
+    reply: acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
+    example: {
+      body: { tokenId: examples.token.id, overlap: 'PT12H' },
+      reply: { ...examples.issuedToken, replaces: { id: examples.token.id, expiresAt: '2026-11-21T22:00:00.000Z' } },
+    },
+    errors: ['tokenNotFound', 'tokenEnded'],
+    source: 'decision 0075',
   }),
 
   /** Revokes a token; its next request is refused. */
   revoke: endpoint({
     summary: 'Revoke a token',
     description:
-      'Revokes a token; its next request is refused. Revoking it again changes nothing. The last admin token of an ' +
-      'account is revoked only with `force`, since nothing could create another one over the API.',
+      'Revokes a token; its next request is refused. Revoking it again changes nothing. A token revokes itself and ' +
+      'those that it could have created. The last admin token of an account is revoked only with `force`, since nothing ' +
+      'could create another one over the API.',
     method: 'DELETE',
     path: '/token/by-id',
     scope: 'token:write',

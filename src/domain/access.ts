@@ -1,5 +1,6 @@
 import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
 import { scopes as everyScope, type Scope, type TokenKind } from '../contract/scopes.ts';
+import { isWithin } from './networks.ts';
 
 /** The identity that a token authenticates, and what it may do. */
 export interface Caller {
@@ -10,8 +11,12 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The only products it may access; null means all. */
   readonly productIds: ReadonlySet<string> | null;
+  /** The only networks it may call from, in CIDR notation; null means any. */
+  readonly networks: readonly string[] | null;
   /** How many keys it may create in all; null means any number. */
   readonly maxIssues: number | null;
+  /** Requests per minute; null means as many as the service allows any token. */
+  readonly rateLimit: number | null;
   /** When its rights end; null means never. */
   readonly expiresAt: Instant | null;
 }
@@ -23,7 +28,9 @@ export const anonymous: Caller = {
   kind: 'scoped',
   scopes: new Set(),
   productIds: new Set(),
+  networks: [],
   maxIssues: 0,
+  rateLimit: null,
   expiresAt: null,
 };
 
@@ -34,7 +41,9 @@ export const ownerOf = (accountId: AccountId): Caller => ({
   kind: 'admin',
   scopes: new Set(everyScope),
   productIds: null,
+  networks: null,
   maxIssues: null,
+  rateLimit: null,
   expiresAt: null,
 });
 
@@ -93,23 +102,49 @@ export function canAccessProduct(caller: Caller, productId: string): boolean {
   return caller.productIds === null || caller.productIds.has(productId);
 }
 
-/** The token that a caller wants to create, with scopes from {@link scopesOf}. */
-export interface WantedToken {
+/** What a token may do, with scopes from {@link scopesOf}. */
+export interface TokenRights {
+  readonly kind: TokenKind;
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
+}
+
+/** The token that a caller wants to create. */
+export interface WantedToken extends TokenRights {
+  readonly networks: readonly string[] | null;
+  readonly rateLimit: number | null;
   readonly expiresAt: Instant | null;
 }
 
 /**
- * Whether the caller may create such a token: never one that may do more than itself, on more products or for longer.
- * A caller that may create only so many keys cannot pass that right on.
+ * Whether the caller may create such a token: never one that may do more than itself, on more products, from more
+ * networks, more often or for longer.
  */
 export function mayMint(caller: Caller, wanted: WantedToken): boolean {
-  if (!wanted.scopes.every((scope) => allows(caller, scope))) return false;
-  if (caller.maxIssues !== null && wanted.scopes.includes('license:write')) return false;
+  if (!hasRightsOf(caller, wanted)) return false;
   if (caller.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > caller.expiresAt)) return false;
-  if (wanted.productIds === null) return caller.productIds === null;
-  return wanted.productIds.every((productId) => canAccessProduct(caller, productId));
+  if (caller.rateLimit !== null && (wanted.rateLimit === null || wanted.rateLimit > caller.rateLimit)) return false;
+  const { networks } = caller;
+  if (networks === null) return true;
+  return wanted.networks?.every((inner) => networks.some((outer) => isWithin(inner, outer))) ?? false;
+}
+
+/**
+ * Whether the caller may do all that such a token may do, and so may revoke it. A caller that may create only so many
+ * keys has no right to create keys that it could pass on. Only an admin stands above an admin: that kind has rights of
+ * its own, and gets every scope that there will be.
+ */
+export function hasRightsOf(caller: Caller, { kind, scopes, productIds }: TokenRights): boolean {
+  if (kind === 'admin' && caller.kind !== 'admin') return false;
+  if (!scopes.every((scope) => allows(caller, scope))) return false;
+  if (caller.maxIssues !== null && scopes.includes('license:write')) return false;
+  return seesToken(caller, productIds);
+}
+
+/** Whether a caller that is held to products learns of a token with these: only if they are among its own. */
+export function seesToken(caller: Caller, productIds: readonly string[] | null): boolean {
+  if (productIds === null) return caller.productIds === null;
+  return productIds.every((productId) => canAccessProduct(caller, productId));
 }
 
 const scopesByKind: Record<'read-only' | 'client', readonly Scope[]> = {

@@ -5,7 +5,14 @@ import { encodeCrockford } from './license-key.ts';
 
 const SECRET_BYTES = 32;
 const CHECKSUM_LENGTH = 7;
-const shape = new RegExp(`^lkm_(?:${tokenKinds.join('|')})_[0-9a-hjkmnp-tv-z]{59}$`);
+
+/** Matches a token anywhere in a text, for whoever searches for leaked ones: docs/security.md. */
+export const tokenPattern = `lkm_(?:${tokenKinds.join('|')})_[0-9a-hjkmnp-tv-z]{59}`;
+
+const shape = new RegExp(`^${tokenPattern}$`);
+
+/** What was meant to be a token, whatever its length and whatever characters were mistaken. */
+const similar = new RegExp(`\\blkm_(${tokenKinds.join('|')})_[0-9A-Za-z]{20,80}`, 'g');
 
 /**
  * Makes a token from 32 random bytes: `lkm_<kind>_`, 52 characters of secret, 7 of checksum, Crockford in lower case.
@@ -20,6 +27,23 @@ export function mintToken(kind: TokenKind, random: Uint8Array): string {
 /** Whether the text has the form of a token and its checksum is right, so that a mistyped one needs no look-up. */
 export function isWellFormedToken(text: string): boolean {
   return shape.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** Something in a text that is a token or was meant to be one. */
+export interface FoundToken {
+  readonly index: number;
+  readonly token: string;
+  readonly kind: string;
+  /** Whether its form and its checksum are right. */
+  readonly isWhole: boolean;
+}
+
+/** Finds tokens in a text, whole or not, in their order. */
+export function findTokens(text: string): FoundToken[] {
+  return [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({
+    ...{ index, token, kind },
+    isWhole: isWellFormedToken(token),
+  }));
 }
 
 /** Hex SHA-256 of a token: all that is stored of it. A token has 256 random bits, so it needs no salt or stretching. */

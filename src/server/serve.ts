@@ -1,7 +1,8 @@
+import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
 import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
-import { readNetworks, trustProxies } from './http/client-address.ts';
+import { trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import { type Listener, listen, type Tls } from './http/listen.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
@@ -12,6 +13,7 @@ import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { type Clock, openBase } from './runtime.ts';
+import { createTokenUses, type TokenUses } from './token-uses.ts';
 
 export { createLogSink } from './log.ts';
 export { createTestClock } from './test-clock.ts';
@@ -74,8 +76,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
           createFirstToken(repositories, { ...parts, accountId, now: parts.now() }),
         )
       : null;
+    const uses = createTokenUses(store);
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-    listener = await listen(createApp({ ...parts, recorded, door: 'http', log, limiter, addressOf, turns }), {
+    const noteUse = uses.note;
+    listener = await listen(createApp({ ...parts, recorded, door: 'http', log, limiter, addressOf, turns, noteUse }), {
       host: options.host,
       port: options.port,
       ...(options.tls && { tls: options.tls }),
@@ -92,6 +96,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         expiryJob(recording),
         sequencerJob(store, parts, recorded),
         checkpointJob(store, parts),
+        uses.job,
       ],
       { store, log, testClock: parts.testClock },
     );
@@ -102,7 +107,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       db: options.db,
       created: adminToken === null ? null : { accountId, adminToken },
       jobHealth: jobs.health,
-      close: closeAll(listener, { jobs, store, sequence: () => sequenceNow(store, parts), flush }),
+      close: closeAll(listener, { jobs, store, uses, sequence: () => sequenceNow(store, parts), flush }),
     };
   } catch (error) {
     // In this order: no request may meet a closed database.
@@ -116,15 +121,17 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
 interface Closing {
   readonly jobs: Jobs;
   readonly store: Store;
+  readonly uses: TokenUses;
   sequence(): Promise<unknown>;
   flush(): Promise<void>;
 }
 
 const closeAll =
-  (listener: Listener, { jobs, store, sequence, flush }: Closing) =>
+  (listener: Listener, { jobs, store, uses, sequence, flush }: Closing) =>
   async () => {
     await listener.close();
     await jobs.stop();
+    await uses.flush();
     await sequence();
     await store.close();
     await flush();

@@ -13,7 +13,7 @@ type Authorizations<C> = { readonly [R in keyof C]: { readonly [N in keyof C[R]]
 
 const anyone = (): null => null;
 
-/** The record is of all products: a token that is held to some of them does not see it. */
+/** For what is of all products: a token that is held to some of them does not get it. */
 const ofWholeAccount = ({ productIds }: Caller): Reason | null => (productIds === null ? null : 'scopeMissing');
 
 /** A product that the token is not for is refused as one that does not exist. */
@@ -64,7 +64,16 @@ export const authorizations: Authorizations<Contract> = {
           : 'invalidParams'
         : onProduct('sessionNotFound')(caller, { productId }),
   },
-  customers: { list: anyone, create: anyone, get: anyone, update: anyone, delete: anyone, keys: anyone },
+  customers: {
+    // Those of a token that is held to some products are the customers that have keys of these.
+    list: anyone,
+    // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
+    create: ofWholeAccount,
+    get: anyone,
+    update: anyone,
+    delete: anyone,
+    keys: anyone,
+  },
   products: {
     list: anyone,
     // The maker could not use a product that its token is not for.
@@ -78,9 +87,20 @@ export const authorizations: Authorizations<Contract> = {
     },
   },
   tokens: {
+    // Those of a token that is held to some products are the tokens of these.
     list: anyone,
-    create: (caller, { kind, scopes = [], productIds = null, expiresAt = null }) =>
-      mayMint(caller, { scopes: scopesOf(kind, scopes), productIds, expiresAt }) ? null : 'scopeMissing',
+    get: anyone,
+    create: (caller, { kind, scopes = [], productIds = null, networks = null, rateLimit, expiresAt }) => {
+      const wanted = {
+        ...{ kind, scopes: scopesOf(kind, scopes), productIds, networks },
+        // What is not said follows the maker.
+        rateLimit: rateLimit ?? caller.rateLimit,
+        expiresAt: expiresAt === undefined ? caller.expiresAt : expiresAt,
+      };
+      return mayMint(caller, wanted) ? null : 'scopeMissing';
+    },
+    // These depend on the token that they are about.
+    rotate: anyone,
     revoke: anyone,
     self: anyone,
   },

@@ -7,14 +7,16 @@ import { changeInstant } from '../domain/time.ts';
 import { refuseStale } from './conditions.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
+import { RecordedRefusal } from './record.ts';
 
 type Customers = Contract['customers'];
 
 /** Lists the customers of the account that pass the filters. */
 export function listCustomers(
-  { repositories: { customers }, caller: { accountId } }: Context,
-  { page, limit, ...filters }: InputOf<Customers['list']>,
+  { repositories: { customers }, caller: { accountId, productIds } }: Context,
+  { page, limit, ...given }: InputOf<Customers['list']>,
 ): Promise<ResultOf<Customers['list']>> {
+  const filters = { ...given, productIds: productIds ?? undefined };
   return readList(
     { page, limit },
     {
@@ -35,22 +37,26 @@ export function createCustomer(
 
 /** Shows one customer. */
 export async function getCustomer(
-  { repositories, caller }: Context,
+  context: Context,
   { customerId }: InputOf<Customers['get']>,
 ): Promise<PayloadOf<Customers['get']>> {
+  const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
-  if (customer === null) throw apiError('customerNotFound', { customerId });
+  if (customer === null || !(await seesCustomer(context, customerId)))
+    throw apiError('customerNotFound', { customerId });
   return customer;
 }
 
 /** Changes what is given of a customer. */
 export async function updateCustomer(
-  { repositories, caller, now, record }: Context,
+  context: Context,
   { customerId, name, email, active, ifUpdatedAt }: InputOf<Customers['update']>,
 ): Promise<PayloadOf<Customers['update']>> {
+  const { repositories, caller, now, record } = context;
   const { customers } = repositories;
   const before = await customers.lock(caller.accountId, customerId);
   if (before === null) throw apiError('customerNotFound', { customerId });
+  await refuseToChange(context, customerId);
   refuseStale(before, ifUpdatedAt);
   const updatedAt = changeInstant(now, before.updatedAt);
   const customer = await customers.patch(caller.accountId, before, { name, email, active, updatedAt });
@@ -67,14 +73,30 @@ export async function updateCustomer(
 }
 
 /** Removes a customer for ever; its keys stay, without a customer. */
-export async function deleteCustomer(
-  { repositories, caller, now, record }: Context,
-  { customerId }: InputOf<Customers['delete']>,
-): Promise<void> {
+export async function deleteCustomer(context: Context, { customerId }: InputOf<Customers['delete']>): Promise<void> {
+  const { repositories, caller, now, record } = context;
+  await refuseToChange(context, customerId);
   if (!(await repositories.customers.remove(caller.accountId, customerId, now))) {
     throw apiError('customerNotFound', { customerId });
   }
   record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId } });
+}
+
+/** Whether the caller learns of a customer: one that is held to products, if the customer has a key of one of them. */
+export async function seesCustomer({ repositories, caller }: Context, customerId: string): Promise<boolean> {
+  const { accountId, productIds } = caller;
+  return productIds === null || repositories.customersOfProducts.has(accountId, customerId, productIds);
+}
+
+/** Throws what keeps a caller that is held to products from changing a customer: it would change keys of others. */
+async function refuseToChange(context: Context, customerId: string): Promise<void> {
+  const { repositories, caller } = context;
+  const { accountId, productIds } = caller;
+  if (productIds === null) return;
+  if (!(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
+  if (await repositories.customersOfProducts.hasOthers(accountId, customerId, productIds)) {
+    throw new RecordedRefusal('scopeMissing', { resource: { type: 'customer', id: customerId } });
+  }
 }
 
 /** Adds a customer, alone or together with a key. */

@@ -1,23 +1,35 @@
 import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import type { AccountId, Instant } from '../contract/scalars.ts';
-import type { Token } from '../contract/tokens.ts';
-import { scopesOf } from '../domain/access.ts';
+import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
+import { DEFAULT_TOKEN_DAYS, type Token } from '../contract/tokens.ts';
+import { type Caller, hasRightsOf, scopesOf, seesToken } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
+import { isNetwork } from '../domain/networks.ts';
+import { addSeconds } from '../domain/time.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
-import { actorOf, type Recorder, type UseCaseEvent } from './record.ts';
+import { actorOf, RecordedRefusal, type Recorder, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
-/** Lists the tokens of the account. */
-export function listTokens(
-  { repositories: { tokens }, caller: { accountId } }: Context,
+/** Lists the tokens of the account that the caller may know of. */
+export async function listTokens(
+  { repositories: { tokens }, caller }: Context,
   input: InputOf<Tokens['list']>,
 ): Promise<ResultOf<Tokens['list']>> {
+  const { accountId } = caller;
+  if (caller.productIds !== null) {
+    const seen: Token[] = [];
+    for await (const token of tokens.listAll(accountId)) if (seesToken(caller, token.productIds)) seen.push(token);
+    return readList(input, {
+      part: async ({ offset, limit }) => seen.slice(offset, offset + limit),
+      count: async () => seen.length,
+      all: () => seen,
+    });
+  }
   return readList(input, {
     part: (range) => tokens.list(accountId, range),
     count: () => tokens.count(accountId),
@@ -25,39 +37,84 @@ export function listTokens(
   });
 }
 
+/** Shows one token. */
+export async function getToken(
+  context: Context,
+  { tokenId }: InputOf<Tokens['get']>,
+): Promise<PayloadOf<Tokens['get']>> {
+  return findToken(context, tokenId);
+}
+
+/** A token of the account that the caller may know of. Throws ApiError `tokenNotFound`. */
+export async function findToken({ repositories, caller }: Context, id: TokenId): Promise<Token> {
+  const token = await repositories.tokens.find(caller.accountId, id);
+  if (token === null || !seesToken(caller, token.productIds)) throw apiError('tokenNotFound');
+  return token;
+}
+
 /** Creates a token. That it may do no more than the token that creates it was checked before. */
 export async function createToken(
-  { repositories, caller, now, random, record }: Context,
+  context: Context,
   input: InputOf<Tokens['create']>,
 ): Promise<PayloadOf<Tokens['create']>> {
-  const scopes = scopesOf(input.kind, input.scopes ?? []);
+  const { repositories, caller, now } = context;
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
-  if (input.expiresAt !== undefined && input.expiresAt <= now) throw apiError('invalidParams');
+  const networks = input.networks ? [...new Set(input.networks)] : null;
+  if (networks !== null && !networks.every(isNetwork)) throw apiError('invalidParams');
+  if (input.expiresAt != null && input.expiresAt <= now) throw apiError('invalidParams');
   for (const productId of productIds ?? []) {
     if ((await repositories.products.find(caller.accountId, productId)) === null) throw apiError('productNotFound');
   }
-  const token = {
-    id: newId('tok', now, random(10)),
+  const token = await addToken(context, {
     name: input.name,
     kind: input.kind,
-    scopes: [...scopes],
+    scopes: [...scopesOf(input.kind, input.scopes ?? [])],
     productIds,
+    networks,
     maxIssues: input.maxIssues ?? null,
-    expiresAt: input.expiresAt ?? null,
-  };
-  const secret = mintToken(input.kind, random(32));
-  await repositories.tokens.insert({ ...token, accountId: caller.accountId, hash: hashToken(secret), now });
-  record(tokenCreated(token));
-  return { ...token, issued: token.maxIssues === null ? null : 0, revokedAt: null, createdAt: now, token: secret };
+    rateLimit: input.rateLimit ?? caller.rateLimit,
+    expiresAt:
+      input.expiresAt === undefined ? noLaterThan(caller, addSeconds(now, DEFAULT_TTL_SECONDS)) : input.expiresAt,
+  });
+  context.record(tokenCreated(token));
+  return token;
 }
 
-const tokenCreated = ({ id, kind, productIds, maxIssues, expiresAt }: NewTokenFacts): UseCaseEvent => ({
+const DEFAULT_TTL_SECONDS = DEFAULT_TOKEN_DAYS * 86_400;
+
+/** An instant, or the end of the caller's own rights if that is before. */
+export const noLaterThan = ({ expiresAt }: Caller, instant: Instant): Instant =>
+  expiresAt === null || instant < expiresAt ? instant : expiresAt;
+
+/** What a token is made of besides its id and its secret. */
+type NewRights = TokenFacts & Pick<Token, 'name' | 'scopes'>;
+
+/** Adds a token with a new secret, which is shown this once; `budgetOf` is the token whose budget of keys it spends. */
+export async function addToken(
+  { repositories, caller, now, random }: Context,
+  { name, kind, scopes, productIds, networks, maxIssues, rateLimit, expiresAt }: NewRights,
+  budgetOf: string | null = null,
+): Promise<PayloadOf<Tokens['create']>> {
+  const id = newId('tok', now, random(10));
+  const token = { id, name, kind, scopes, productIds, networks, maxIssues, rateLimit, expiresAt };
+  const secret = mintToken(kind, random(32));
+  await repositories.tokens.insert({ ...token, budgetOf, accountId: caller.accountId, hash: hashToken(secret), now });
+  const issued = maxIssues === null ? null : 0;
+  return { ...token, issued, revokedAt: null, lastUsedOn: null, createdAt: now, token: secret };
+}
+
+const tokenCreated = (token: TokenFacts & { readonly id: string }): UseCaseEvent => ({
   type: 'token.created',
-  resource: { type: 'token', id },
-  data: { kind, productIds, maxIssues, expiresAt },
+  resource: { type: 'token', id: token.id },
+  data: factsOf(token),
 });
 
-type NewTokenFacts = Pick<Token, 'id' | 'kind' | 'productIds' | 'maxIssues' | 'expiresAt'>;
+type TokenFacts = Pick<Token, 'kind' | 'productIds' | 'networks' | 'maxIssues' | 'rateLimit' | 'expiresAt'>;
+
+/** What the record says of a new token. */
+export const factsOf = ({ kind, productIds, networks, maxIssues, rateLimit, expiresAt }: TokenFacts) => ({
+  ...{ kind, productIds, networks, maxIssues, rateLimit, expiresAt },
+});
 
 /** Creates the admin token of a new account, and returns its secret, which is stored nowhere. */
 export async function createFirstToken(
@@ -71,7 +128,10 @@ export async function createFirstToken(
     kind: 'admin',
     scopes: scopesOf('admin', []),
     productIds: null,
+    networks: null,
     maxIssues: null,
+    rateLimit: null,
+    // Nobody else could make another one over the API.
     expiresAt: null,
   } as const;
   await repositories.tokens.insert({ ...token, accountId, hash: hashToken(secret), now });
@@ -95,14 +155,18 @@ interface FirstTokenParts {
   random(length: number): Uint8Array;
 }
 
-/** Revokes a token; the last admin token only with `force`, since no other token could create one. */
+/**
+ * Revokes the token in use, or one that may do no more than it; the last admin token only with `force`, since no other
+ * token could create one.
+ */
 export async function revokeToken(
-  { repositories, caller, now, record }: Context,
+  context: Context,
   { tokenId, force = false }: InputOf<Tokens['revoke']>,
 ): Promise<void> {
+  const { repositories, caller, now, record } = context;
   const { accounts, tokens } = repositories;
-  const token = await tokens.find(caller.accountId, tokenId);
-  if (token === null) throw apiError('tokenNotFound');
+  const token = await findToken(context, tokenId);
+  if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw refuseRights(token.id);
   if (!force && token.kind === 'admin' && isLive(token, now)) {
     // Two admins that revoke each other at once take turns, so that the second one sees the first one's work.
     await accounts.lock(caller.accountId);
@@ -111,6 +175,10 @@ export async function revokeToken(
   await tokens.revoke(caller.accountId, tokenId, now);
   record({ type: 'token.revoked', resource: { type: 'token', id: tokenId }, data: { kind: token.kind } });
 }
+
+/** The refusal, which is recorded, to touch a token that may do more than the caller. */
+export const refuseRights = (id: string): RecordedRefusal =>
+  new RecordedRefusal('scopeMissing', { resource: { type: 'token', id } });
 
 /** Whether the token still authenticates. */
 const isLive = ({ revokedAt, expiresAt }: Token, now: Token['createdAt']): boolean =>
@@ -132,9 +200,12 @@ const owner = (accountId: string, now: Token['createdAt']): Token => ({
   kind: 'admin',
   scopes: [...scopesOf('admin', [])],
   productIds: null,
+  networks: null,
   maxIssues: null,
   issued: null,
+  rateLimit: null,
   expiresAt: null,
   revokedAt: null,
+  lastUsedOn: null,
   createdAt: now,
 });

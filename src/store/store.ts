@@ -4,6 +4,7 @@ import { openSqlite, openSqliteFile } from './engine/sqlite/driver.ts';
 import type { Tables } from './schema.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { customerRepository } from './tables/customers.ts';
+import { customersOfProductsRepository } from './tables/customers-of-products.ts';
 import { deviceRepository } from './tables/devices.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
 import { licenseExpiryRepository } from './tables/keys/expiries.ts';
@@ -85,6 +86,7 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     products: () => productRepository(connection),
     productVersions: () => productVersionRepository(connection),
     customers: () => customerRepository(connection),
+    customersOfProducts: () => customersOfProductsRepository(connection),
     keys: () => keyRepository(connection),
     keyLists: () => keyListRepository(connection),
     devices: () => deviceRepository(connection),

@@ -9,8 +9,8 @@ import { pathWith } from '../support/scenario.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
 
 const authenticated = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'public');
-/** Of the account itself: a scope alone does not open them. */
-const forAdmins = ['signingKeys.rotate'];
+/** Of the account itself, or of a token that may do more: a scope alone does not open them. */
+const forAdmins = ['signingKeys.rotate', 'tokens.rotate', 'tokens.revoke'];
 
 const scoped = authenticated.filter(({ endpoint }) => endpoint.scope !== 'none');
 

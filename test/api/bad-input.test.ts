@@ -123,7 +123,15 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
     scopes: [LEFT_OUT, null, [], ['license:all'], 'license:read', [5]],
     productIds: [null, [], [''], ['p'.repeat(21)], 'p'.repeat(22)],
     maxIssues: [0, -1, 1.5, '1', null, 1_000_000_000],
-    expiresAt: [null, '2026-11-21T10:00:00.000Z', '2020-01-01T00:00:00Z', ...badDates],
+    expiresAt: ['2026-11-21T10:00:00.000Z', '2020-01-01T00:00:00Z', ...badDates.filter((date) => date !== null)],
+    networks: [null, [], [''], ['10.0.0.0/33'], ['host'], '10.0.0.0/8', ['10.0.0.1 ']],
+    rateLimit: [0, -1, 1.5, '1', null, 60_000_001],
+  },
+  'tokens.get': { tokenId: [LEFT_OUT, '', 't'.repeat(257), ...badTexts.slice(0, 4)] },
+  'tokens.rotate': {
+    tokenId: [LEFT_OUT, null, '', 't'.repeat(257), 5],
+    overlap: [null, '', '1d', 'P', '-P1D', 'P1.5D', 60],
+    expiresAt: ['2026-11-21T10:00:00.000Z', '2020-01-01T00:00:00Z'],
   },
   'tokens.revoke': { force: ['', '1', 'yes'], tokenId: [LEFT_OUT, '', 't'.repeat(257), ...badTexts.slice(0, 4)] },
 };
@@ -200,7 +208,7 @@ const wrongMethods: readonly [string, string, string][] = [
   ['DELETE', '/product', 'GET, POST'],
   ['PATCH', '/product/by-id', 'GET, PUT'],
   ['PUT', '/token', 'GET, POST'],
-  ['GET', '/token/by-id', 'DELETE'],
+  ['PATCH', '/token/by-id', 'GET, DELETE'],
   ['OPTIONS', '/token/self', 'GET'],
   ['POST', '/.well-known/jwks.json', 'GET'],
 ];

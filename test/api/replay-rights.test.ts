@@ -22,12 +22,12 @@ const refusals = {
   'keys.heartbeat': { reader: withoutScope, elsewhere: '404/1' },
   'keys.checkin': { reader: withoutScope, elsewhere: '404/1' },
   'sessions.delete': { ...notForClients, elsewhere: '404/3' },
-  'customers.create': notForClients,
-  'customers.delete': notForClients,
+  'customers.create': { ...notForClients, elsewhere: withoutScope },
+  'customers.delete': { ...notForClients, elsewhere: '404/2' },
   'products.create': { ...notForClients, elsewhere: withoutScope },
   'products.update': { ...notForClients, elsewhere: '404/1' },
   'tokens.create': { ...notForClients, elsewhere: withoutScope },
-  'tokens.revoke': notForClients,
+  'tokens.revoke': { ...notForClients, elsewhere: '404/1' },
 } as const satisfies Partial<Record<EndpointName, Partial<Record<CallerName, string>>>>;
 
 type OperationName = keyof typeof refusals;

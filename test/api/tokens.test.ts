@@ -10,6 +10,8 @@ interface Subject {
   readonly reader: { readonly id: string; readonly token: string };
 }
 
+/** When a token ends of which nothing else is said. */
+const IN_90_DAYS = '2027-02-19T10:00:00.000Z';
 const NOON = '2026-11-21T12:00:00.000Z';
 const TOKEN = /^lkm_(admin|read-only|client|scoped)_[0-9a-hjkmnp-tv-z]{59}$/;
 
@@ -33,10 +35,13 @@ const showReader = ({ reader }: Subject) => ({
   kind: 'scoped',
   scopes: ['license:read', 'customer:read'],
   productIds: null,
+  networks: null,
   maxIssues: null,
   issued: null,
+  rateLimit: null,
   expiresAt: NOON,
   revokedAt: null,
+  lastUsedOn: null,
   createdAt: DAWN,
 });
 
@@ -129,10 +134,13 @@ const created = (fields: Readonly<Record<string, unknown>>) => ({
       id: expect.stringMatching(/^tok_[0-9a-z]{26}$/),
       name: 'new',
       productIds: null,
+      networks: null,
       maxIssues: null,
       issued: null,
-      expiresAt: null,
+      rateLimit: null,
+      expiresAt: IN_90_DAYS,
       revokedAt: null,
+      lastUsedOn: null,
       createdAt: DAWN,
       token: expect.stringMatching(TOKEN),
       ...fields,
@@ -268,7 +276,69 @@ scenarios<Subject>('tokens.create', prepare, [
   {
     name: 'refuses to create a token without an end for a maker that has one',
     as: { kind: 'admin', expiresAt: NOON },
+    request: { body: { name: 'new', kind: 'client', expiresAt: null } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'lets a token of which no end is said end with its maker, if that ends within 90 days',
+    as: { kind: 'admin', expiresAt: NOON },
     request: { body: { name: 'new', kind: 'client' } },
+    expect: created({ kind: 'client', scopes: clientScopes, expiresAt: NOON }),
+    wrote: { tokens: 1 },
+  },
+  {
+    name: 'creates a token without an end for a maker that has none, when that is said',
+    as: 'admin',
+    request: { body: { name: 'new', kind: 'client', expiresAt: null } },
+    expect: created({ kind: 'client', scopes: clientScopes, expiresAt: null }),
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  {
+    name: 'keeps networks and a rate limit, each network once',
+    as: 'admin',
+    request: {
+      body: {
+        name: 'new',
+        kind: 'client',
+        networks: ['203.0.113.0/24', '2001:db8::1', '203.0.113.0/24'],
+        rateLimit: 60,
+      },
+    },
+    expect: created({
+      kind: 'client',
+      scopes: clientScopes,
+      networks: ['203.0.113.0/24', '2001:db8::1'],
+      rateLimit: 60,
+    }),
+    wrote: { tokens: 1 },
+    afterwards: worksAtOnce,
+  },
+  ...['10.0.0.0/33', '10.1/16', '300.0.0.1', '::/129', '::ffff:10.0.0.0/104', 'localhost', '10.0.0.1/'].map(
+    (network) => ({
+      name: `refuses the network ${network}`,
+      as: 'admin' as const,
+      request: { body: { name: 'new', kind: 'client', networks: [network] } },
+      expect: missing,
+    }),
+  ),
+  {
+    name: 'refuses a maker that is held to networks to leave them out',
+    as: { kind: 'admin', networks: ['203.0.113.0/24'] },
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: scopeMissing,
+  },
+  {
+    name: 'gives the rate limit of its maker to a token of which none is said',
+    as: { kind: 'admin', rateLimit: 60 },
+    request: { body: { name: 'new', kind: 'client' } },
+    expect: created({ kind: 'client', scopes: clientScopes, rateLimit: 60 }),
+    wrote: { tokens: 1 },
+  },
+  {
+    name: 'refuses to create an admin for a token that holds every scope and is none',
+    as: { scopes },
+    request: { body: { name: 'new', kind: 'admin' } },
     expect: scopeMissing,
   },
   {
@@ -393,7 +463,7 @@ scenarios<Subject>('tokens.revoke', prepare, [
       await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
     },
     at: '2026-11-21T11:00:00.000Z',
-    as: { scopes: ['token:write'] },
+    as: { scopes: ['token:write', 'license:read', 'customer:read'] },
     request: ({ reader }) => ({ query: { tokenId: reader.id } }),
     expect: revoked,
     afterwards: async (world, subject) => {
@@ -411,9 +481,37 @@ scenarios<Subject>('tokens.revoke', prepare, [
   {
     name: 'refuses to revoke the last admin token with force=false',
     given: async (world) => ({ reader: await adminOf(world) }),
-    as: { scopes: ['token:write'] },
+    as: 'admin',
     request: ({ reader }) => ({ query: { tokenId: reader.id, force: 'false' } }),
     expect: lastAdmin,
+  },
+  ...[
+    { scopes: ['token:write'] },
+    { scopes: ['token:write', 'license:read'] },
+    { kind: 'admin', maxIssues: 5, scopes: [] },
+  ].map((rights) => ({
+    name: `refuses ${JSON.stringify(rights)} to revoke a token that may do more`,
+    given: async (world: World) => ({ reader: await adminOf(world, secondAdmin) }),
+    as: rights as As,
+    request: ({ reader }: Subject) => ({ query: { tokenId: reader.id } }),
+    expect: scopeMissing,
+  })),
+  {
+    name: 'lets a token revoke itself, whatever it may do besides',
+    given: async (world) => ({ reader: await adminOf(world, { scopes: ['token:write'], maxIssues: 3 }) }),
+    as: ({ reader }) => reader,
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: revoked,
+    wrote: {},
+  },
+  {
+    name: 'does not know a token of other products',
+    given: async (world, { otherProductId }) => ({
+      reader: await adminOf(world, { kind: 'admin', productIds: [otherProductId] }),
+    }),
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
+    expect: notFound,
   },
   {
     name: 'counts no admin that has expired, was revoked, is of another account or may not do everything',
@@ -424,6 +522,7 @@ scenarios<Subject>('tokens.revoke', prepare, [
         { kind: 'admin', maxIssues: 1 },
         { kind: 'admin', expiresAt: '2026-11-22T00:00:00.000Z' },
         'other admin',
+        { kind: 'admin', networks: ['203.0.113.7'] },
       ];
       const ids = [];
       for (const other of others) ids.push((await adminOf(world, other)).id);
@@ -529,10 +628,13 @@ scenarios<Subject>('tokens.self', prepare, [
           kind: 'admin',
           scopes,
           productIds: null,
+          networks: null,
           maxIssues: 3,
           issued: 1,
+          rateLimit: null,
           expiresAt: null,
           revokedAt: null,
+          lastUsedOn: null,
           createdAt: DAWN,
         },
         code: 0,

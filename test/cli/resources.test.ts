@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/contract/endpoint.ts';
+import { mintToken } from '../../src/domain/token.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { customer, listed, remote, scriptedService } from './scripted-service.ts';
 
@@ -136,7 +137,7 @@ describe('tokens', () => {
     const at = onNewDatabase();
     const created = await at('tokens', 'create', '--kind', 'admin', '--name', 'ci');
     expect(created.stdout).toMatch(/^lkm_admin_\w+\n$/);
-    const [, id = ''] = /^created (tok_\w+) · admin · never expires\n/.exec(created.stderr) ?? [];
+    const [, id = ''] = /^created (tok_\w+) · admin · expires 2027-02-19 12:00\b/.exec(created.stderr) ?? [];
     const listed = await at('tokens', 'list', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id, name: 'ci', kind: 'admin', revokedAt: null }]);
     expect(listed.stdout).not.toContain(created.stdout.trim());
@@ -177,6 +178,62 @@ describe('tokens', () => {
       maxIssues: 100,
       expiresAt: '2027-01-31T23:59:59.000Z',
     });
+  });
+
+  it('may be held to networks and to a rate, and need not end', async () => {
+    const at = onNewDatabase();
+    const limits = ['--network', '10.0.0.0/8', '--network', '::1', '--rate-limit', '60', '--expires', 'never'];
+    const made = await at('tokens', 'create', '--kind', 'client', '--name', 'app', ...limits, '--json');
+    const { id, ...token } = JSON.parse(made.stdout);
+    expect(token).toMatchObject({ networks: ['10.0.0.0/8', '::1'], rateLimit: 60, expiresAt: null });
+    const { stdout } = await at('tokens', 'show', id, '--format', 'table');
+    expect(stdout).toMatch(/^networks +10\.0\.0\.0\/8, ::1$/m);
+    expect(stdout).toMatch(/^last used +never$/m);
+    expect(stdout).not.toContain(token.token.slice(-20));
+  });
+
+  it('are replaced by new ones, and work for as long as the overlap says', async () => {
+    const at = onNewDatabase();
+    const { id } = JSON.parse((await at('tokens', 'create', '--kind', 'client', '--name', 'app', '--json')).stdout);
+    const rotated = await at('tokens', 'rotate', id, '--overlap', '12h');
+    expect(rotated.stdout).toMatch(/^lkm_client_\w+\n$/);
+    expect(rotated.stderr).toContain(`${id} works until 2026-11-22 `);
+    expect(JSON.parse((await at('tokens', 'list', '--json')).stdout)).toMatchObject([
+      { id, expiresAt: '2026-11-22T00:00:00.000Z' },
+      { name: 'app', expiresAt: '2027-02-19T12:00:00.000Z' },
+    ]);
+  });
+});
+
+describe('tokens check', () => {
+  const whole = mintToken('admin', new Uint8Array(32).fill(7));
+  const typo = `${whole.slice(0, 30)}${whole[30] === '0' ? '1' : '0'}${whole.slice(31)}`;
+  const cut = whole.slice(0, -3);
+  const check = (text: string, ...words: string[]) =>
+    lkm(['tokens', 'check', '-', '--json', ...words], { stdin: text });
+
+  it.each<[string, string, number, readonly string[]]>([
+    ['a whole token', whole, 0, ['ok']],
+    ['a typing error', typo, 5, ['checksum_wrong']],
+    ['a token that was cut off', cut, 5, ['checksum_wrong']],
+    ['a text without a token', 'nothing here', 5, []],
+  ])('finds %s without asking a service', async (_, text, code, verdicts) => {
+    const answer = await check(text);
+    expect({ code: answer.code, verdicts: JSON.parse(answer.stdout).map(({ verdict }: never) => verdict) }).toEqual({
+      code,
+      verdicts,
+    });
+    expect(answer.stdout + answer.stderr).not.toContain(text.slice(10, 40));
+  });
+
+  it('says where tokens stand in a text that must have none, and shows none of them', async () => {
+    const answer = await check(`first line\nLKM_TOKEN="${whole}" and ${typo}\n`, '--none');
+    expect(JSON.parse(answer.stdout)).toEqual([
+      { line: 2, column: 12, kind: 'admin', ends: whole.slice(-4), verdict: 'ok' },
+      { line: 2, column: 87, kind: 'admin', ends: typo.slice(-4), verdict: 'checksum_wrong' },
+    ]);
+    expect(answer.code).toBe(5);
+    expect((await check('first line\n', '--none')).code).toBe(0);
   });
 });
 

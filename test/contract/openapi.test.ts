@@ -122,6 +122,7 @@ describe('the OpenAPI document', () => {
       ['products.update', 'productId', 'query', true],
       ['tokens.list', 'page', 'query', false],
       ['tokens.list', 'limit', 'query', false],
+      ['tokens.get', 'tokenId', 'query', true],
       ['tokens.revoke', 'tokenId', 'query', true],
       ['tokens.revoke', 'force', 'query', false],
       ['signingKeys.list', 'page', 'query', false],

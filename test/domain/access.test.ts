@@ -13,6 +13,7 @@ import {
   scopesOf,
   seesOtherDevices,
   seesSecrets,
+  type WantedToken,
 } from '../../src/domain/access.ts';
 
 describe('scopesOf', () => {
@@ -116,6 +117,16 @@ describe('canAccessProduct', () => {
   });
 });
 
+/** The rights of a token that may do nothing. */
+const nothing: WantedToken = {
+  kind: 'scoped',
+  scopes: [],
+  productIds: null,
+  networks: null,
+  rateLimit: null,
+  expiresAt: null,
+};
+
 describe('mayMint', () => {
   const writer = ['token:write', 'license:read'] as const;
 
@@ -128,7 +139,7 @@ describe('mayMint', () => {
     ['a caller of some products may not add one', caller('admin', [], ['prod_a']), [], ['prod_a', 'prod_b'], false],
     ['a caller of some products may not give all', caller('admin', [], ['prod_a']), [], null, false],
   ])('%s', (_, by, wanted, productIds, answer) => {
-    expect(mayMint(by, { scopes: wanted, productIds, expiresAt: null })).toBe(answer);
+    expect(mayMint(by, { ...nothing, scopes: wanted, productIds })).toBe(answer);
   });
 
   it.each<[readonly Scope[], boolean]>([
@@ -136,9 +147,7 @@ describe('mayMint', () => {
     [['license:read', 'license:write'], false],
     [['license:read', 'token:write'], true],
   ])('lets a caller that may create only so many keys pass on %j: %s', (wanted, answer) => {
-    expect(mayMint({ ...caller('admin'), maxIssues: 5 }, { scopes: wanted, productIds: null, expiresAt: null })).toBe(
-      answer,
-    );
+    expect(mayMint({ ...caller('admin'), maxIssues: 5 }, { ...nothing, scopes: wanted })).toBe(answer);
   });
 
   it.each<[string | null, string | null, boolean]>([
@@ -148,7 +157,36 @@ describe('mayMint', () => {
     ['2027-01-01T00:00:00.000Z', null, false],
   ])('lets a caller that expires at %s make a token that expires at %s: %s', (own, wanted, answer) => {
     const by = { ...caller('admin'), expiresAt: own as Instant | null };
-    expect(mayMint(by, { scopes: [], productIds: null, expiresAt: wanted as Instant | null })).toBe(answer);
+    expect(mayMint(by, { ...nothing, expiresAt: wanted as Instant | null })).toBe(answer);
+  });
+
+  it.each<[readonly string[] | null, readonly string[] | null, boolean]>([
+    [null, null, true],
+    [null, ['10.0.0.0/8'], true],
+    [['10.0.0.0/8'], null, false],
+    [['10.0.0.0/8'], ['10.1.0.0/16', '10.2.3.4'], true],
+    [['10.0.0.0/8'], ['10.0.0.0/7'], false],
+    [['10.0.0.0/8'], ['10.1.0.0/16', '11.0.0.1'], false],
+    [['2001:db8::/32', '10.0.0.0/8'], ['2001:db8:1::/48'], true],
+    [['0.0.0.0/0'], ['::/0'], false],
+    [['0.0.0.0/0'], ['::ffff:10.0.0.1'], true],
+  ])('lets a caller from %j make a token for %j: %s', (networks, wanted, answer) => {
+    expect(mayMint({ ...caller('admin'), networks }, { ...nothing, networks: wanted })).toBe(answer);
+  });
+
+  it.each<[number | null, number | null, boolean]>([
+    [null, null, true],
+    [null, 60, true],
+    [60, 60, true],
+    [60, 61, false],
+    [60, null, false],
+  ])('lets a caller with a rate limit of %s make a token with one of %s: %s', (rateLimit, wanted, answer) => {
+    expect(mayMint({ ...caller('admin'), rateLimit }, { ...nothing, rateLimit: wanted })).toBe(answer);
+  });
+
+  it('lets nobody but an admin make an admin, whatever scopes it holds', () => {
+    const wanted = { ...nothing, kind: 'admin', scopes } as const;
+    expect([mayMint(caller('scoped', scopes), wanted), mayMint(caller('admin'), wanted)]).toEqual([false, true]);
   });
 
   it('never lets a token do what its maker may not', () => {
@@ -158,15 +196,17 @@ describe('mayMint', () => {
     fc.assert(
       fc.property(someone, someone, (maker, made) => {
         const granted = mayMint(maker, {
+          ...nothing,
+          kind: made.kind,
           scopes: [...made.scopes],
           productIds: made.productIds && [...made.productIds],
-          expiresAt: null,
         });
+        const kindKept = made.kind !== 'admin' || maker.kind === 'admin';
         const scopesKept = scopes.every((scope) => !allows(made, scope) || allows(maker, scope));
         const productsKept = ['prod_a', 'prod_b', 'prod_c', 'prod_d'].every(
           (id) => !canAccessProduct(made, id) || canAccessProduct(maker, id),
         );
-        expect(granted).toBe(scopesKept && productsKept);
+        expect(granted).toBe(kindKept && scopesKept && productsKept);
       }),
     );
   });
@@ -179,7 +219,9 @@ function caller(kind: TokenKind, given: readonly Scope[] = [], productIds: reado
     kind,
     scopes: new Set(scopesOf(kind, given)),
     productIds: productIds && new Set(productIds),
+    networks: null,
     maxIssues: null,
+    rateLimit: null,
     expiresAt: null,
   };
 }

@@ -100,7 +100,7 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
 describe('a transaction', () => {
   it('is given nothing that reaches a network, which the compiler checks', () => {
     expectTypeOf<keyof Context>().toEqualTypeOf<
-      'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'signer' | 'newKeyPair'
+      'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'noteBudget' | 'signer' | 'newKeyPair'
     >();
     expectTypeOf<Parameters<JobContext['transaction']>[0]>().parameters.toEqualTypeOf<[repositories: Repositories]>();
     expectTypeOf<Route['perform']>().parameters.toEqualTypeOf<[context: Context, input: unknown]>();

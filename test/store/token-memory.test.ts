@@ -15,10 +15,13 @@ const token = (id: string): NonNullable<Found> => ({
   kind: 'admin',
   scopes: [],
   productIds: null,
+  networks: null,
   maxIssues: null,
   issued: null,
+  rateLimit: null,
   expiresAt: null,
   revokedAt: null,
+  lastUsedOn: null,
   createdAt: now,
 });
 

@@ -77,6 +77,8 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   'tokens.create': ({ productId }) => ({
     body: { name: 'new', kind: 'scoped', scopes: ['token:write'], productIds: [productId] },
   }),
+  'tokens.get': ({ tokenId }) => ({ query: { tokenId } }),
+  'tokens.rotate': ({ tokenId }) => ({ body: { tokenId, overlap: 'PT1H' } }),
   'tokens.revoke': ({ tokenId }) => ({ query: { tokenId } }),
   'tokens.self': () => ({}),
   'signingKeys.list': () => ({}),

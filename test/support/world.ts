@@ -36,7 +36,9 @@ export interface Rights {
   readonly kind?: TokenKind;
   readonly scopes?: readonly Scope[];
   readonly productIds?: readonly string[];
+  readonly networks?: readonly string[];
   readonly maxIssues?: number;
+  readonly rateLimit?: number;
   readonly expiresAt?: string;
 }
 
@@ -178,7 +180,9 @@ export async function createWorld(
         kind,
         scopes: scopesOf(kind, rights.scopes ?? []),
         productIds: rights.productIds ?? null,
+        networks: rights.networks ?? null,
         maxIssues: rights.maxIssues ?? null,
+        rateLimit: rights.rateLimit ?? null,
         expiresAt: (rights.expiresAt ?? null) as Instant | null,
         now,
       }),

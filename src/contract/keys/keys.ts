@@ -116,6 +116,7 @@ export const keys = {
       },
       reply: { key: licenseKey },
     },
+    headers: ['LKM-Budget-Remaining'],
     errors: ['productUnavailable', 'customerNotFound', 'emailTaken', 'referenceTaken', 'issueLimit'],
     source: 'API description, POST /create-key; fields it does not show: decisions 0004, 0030 and 0048',
   }),

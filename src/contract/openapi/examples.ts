@@ -18,10 +18,13 @@ const token = {
   kind: 'scoped',
   scopes: ['license:write'],
   productIds: [productId],
+  networks: ['203.0.113.0/24'],
   maxIssues: 1_000,
   issued: 0,
+  rateLimit: null,
   expiresAt: '2027-11-21T10:00:00.000Z',
   revokedAt: null,
+  lastUsedOn: null,
   createdAt: at,
 };
 

@@ -1,6 +1,8 @@
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { type Caller, scopesOf } from '../../domain/access.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
+import { readNetworks } from '../../domain/networks.ts';
 import { hashToken, isWellFormedToken } from '../../domain/token.ts';
 import type { Repositories } from '../../store/store.ts';
 
@@ -8,27 +10,30 @@ import type { Repositories } from '../../store/store.ts';
 const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
 
 /**
- * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, so
- * that a caller cannot tell them apart. A revocation counts from the next request on: the store forgets with its commit
+ * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, and
+ * for one from outside of its networks, so that a caller cannot tell them apart. A revocation counts from the next request on: the store forgets with its commit
  * what it has remembered of tokens.
  */
 export async function authenticate(
   repositories: Repositories,
   authorization: string | null,
-  now: Instant,
+  { now, ipAddress }: { readonly now: Instant; readonly ipAddress: IpAddress },
 ): Promise<Caller | null> {
   const token = bearerOf(authorization);
   if (token === null || !isWellFormedToken(token)) return null;
   const found = await repositories.tokens.findByHash(hashToken(token));
   if (found === null || found.revokedAt !== null) return null;
   if (found.expiresAt !== null && found.expiresAt <= now) return null;
+  if (found.networks !== null && !readNetworks(found.networks)(ipAddress)) return null;
   return {
     accountId: found.accountId,
     tokenId: found.id as TokenId,
     kind: found.kind,
     scopes: found.kind === 'admin' ? everyScope : new Set(scopesOf(found.kind, found.scopes)),
     productIds: found.productIds && new Set(found.productIds),
+    networks: found.networks,
     maxIssues: found.maxIssues,
+    rateLimit: found.rateLimit,
     expiresAt: found.expiresAt,
   };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { apiErrors, type Reason } from '../../contract/errors.ts';
+import { apiErrors } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
@@ -14,12 +14,14 @@ import {
   readIdempotencyKey,
 } from '../idempotency/exactly-once.ts';
 import type { TestClock } from '../test-clock.ts';
+import { budgetOfReplay } from './budget.ts';
 import type { AddressOf } from './client-address.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { recordDone, recordRefused, refuse } from './recording.ts';
-import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
+import { responseToStore } from './refusal-to-store.ts';
+import { JSON_TYPE } from './respond.ts';
 import type { Route } from './routes.ts';
 import type { Turns } from './turns.ts';
 
@@ -32,6 +34,8 @@ export interface AppParts {
   /** Null is without limits. */
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
+  /** Called for each request that a token has authenticated. */
+  noteUse?(caller: Caller, now: Instant): void;
   readonly signerOf: SignerOf;
   readonly record: Recorder;
   /** Called after each commit of what was recorded: it waits for its numbers. */
@@ -57,12 +61,11 @@ export interface AuthorizedRequest {
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
+  /** How many keys the caller's token may still issue, once that was counted for this request. */
+  budget?: number | undefined;
 }
 
 const NO_BODY = new Uint8Array();
-
-/** Refusals that another token of the account might not get for the same request. They are not stored. */
-const REFUSALS_OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit', 'selfResetOff', 'rebindLimit'];
 
 /** What a read returns: a text, or the pieces of a list as they are read. */
 export interface ReadResult {
@@ -120,6 +123,7 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
   const bytes = await request.received.readBody();
   const result = await inTurn(parts, () => mutateOnce(parts, request, key, bytes));
   if (!result.replayed) parts.recorded?.();
+  else request.budget ??= await budgetOfReplay(parts, request);
   return result;
 }
 
@@ -164,14 +168,16 @@ async function mutateOnce(
     authorizeReplay: async (repositories: Repositories, { status }: StoredResponse) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
       if (!input.ok && status !== apiErrors.invalidParams.status) throw input.error;
-      if (status < 300) await route.takeOver(contextOf(parts, request, repositories, refuseToRecord));
+      if (status < 300 && input.ok) {
+        await route.takeOver(contextOf(parts, request, repositories, refuseToRecord), input.value);
+      }
     },
   };
   return parts.exactlyOnce(claim, async (repositories) => {
     try {
       return await repositories.nested(() => run(repositories));
     } catch (error) {
-      const response = responseToStore(request, error);
+      const response = responseToStore(route.endpoint, caller, error);
       await recordRefused(parts, request, repositories, error);
       return response;
     }
@@ -200,17 +206,20 @@ async function perform(
 
 const contextOf = (
   parts: AppParts,
-  { caller, now, ipAddress }: AuthorizedRequest,
+  request: AuthorizedRequest,
   repositories: Repositories,
   record: Context['record'],
 ): Context => ({
   repositories,
-  caller,
-  now,
-  ipAddress,
+  caller: request.caller,
+  now: request.now,
+  ipAddress: request.ipAddress,
   random: parts.random,
   record,
-  signer: (accountId = caller.accountId) => parts.signerOf(repositories, accountId),
+  noteBudget: (remaining) => {
+    request.budget = remaining;
+  },
+  signer: (accountId = request.caller.accountId) => parts.signerOf(repositories, accountId),
   newKeyPair: parts.newKeyPair,
 });
 
@@ -218,13 +227,6 @@ const contextOf = (
 const refuseToRecord = (): never => {
   throw new TypeError('only a mutation is recorded');
 };
-
-/** The response that a refusal of the use case leaves under its key. What leaves none is thrown on. */
-function responseToStore({ route }: AuthorizedRequest, error: unknown): StoredResponse {
-  const refusal = toApiError(route.endpoint, error);
-  if (refusal.status >= 500 || REFUSALS_OF_TOKENS.includes(refusal.reason)) throw error;
-  return { status: refusal.status, contentType: JSON_TYPE, body: JSON.stringify(payloadOf(refusal)) };
-}
 
 type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 

@@ -6,7 +6,8 @@ import type { IpAddress } from '../../domain/ip-address.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import { hasIdempotencyKey } from '../idempotency/exactly-once.ts';
 import { authenticate } from './authenticate.ts';
-import { type AppParts, mutate, readOnly } from './execute.ts';
+import { budgetHeader } from './budget.ts';
+import { type AppParts, type AuthorizedRequest, mutate, readOnly } from './execute.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 import { refuse } from './recording.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
@@ -31,7 +32,7 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
     if (scope !== 'public') {
       caller = await authenticateWithinLimits(parts, request, { now, ipAddress, headers });
     }
-    const authorized = { route, received: request, requestId, caller, now, ipAddress };
+    const authorized: AuthorizedRequest = { route, received: request, requestId, caller, now, ipAddress };
     if (scope !== 'public') {
       if (!mayCall(caller, { scope, openToClients })) await refuse(parts, authorized, 'scopeMissing');
       if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
@@ -39,6 +40,7 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
     const { status, body, replayed } = await (mutates(endpoint)
       ? mutate(parts, authorized)
       : readOnly(parts, authorized));
+    if (status < 300) Object.assign(headers, budgetHeader(authorized.budget));
     const { contentType } = endpoint.reply;
     const sent = jsonText(status, body, {
       ...headers,
@@ -53,6 +55,7 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
       isUnavailable(route, request.headers, thrown) ? apiError('unavailable', {}, { cause: thrown }) : thrown,
     );
     reason = error.reason;
+    if (reason === 'issueLimit') Object.assign(headers, budgetHeader(0));
     if (error.status === 404) await countMiss(parts, route, caller, ipAddress);
     if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
     response = refusal(error, headers);
@@ -86,18 +89,19 @@ interface Counted {
 
 /** Authenticates the caller and applies the rate limit. Throws ApiError `invalidToken` or `rateLimited`. */
 export async function authenticateWithinLimits(
-  { store, limiter, owner }: AppParts,
+  { store, limiter, owner, noteUse }: AppParts,
   request: HttpRequest,
   { now, ipAddress, headers }: Counted & { now: Instant },
 ): Promise<Caller> {
   const authorization = request.headers.get('authorization');
   if (owner !== undefined && authorization === `Bearer ${owner.token}`) return owner.caller;
-  const caller = await authenticate(store.repositories, authorization, now);
+  const caller = await authenticate(store.repositories, authorization, { now, ipAddress });
   const allowance =
     caller === null ? await limiter?.takeFailure(ipAddress) : await limiter?.takeRequest(caller.tokenId ?? '');
   Object.assign(headers, allowance?.headers);
   if (allowance?.allowed === false) throw apiError('rateLimited');
   if (caller === null) throw apiError('invalidToken');
+  noteUse?.(caller, now);
   return caller;
 }
 

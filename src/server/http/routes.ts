@@ -18,7 +18,9 @@ import { createProduct, getProduct, listProducts, updateProduct } from '../../se
 import { checkinKey, checkoutKey, deleteSession, heartbeatKey, listSessions } from '../../service/sessions.ts';
 import { listPublicKeys, listSigningKeys, rotateSigningKey } from '../../service/signing-keys.ts';
 import { getStats } from '../../service/stats.ts';
-import { createToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
+import { takeOverCustomer, takeOverRevocation, takeOverRotation } from '../../service/take-over.ts';
+import { rotateToken } from '../../service/token-rotation.ts';
+import { createToken, getToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
 
 type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
@@ -62,7 +64,14 @@ const useCases: UseCases<Contract> = {
     createVersion,
     updateVersion,
   },
-  tokens: { list: listTokens, create: createToken, revoke: revokeToken, self: showSelf },
+  tokens: {
+    list: listTokens,
+    get: getToken,
+    create: createToken,
+    rotate: rotateToken,
+    revoke: revokeToken,
+    self: showSelf,
+  },
   signingKeys: { list: listSigningKeys, rotate: rotateSigningKey, jwks: listPublicKeys },
   revocations: { export: exportRevocations },
   events: { list: listEvents },
@@ -84,8 +93,20 @@ export interface Route {
   /** Why the caller may not make this request, or null. Called before anything is looked up or replayed. */
   authorize(caller: Caller, input: unknown): Reason | null;
   /** Called before the caller is given a success of another token. Throws ApiError when it must not have it. */
-  takeOver(context: Context): Promise<void>;
+  takeOver(context: Context, input: unknown): Promise<void>;
+  /** Whether its success counts against the `maxIssues` of the caller's token. */
+  readonly issuesKeys: boolean;
 }
+
+/** How the success of another token is taken over, where that is not free. */
+const takeOvers: { readonly [R in keyof Contract]?: { readonly [N in keyof Contract[R]]?: TakeOver<Contract[R][N]> } } =
+  {
+    keys: { create: countIssue },
+    customers: { update: takeOverCustomer, delete: takeOverCustomer },
+    tokens: { rotate: takeOverRotation, revoke: takeOverRevocation },
+  };
+
+type TakeOver<E> = (context: Context, input: InputOf<E>) => Promise<void>;
 
 /** Every endpoint of the contract with its use case. */
 export function listRoutes(): Route[] {
@@ -93,6 +114,7 @@ export function listRoutes(): Route[] {
     const [resource = '', operation = ''] = name.split('.');
     const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
     const authorize = (authorizations as Record<string, Record<string, Route['authorize']>>)[resource]?.[operation];
+    const takeOver = (takeOvers as Record<string, Record<string, Route['takeOver']>>)[resource]?.[operation];
     if (perform === undefined || authorize === undefined) throw new Error(`${name} has no use case`);
     return {
       name,
@@ -101,7 +123,8 @@ export function listRoutes(): Route[] {
       maxAgeSeconds: endpoint.headers?.includes('Cache-Control') ? PUBLIC_MAX_AGE_SECONDS : 0,
       perform,
       authorize,
-      takeOver: name === 'keys.create' ? countIssue : async () => {},
+      takeOver: takeOver ?? (async () => {}),
+      issuesKeys: takeOver === countIssue,
     };
   });
 }

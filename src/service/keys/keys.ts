@@ -11,7 +11,7 @@ import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '.
 import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
 import { graceUntil } from '../../domain/term.ts';
 import type { Context } from '../context.ts';
-import { addCustomer } from '../customers.ts';
+import { addCustomer, seesCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
 import { listLiveSessions } from '../live-sessions.ts';
 import { type ShownVersion, versionOf } from '../product-versions.ts';
@@ -48,9 +48,11 @@ const referenceTaken = (reference: string | null) =>
   apiError('referenceTaken', reference === null ? {} : { reference });
 
 /** Counts a key that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
-export async function countIssue({ repositories, caller }: Context): Promise<void> {
+export async function countIssue({ repositories, caller, noteBudget }: Context): Promise<void> {
   if (caller.tokenId === null || caller.maxIssues === null) return;
-  if (!(await repositories.tokens.countIssue(caller.accountId, caller.tokenId))) throw apiError('issueLimit');
+  const remaining = await repositories.tokens.countIssue(caller.accountId, caller.tokenId);
+  if (remaining === null) throw apiError('issueLimit');
+  noteBudget(remaining);
 }
 
 /** Shows one licence with its devices and its customer. */
@@ -94,7 +96,7 @@ export async function customerOf(
   const { customerId } = input;
   // Held, since a key must not be given to a customer that is removed at this moment.
   const held = await context.repositories.customers.hold(context.caller.accountId, customerId);
-  if (!held) throw apiError('customerNotFound', { customerId });
+  if (!held || !(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
   return customerId;
 }
 

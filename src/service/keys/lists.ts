@@ -11,6 +11,7 @@ import { normaliseKey } from '../../domain/license-key.ts';
 import { addDuration } from '../../domain/time.ts';
 import type { KeyFilters } from '../../store/tables/keys/lists.ts';
 import type { Context } from '../context.ts';
+import { seesCustomer } from '../customers.ts';
 import { type ShownVersion, versionOf } from '../product-versions.ts';
 import { showLicense } from './keys.ts';
 
@@ -37,7 +38,9 @@ export async function listCustomerKeys(
 ): Promise<PayloadOf<Contract['customers']['keys']>> {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
-  if (customer === null) throw apiError('customerNotFound', { customerId });
+  if (customer === null || !(await seesCustomer(context, customerId))) {
+    throw apiError('customerNotFound', { customerId });
+  }
   return pageOf(context, { productIds: productsOf(caller, undefined), customerId }, { page, limit });
 }
 

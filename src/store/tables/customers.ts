@@ -7,6 +7,7 @@ import { ConstraintError } from '../engine/storage-error.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
 import { flag, insertInto, notBefore, optional, patchOf, readerOf, type Table, text } from '../table.ts';
+import { hasLicenseOf, productsText } from './customers-of-products.ts';
 import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
 export const customerColumns = {
@@ -35,6 +36,7 @@ const lists = listsOf(customers, {
     active: (value) => sql`active = ${value()}`,
     email: (pattern) => sql`email_key like ${pattern()} escape '!'`,
     text: (pattern) => sql`search_text like ${pattern()} escape '!'`,
+    products: (products) => hasLicenseOf(sql`${products()}`),
   },
 });
 
@@ -45,6 +47,8 @@ export interface CustomerFilters {
   /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */
   readonly text?: string | undefined;
   readonly active?: boolean | undefined;
+  /** Only customers that have a licence of one of these. */
+  readonly productIds?: ReadonlySet<string> | undefined;
 }
 
 const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
@@ -192,8 +196,9 @@ function toCustomer(row: Parameters<typeof read>[0]): Customer {
   return { ...customer, createdBy: accountId };
 }
 
-const toSql = ({ email, text, active }: CustomerFilters) => ({
+const toSql = ({ email, text, active, productIds }: CustomerFilters) => ({
   email: email === undefined ? undefined : containing(email),
   text: text === undefined ? undefined : wordsBeginning(text),
   active: active === undefined ? undefined : customerColumns.active.toSql(active),
+  products: productIds && productsText(productIds),
 });

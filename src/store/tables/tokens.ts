@@ -16,10 +16,16 @@ export const tokenColumns = {
   kind: text<TokenKind>()('kind'),
   scopes: json<Scope[]>()('scopes'),
   productIds: optional(json<string[]>()('product_ids')),
+  networks: optional(json<string[]>()('networks')),
   maxIssues: optional(integer()('max_issues')),
   issued: integer()('issued'),
+  /** The token whose `issued` counts for this one, which it has replaced. */
+  budgetOf: optional(text()('budget_of')),
+  rateLimit: optional(integer()('rate_limit')),
   expiresAt: optional(text<Instant>()('expires_at')),
   revokedAt: optional(text<Instant>()('revoked_at')),
+  /** A day, as `2026-11-21`. */
+  lastUsedOn: optional(text()('last_used_on')),
   createdAt: text<Instant>()('created_at'),
 };
 
@@ -32,10 +38,14 @@ const read = readerOf(tokens, [
   'kind',
   'scopes',
   'productIds',
+  'networks',
   'maxIssues',
   'issued',
+  'budgetOf',
+  'rateLimit',
   'expiresAt',
   'revokedAt',
+  'lastUsedOn',
   'createdAt',
 ]);
 
@@ -64,6 +74,7 @@ const otherAdmin = statement<{ accountId: AccountId; id: TokenId; now: Instant }
     .where('kind', '=', 'admin')
     .where('revoked_at', 'is', null)
     .where('product_ids', 'is', null)
+    .where('networks', 'is', null)
     .where('max_issues', 'is', null)
     .where((t) => t.or([t('expires_at', 'is', null), t('expires_at', '>', $.now)]))
     .orderBy('id')
@@ -75,8 +86,37 @@ const countIssue = statement<{ accountId: AccountId; id: TokenId }>()((db, $) =>
     .updateTable('tokens')
     .set((t) => ({ issued: t('issued', '+', 1) }))
     .where('account_id', '=', $.accountId)
+    .where('id', '=', (t) =>
+      t
+        .selectFrom('tokens as own')
+        .select(({ fn }) => fn.coalesce('own.budget_of', 'own.id').as('id'))
+        .where('own.account_id', '=', $.accountId)
+        .where('own.id', '=', $.id),
+    )
+    .whereRef('issued', '<', 'max_issues')
+    .returning(['issued', 'max_issues']),
+);
+
+const retire = statement<{ accountId: AccountId; id: TokenId; now: Instant; end: Instant }>()((db, $) =>
+  db
+    .updateTable('tokens')
+    .set({
+      expires_at: sql<Instant>`case when expires_at is null or expires_at > ${$.end} then ${$.end} else expires_at end`,
+    })
+    .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
-    .whereRef('issued', '<', 'max_issues'),
+    .where('revoked_at', 'is', null)
+    .where((t) => t.or([t('expires_at', 'is', null), t('expires_at', '>', $.now)]))
+    .returningAll(),
+);
+
+const noteUse = statement<{ accountId: AccountId; id: TokenId; day: string }>()((db, $) =>
+  db
+    .updateTable('tokens')
+    .set({ last_used_on: $.day })
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id)
+    .where((t) => t.or([t('last_used_on', 'is', null), t('last_used_on', '<', $.day)])),
 );
 
 /** What a new token is made of; the secret itself is not kept. */
@@ -88,7 +128,11 @@ export interface NewToken {
   readonly kind: TokenKind;
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
+  readonly networks?: readonly string[] | null;
   readonly maxIssues: number | null;
+  /** The token whose budget of keys it spends, instead of one of its own. */
+  readonly budgetOf?: string | null;
+  readonly rateLimit?: number | null;
   readonly expiresAt: Instant | null;
   readonly now: Instant;
 }
@@ -102,13 +146,17 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
  * @param onChange called in front of each change of a token that may be known already
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
-  async insert({ now, scopes, productIds, ...token }: NewToken): Promise<void> {
+  async insert({ now, scopes, productIds, networks = null, ...token }: NewToken): Promise<void> {
     await db.run(insert, {
       ...token,
       scopes: [...scopes],
       productIds: productIds && [...productIds],
+      networks: networks && [...networks],
       issued: 0,
+      budgetOf: token.budgetOf ?? null,
+      rateLimit: token.rateLimit ?? null,
       revokedAt: null,
+      lastUsedOn: null,
       createdAt: now,
     });
   },
@@ -121,12 +169,17 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
 
   async find(accountId: AccountId, id: string): Promise<Token | null> {
     const row = await db.first(find, { accountId, id });
-    return row === undefined ? null : toToken(row);
+    return row === undefined ? null : withBudget(db, row);
+  },
+
+  /** The token whose budget of keys this one spends: itself, unless it has replaced another one. */
+  async budgetOf(accountId: AccountId, id: string): Promise<string> {
+    return (await db.first(find, { accountId, id }))?.budget_of ?? id;
   },
 
   /** Tokens, oldest first. */
   async list(accountId: AccountId, page: Page): Promise<Token[]> {
-    return (await lists.page(db, { accountId }, page)).map(toToken);
+    return withBudgets(db, await lists.page(db, { accountId }, page));
   },
 
   /** How many tokens there are. */
@@ -134,7 +187,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
 
   /** All tokens, oldest first. */
   async *listAll(accountId: AccountId): AsyncGenerator<Token> {
-    for await (const rows of lists.walk(db, { accountId })) yield* rows.map(toToken);
+    for await (const rows of lists.walk(db, { accountId })) yield* await withBudgets(db, rows);
   },
 
   /** Revokes a token, once and for all; false when there is no such token. */
@@ -148,14 +201,46 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return (await db.first(otherAdmin, { accountId, id, now })) !== undefined;
   },
 
-  /** Counts one key against the token's `maxIssues`; false when that many have been created. */
-  async countIssue(accountId: AccountId, id: TokenId): Promise<boolean> {
+  /**
+   * Lets a token end at `end`, unless it ends before, and returns it as it was restricted; null when it has ended
+   * already.
+   */
+  async retire(accountId: AccountId, id: TokenId, { now, end }: { now: Instant; end: Instant }): Promise<Token | null> {
     onChange();
-    return (await db.run(countIssue, { accountId, id })) === 1;
+    const row = await db.first(retire, { accountId, id, now, end });
+    return row === undefined ? null : toToken(row);
+  },
+
+  /** Notes that the token was used on a day, which the day before it does not undo. */
+  async noteUse(accountId: AccountId, id: TokenId, day: string): Promise<void> {
+    onChange();
+    await db.run(noteUse, { accountId, id, day });
+  },
+
+  /** Counts one key against the token's `maxIssues`, and returns how many are left; null when there were none. */
+  async countIssue(accountId: AccountId, id: TokenId): Promise<number | null> {
+    onChange();
+    const row = await db.first(countIssue, { accountId, id });
+    return row === undefined ? null : (row.max_issues ?? 0) - row.issued;
   },
 });
 
+type TokenRow = Parameters<typeof read>[0] & { readonly account_id: AccountId };
+
+/** Tokens with what is issued from their budgets, also where that is kept with a token that they have replaced. */
+async function withBudgets(db: Connection, rows: readonly TokenRow[]): Promise<Token[]> {
+  const tokens: Token[] = [];
+  for (const row of rows) tokens.push(await withBudget(db, row));
+  return tokens;
+}
+
+async function withBudget(db: Connection, row: TokenRow): Promise<Token> {
+  if (row.budget_of === null) return toToken(row);
+  const first = await db.first(find, { accountId: row.account_id, id: row.budget_of });
+  return toToken({ ...row, issued: first?.issued ?? row.issued });
+}
+
 function toToken(row: Parameters<typeof read>[0]): Token {
-  const token = read(row);
+  const { budgetOf: _, ...token } = read(row);
   return { ...token, issued: token.maxIssues === null ? null : token.issued };
 }

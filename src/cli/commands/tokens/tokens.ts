@@ -1,17 +1,17 @@
-import { scopes, tokenKinds } from '../../contract/scopes.ts';
-import { argument, change, command, flag, many, option, required, yes } from '../command.ts';
-import { withoutPassword } from '../config/location.ts';
-import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
-import { type Field, listOf } from '../output/result.ts';
-import { doneNote } from '../output/terminal.ts';
-import { moment, nothing, relative, usage } from '../output/words.ts';
-import { confirm } from '../prompts/questions.ts';
-import { chooseTarget } from '../request/server.ts';
-import { parseCount } from '../values/scalars.ts';
-import { parseEnd } from '../values/time.ts';
+import { scopes, tokenKinds } from '../../../contract/scopes.ts';
+import { argument, change, command, flag, many, option, required, yes } from '../../command.ts';
+import { withoutPassword } from '../../config/location.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { type Field, listOf } from '../../output/result.ts';
+import { doneNote } from '../../output/terminal.ts';
+import { moment, nothing, relative, usage } from '../../output/words.ts';
+import { confirm } from '../../prompts/questions.ts';
+import { chooseTarget } from '../../request/server.ts';
+import { parseCount, parsePositive } from '../../values/scalars.ts';
+import { parseExpiry } from '../../values/time.ts';
 
-const tokenFields: readonly Field[] = [
+export const tokenFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
   { name: 'kind' },
@@ -30,6 +30,9 @@ const tokenFields: readonly Field[] = [
   { name: 'issued', show: (issued, _, { maxIssues }) => issuedOf(issued, maxIssues), drops: 1 },
   { name: 'scopes', show: listScopes, shown: 'chosen' },
   { name: 'productIds', shown: 'chosen' },
+  { name: 'networks', shown: 'chosen' },
+  { name: 'rateLimit', label: 'per minute', shown: 'chosen' },
+  { name: 'lastUsedOn', label: 'last used', shown: 'chosen' },
   { name: 'maxIssues', shown: 'data' },
   { name: 'createdAt', shown: 'data' },
 ];
@@ -65,32 +68,35 @@ export const tokensCreate = command({
     scope: many('--scope <SCOPE>', 'what a scoped token may do', { field: 'scopes', choices: scopes }),
     product: many('--product <ID>', 'the only product it may touch', { field: 'productIds' }),
     maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
-    expires: option(
-      '--expires <WHEN>',
-      'a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; or an instant',
-      {
-        parse: parseEnd,
-        field: 'expiresAt',
-      },
-    ),
+    network: many('--network <CIDR>', 'the only network it may be used from', { field: 'networks' }),
+    rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', {
+      parse: parsePositive,
+      field: 'rateLimit',
+    }),
+    expires: expiresOption('90 days, or with the token that creates it'),
     ...change,
   },
   fields: [{ name: 'token' }, ...tokenFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
     ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
     ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
+    [
+      'lkm tokens create --kind client --name app --product prod_… --expires never',
+      'for an application that is shipped',
+    ],
+    ['lkm tokens create --kind admin --name ci --network 203.0.113.0/24', 'useless from anywhere else'],
   ],
 
-  async run({ name, kind, scope, product, maxIssues, expires }, context) {
+  async run({ name, kind, scope, product, network, maxIssues, rateLimit, expires }, context) {
     if ((kind === 'scoped') !== (scope !== undefined)) {
       throw new UsageError('--scope goes with --kind scoped, and only with it');
     }
-    const input = { name, kind, scopes: scope, productIds: product };
+    const input = { name, kind, scopes: scope, productIds: product, networks: network };
     const changed = await context.change((client, call) =>
-      client.tokens.create({ ...input, maxIssues, expiresAt: expires }, call),
+      client.tokens.create({ ...input, maxIssues, rateLimit, expiresAt: expires }, call),
     );
     const { answer, idempotencyKey } = changed;
-    const end = expires === undefined ? 'never expires' : `expires ${moment(expires)}`;
+    const end = answer.expiresAt === null ? 'never expires' : `expires ${moment(answer.expiresAt)}`;
     return {
       kind: 'value',
       value: answer.token,
@@ -105,6 +111,15 @@ export const tokensCreate = command({
     };
   },
 });
+
+/** When a new token ends; without it `otherwise`. */
+export function expiresOption(otherwise: string) {
+  return option(
+    '--expires <WHEN>',
+    `a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never (${otherwise})`,
+    { parse: parseExpiry, field: 'expiresAt' },
+  );
+}
 
 export const tokensRevoke = command({
   path: 'tokens revoke',

@@ -1,0 +1,48 @@
+import { findTokens } from '../../../domain/token.ts';
+import { argument, command, flag } from '../../command.ts';
+import { exitCodes } from '../../failure/errors.ts';
+import { count } from '../../output/words.ts';
+import { readSource } from '../../values/files.ts';
+
+export const tokensCheck = command({
+  path: 'tokens check',
+  about:
+    'Looks for tokens in a text and says by their checksums which of them are whole: a typing error, or a token that ' +
+    'was cut off, is found without asking any service. Prints where they stand, and never a token. Exits with 5 when ' +
+    'one is not whole or there is none; with --none, when there is any.',
+  arguments: { source: argument('<FILE>', 'the text; - reads stdin') },
+  options: { none: flag('--none', 'there must be none: for a check before a text is handed on') },
+  fields: [{ name: 'line' }, { name: 'column' }, { name: 'kind' }, { name: 'ends' }, { name: 'verdict' }],
+  examples: [
+    ['lkm tokens check -', 'is the token on stdin whole?'],
+    ['lkm tokens check --none deploy.log', 'before a file is handed on'],
+  ],
+
+  async run({ source, none }, { io }) {
+    const text = await readSource(source, io);
+    const rows = findTokens(text).map(({ index, token, kind, isWhole }) => {
+      const before = text.slice(0, index).split('\n');
+      return {
+        line: before.length,
+        column: (before.at(-1)?.length ?? 0) + 1,
+        kind,
+        ends: token.slice(-4),
+        verdict: isWhole ? 'ok' : 'checksum_wrong',
+      };
+    });
+    const isFine = none ? rows.length === 0 : rows.length > 0 && rows.every(({ verdict }) => verdict === 'ok');
+    const found = `${count(rows.length, 'token')} found`;
+    return {
+      kind: 'rows',
+      rows,
+      data: rows,
+      quiet: rows.map(({ verdict }) => verdict),
+      empty: found,
+      notes:
+        rows.length === 0
+          ? []
+          : [{ tone: none ? 'warning' : 'hint', text: none ? `${found}: revoke what was seen by others` : found }],
+      exitCode: isFine ? exitCodes.ok : exitCodes.forbidden,
+    };
+  },
+});

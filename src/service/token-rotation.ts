@@ -1,0 +1,46 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { apiError } from '../contract/errors.ts';
+import { type Duration, durationField } from '../contract/fields.ts';
+import type { Contract } from '../contract/index.ts';
+import type { Instant } from '../contract/scalars.ts';
+import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
+import { mayMint } from '../domain/access.ts';
+import { addDuration, addSeconds } from '../domain/time.ts';
+import type { Context } from './context.ts';
+import { addToken, factsOf, findToken, noLaterThan, refuseRights } from './tokens.ts';
+
+type Rotate = Contract['tokens']['rotate'];
+
+/** Makes a token that takes the place of another one, which ends after the overlap. Both spend one budget of keys. */
+export async function rotateToken(context: Context, input: InputOf<Rotate>): Promise<PayloadOf<Rotate>> {
+  const { repositories, caller, now } = context;
+  const { tokens } = repositories;
+  const old = await findToken(context, input.tokenId);
+  if (input.expiresAt != null && input.expiresAt <= now) throw apiError('invalidParams');
+  const expiresAt = input.expiresAt === undefined ? sameTerm(context, old) : input.expiresAt;
+  // The budget of a token is shared with the one that replaces it, so a token may replace itself.
+  const isOwn = input.tokenId === caller.tokenId;
+  const minter = isOwn ? { ...caller, maxIssues: null } : caller;
+  if (!mayMint(minter, { ...old, expiresAt })) throw refuseRights(old.id);
+
+  const end = addDuration(now, input.overlap ?? defaultOverlap);
+  // From here on no other request changes it until this transaction ends.
+  const retired = await tokens.retire(caller.accountId, input.tokenId, { now, end });
+  if (retired?.expiresAt == null) throw apiError('tokenEnded');
+  const budgetOf = old.maxIssues === null ? null : await tokens.budgetOf(caller.accountId, old.id);
+  const made = await addToken(context, { ...old, expiresAt }, budgetOf);
+  context.record({
+    type: 'token.rotated',
+    resource: { type: 'token', id: made.id },
+    data: { ...factsOf(made), replaces: old.id, replacedUntil: retired.expiresAt },
+  });
+  return { ...made, issued: old.issued, replaces: { id: old.id, expiresAt: retired.expiresAt } };
+}
+
+const defaultOverlap: Duration = durationField().parse(DEFAULT_OVERLAP);
+
+/** The end of a token that is valid for as long as the replaced one was. */
+function sameTerm({ caller, now }: Context, { createdAt, expiresAt }: Token): Instant | null {
+  if (expiresAt === null) return caller.expiresAt;
+  return noLaterThan(caller, addSeconds(now, (Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000));
+}
