@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { createApp } from '../src/server/http/app.ts';
 import { trustProxies } from '../src/server/http/client-address.ts';
 import { listen } from '../src/server/http/listen.ts';
+import { createMemoryCounter } from '../src/server/http/rate-counters.ts';
 import { createRateLimiter } from '../src/server/http/rate-limit.ts';
 import { createExactlyOnce } from '../src/server/idempotency/exactly-once.ts';
 import { createLog, gatherLines } from '../src/server/log.ts';
@@ -21,13 +22,14 @@ const store: Store = {
     return turn;
   },
 };
+const microseconds = () => Math.floor(performance.now() * 1_000);
 const app = createApp({
   ...base.parts,
   store,
   exactlyOnce: createExactlyOnce(store, base.parts.random),
   log: await createLog('json', gatherLines({ write: (lines) => void writeSync(2, lines) })),
   door: 'http',
-  limiter: createRateLimiter(1_000_000_000),
+  limiter: createRateLimiter({ counter: createMemoryCounter(microseconds), now: microseconds }, 1_000_000_000),
   addressOf: trustProxies([]),
 });
 const { url } = await listen(app, { host: '127.0.0.1', port: 0 });

@@ -47,6 +47,14 @@ export function parseAddress(text: string): Address | null {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
+/** What one subscriber holds of an address space: an IPv4 address, or the /64 of an IPv6 address; other text as it is. */
+export function subscriberOf(address: string): string {
+  const parsed = parseAddress(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
 function readNetwork(text: string): Network | null {
   const range = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text);
   const base = parseAddress(range?.[1] ?? '');

@@ -93,7 +93,7 @@ export async function openBase(db: string, open: OpenOptions, clock: Clock = Dat
     return {
       ...account,
       store,
-      clocks: { wall, steady: testClock?.now ?? (() => performance.now()) },
+      clocks: { wall, steady: testClock?.now ?? (() => performance.now()), monotonic: () => performance.now() },
       parts: {
         store,
         testClock,
@@ -117,7 +117,8 @@ export interface Base {
   readonly accountId: AccountId;
   readonly created: boolean;
   readonly store: Store;
-  readonly clocks: Clocks;
+  /** `monotonic` is never a test clock. */
+  readonly clocks: Clocks & { monotonic(): number };
   readonly parts: {
     readonly store: Store;
     readonly testClock: TestClock | undefined;

@@ -1,15 +1,18 @@
+import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
 import type { Store } from '../store/store.ts';
+import type { RateRepository } from '../store/tables/rates.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import { type Listener, listen, type Tls } from './http/listen.ts';
+import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { expiryJob } from './jobs/expiry.ts';
-import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
+import { type Job, type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { type Clock, openBase } from './runtime.ts';
@@ -70,7 +73,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const { log, flush } = await openLog(options.logFormat, options.logTo);
     for (const warning of store.warnings) log.warn(warning);
     const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
-    const limiter = createRateLimiter(rateLimit, lookupLimit);
+    const limiter = createRateLimiter(rateParts(store, clocks.monotonic, log), rateLimit, lookupLimit);
     const adminToken = isNew
       ? await store.transaction((repositories) =>
           createFirstToken(repositories, { ...parts, accountId, now: parts.now() }),
@@ -97,6 +100,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         sequencerJob(store, parts, recorded),
         checkpointJob(store, parts),
         uses.job,
+        ...(store.rates === null ? [] : [ratesJob(store.rates)]),
       ],
       { store, log, testClock: parts.testClock },
     );
@@ -117,6 +121,19 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     throw error;
   }
 }
+
+/** Counts in this process while it has the database for itself, else in the database. */
+function rateParts({ rates }: Store, monotonicMs: () => number, log: Logger) {
+  const now = () => Math.floor(monotonicMs() * 1_000);
+  const onFailure = (error: unknown) => log.error({ err: error }, 'rate limits cannot be counted');
+  return { now, counter: rates === null ? createMemoryCounter(now) : createSharedCounter(rates, onFailure) };
+}
+
+const ratesJob = (rates: RateRepository): Job => ({
+  name: 'rates',
+  everyMs: 60_000,
+  run: () => rates.removeEmpty(),
+});
 
 interface Closing {
   readonly jobs: Jobs;

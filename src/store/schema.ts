@@ -9,6 +9,7 @@ import type { licenseMetadataColumns } from './tables/keys/metadata.ts';
 import type { searchPhraseColumns } from './tables/keys/search-phrases.ts';
 import type { productVersionColumns } from './tables/product-versions.ts';
 import type { productColumns } from './tables/products.ts';
+import type { rateColumns } from './tables/rates.ts';
 import type { rebindingColumns } from './tables/rebindings.ts';
 import type { auditColumns } from './tables/record/audit.ts';
 import type { checkpointColumns } from './tables/record/checkpoints.ts';
@@ -43,6 +44,7 @@ export interface Tables {
   checkpoints: RowOf<typeof checkpointColumns>;
   product_versions: RowOf<typeof productVersionColumns>;
   license_metadata: RowOf<typeof licenseMetadataColumns>;
+  rates: RowOf<typeof rateColumns>;
   search_phrases: RowOf<typeof searchPhraseColumns>;
 }
 

@@ -13,6 +13,7 @@ import { licenseFileRepository } from './tables/keys/license-files.ts';
 import { keyListRepository } from './tables/keys/lists.ts';
 import { productVersionRepository } from './tables/product-versions.ts';
 import { productRepository } from './tables/products.ts';
+import { type RateRepository, rateRepository } from './tables/rates.ts';
 import { rebindingRepository } from './tables/rebindings.ts';
 import { auditRepository } from './tables/record/audit.ts';
 import { checkpointRepository } from './tables/record/checkpoints.ts';
@@ -32,6 +33,8 @@ export type Repositories = ReturnType<typeof repositoriesOn>;
 export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
+  /** Rate limits that replicas share; null where one process has the database for itself. */
+  readonly rates: RateRepository | null;
   /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
   check(): Promise<void>;
   /**
@@ -56,6 +59,7 @@ export function createStore(driver: Driver): Store {
 
   return {
     repositories,
+    rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
     warnings: driver.warnings,
     check: async () => {
       await driver.check();

@@ -14,6 +14,7 @@ import { createApp } from '../../src/server/http/app.ts';
 import { trustProxies } from '../../src/server/http/client-address.ts';
 import { fetchOf } from '../../src/server/http/in-process.ts';
 import { type Listener, listen } from '../../src/server/http/listen.ts';
+import { createMemoryCounter, type RateCounter } from '../../src/server/http/rate-counters.ts';
 import { createRateLimiter } from '../../src/server/http/rate-limit.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
 import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
@@ -107,6 +108,8 @@ export interface Address {
   readonly licenseKey: string;
 }
 
+const microseconds = () => Date.now() * 1_000;
+
 /** Makes a world with two accounts, acme and other; everyone is of acme who does not say otherwise. */
 export async function createWorld(
   options: {
@@ -116,6 +119,8 @@ export async function createWorld(
     readonly perMinute?: number;
     /** Look-ups of unknown keys per minute and token; null is without limit. */
     readonly lookupsPerMinute?: number | null;
+    /** Where requests are counted; without it, in memory. */
+    readonly counter?: RateCounter;
     /** Networks of proxies that are trusted. */
     readonly behindProxy?: readonly string[];
     /** Takes the log, as JSON lines. */
@@ -137,7 +142,11 @@ export async function createWorld(
     store,
     door: 'http',
     log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
-    limiter: createRateLimiter(options.perMinute ?? 1_000_000, options.lookupsPerMinute),
+    limiter: createRateLimiter(
+      { counter: options.counter ?? createMemoryCounter(microseconds), now: microseconds },
+      options.perMinute ?? 1_000_000,
+      options.lookupsPerMinute,
+    ),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf,
     record,

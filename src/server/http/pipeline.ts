@@ -96,8 +96,7 @@ export async function authenticateWithinLimits(
   const authorization = request.headers.get('authorization');
   if (owner !== undefined && authorization === `Bearer ${owner.token}`) return owner.caller;
   const caller = await authenticate(store.repositories, authorization, { now, ipAddress });
-  const allowance =
-    caller === null ? await limiter?.takeFailure(ipAddress) : await limiter?.takeRequest(caller.tokenId ?? '');
+  const allowance = caller === null ? await limiter?.takeFailure(ipAddress) : await limiter?.takeRequest(caller);
   Object.assign(headers, allowance?.headers);
   if (allowance?.allowed === false) throw apiError('rateLimited');
   if (caller === null) throw apiError('invalidToken');
@@ -108,7 +107,7 @@ export async function authenticateWithinLimits(
 /** Throws ApiError `rateLimited` for a token that has asked for too many unknown keys. */
 async function limitMisses({ limiter }: AppParts, { tokenId }: Caller, { ipAddress, headers }: Counted): Promise<void> {
   if (limiter === null || tokenId === null) return;
-  const allowance = await limiter.checkMisses(tokenId, ipAddress);
+  const allowance = limiter.checkMisses(tokenId, ipAddress);
   if (allowance.allowed) return;
   Object.assign(headers, allowance.headers);
   throw apiError('rateLimited');

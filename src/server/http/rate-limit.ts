@@ -1,4 +1,6 @@
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { subscriberOf } from '../../domain/networks.ts';
+import { type Rate, remainingOf, waitOf } from '../../domain/rate.ts';
+import type { RateCounter, Taken } from './rate-counters.ts';
 
 /** Enough for people and for CI, and a bound on a script that has run away. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
@@ -7,7 +9,7 @@ export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 const MISSES_PER_MINUTE = 100;
 
 /** Failed authentications per minute and address. */
-const FAILURES_PER_MINUTE = 60;
+const FAILURES: Rate = { perMinute: 10, burst: 10 };
 
 const WINDOW_SECONDS = 60;
 
@@ -17,17 +19,34 @@ export interface Allowance {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Whose request is counted. */
+interface Counted {
+  readonly tokenId: string | null;
+  /** The token's own number of requests per minute; null is that of the service. */
+  readonly rateLimit: number | null;
+}
+
 /** Counts requests by token, failed authentications by address, and look-ups of unknown keys by both. */
 export interface RateLimiter {
-  takeRequest(tokenId: string): Promise<Allowance>;
+  takeRequest(caller: Counted): Promise<Allowance>;
   takeFailure(address: string): Promise<Allowance>;
   /** Counts a look-up that found nothing. */
   takeMiss(tokenId: string, address: string): Promise<void>;
   /** Whether further look-ups are allowed; takes nothing. */
-  checkMisses(tokenId: string, address: string): Promise<Allowance>;
+  checkMisses(tokenId: string, address: string): Allowance;
 }
 
 const UNLIMITED: Allowance = { allowed: true, headers: {} };
+
+/** So many tokens that have used up their look-ups are remembered: more of them go free for a time. */
+const MAX_EXHAUSTED = 10_000;
+
+/** What a limiter works with. */
+interface LimiterParts {
+  readonly counter: RateCounter;
+  /** Microseconds on a clock that only goes forward. */
+  now(): number;
+}
 
 /**
  * Limits each token to so many requests and unknown keys per minute; null is without limit.
@@ -35,58 +54,72 @@ const UNLIMITED: Allowance = { allowed: true, headers: {} };
  * Headers are those of draft-ietf-httpapi-ratelimit-headers; `Retry-After` is in whole seconds (RFC 9110 §10.2.3).
  */
 export function createRateLimiter(
+  { counter, now }: LimiterParts,
   requestsPerMinute: number | null,
   missesPerMinute: number | null = MISSES_PER_MINUTE,
 ): RateLimiter {
-  const requests = createWindow(requestsPerMinute);
-  const misses = createWindow(missesPerMinute);
-  const failures = createWindow(FAILURES_PER_MINUTE);
-  /** Whose look-ups are used up in this minute: nearly always empty, and so asked at no cost. */
-  const exhausted = new Set<string>();
+  /** Until when no look-ups are allowed, by whose they are: nearly always empty, and so asked at no cost. */
+  const exhausted = new Map<string, number>();
+  const misses = missesPerMinute === null ? null : { perMinute: missesPerMinute, burst: missesPerMinute };
+
+  async function take(policy: string, who: string, rate: Rate): Promise<Allowance> {
+    return describe(policy, rate, await counter.take(`${policy} ${who}`, rate));
+  }
+
   return {
-    takeRequest: (tokenId) => take(requests, 'requests', tokenId),
-    takeFailure: (address) => take(failures, 'failures', address),
+    async takeRequest({ tokenId, rateLimit }) {
+      const perMinute = rateLimit ?? requestsPerMinute;
+      return perMinute === null ? UNLIMITED : take('requests', tokenId ?? '', rateOf(perMinute));
+    },
+    takeFailure: (address) => take('failures', subscriberOf(address), FAILURES),
     async takeMiss(tokenId, address) {
-      const name = `${tokenId} ${address}`;
-      const state = await misses?.consume(name).catch((state: RateLimiterRes) => state);
-      if (state === undefined || state.remainingPoints > 0 || exhausted.has(name)) return;
-      exhausted.add(name);
-      setTimeout(() => exhausted.delete(name), state.msBeforeNext).unref();
+      if (misses === null) return;
+      const name = `${tokenId} ${subscriberOf(address)}`;
+      const taken = await counter.take(`lookups ${name}`, misses);
+      const wait = waitOf(misses, taken.emptyAt, taken.now);
+      if (wait <= 0) return;
+      if (exhausted.size >= MAX_EXHAUSTED) exhausted.clear();
+      exhausted.set(name, now() + wait);
     },
-    async checkMisses(tokenId, address) {
-      const name = `${tokenId} ${address}`;
-      if (misses === null || !exhausted.has(name)) return UNLIMITED;
-      const state = await misses.get(name);
-      return state === null ? UNLIMITED : describe(misses, 'lookups', { allowed: false, state });
+    checkMisses(tokenId, address) {
+      if (misses === null || exhausted.size === 0) return UNLIMITED;
+      const name = `${tokenId} ${subscriberOf(address)}`;
+      const wait = (exhausted.get(name) ?? 0) - now();
+      if (wait > 0) return refuse('lookups', misses, { remaining: 0, wait, reset: wait });
+      exhausted.delete(name);
+      return UNLIMITED;
     },
   };
 }
 
-const createWindow = (points: number | null) =>
-  points === null ? null : new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+/** Ten seconds' worth at once, or a small limit whole. */
+const rateOf = (perMinute: number): Rate => ({
+  perMinute,
+  burst: Math.min(perMinute, Math.max(10, Math.ceil(perMinute / 6))),
+});
 
-async function take(limiter: RateLimiterMemory | null, policy: string, who: string): Promise<Allowance> {
-  if (limiter === null) return UNLIMITED;
-  // The library rejects with the same state that it resolves with.
-  const { allowed, state } = await limiter.consume(who).then(
-    (state) => ({ allowed: true, state }),
-    (state: RateLimiterRes) => ({ allowed: false, state }),
-  );
-  return describe(limiter, policy, { allowed, state });
+function describe(policy: string, rate: Rate, { allowed, emptyAt, now }: Taken): Allowance {
+  const state = { remaining: remainingOf(rate, emptyAt, now), reset: emptyAt - now };
+  if (!allowed) return refuse(policy, rate, { ...state, wait: waitOf(rate, emptyAt, now) });
+  return { allowed, headers: headersOf(policy, rate, state) };
 }
 
-function describe(
-  { points }: RateLimiterMemory,
+const refuse = (
   policy: string,
-  { allowed, state }: { allowed: boolean; state: RateLimiterRes },
-): Allowance {
-  const seconds = Math.ceil(state.msBeforeNext / 1_000);
-  return {
-    allowed,
-    headers: {
-      'RateLimit-Policy': `"${policy}";q=${points};w=${WINDOW_SECONDS}`,
-      RateLimit: `"${policy}";r=${Math.max(0, state.remainingPoints)};t=${seconds}`,
-      ...(allowed ? {} : { 'Retry-After': String(Math.max(1, seconds)) }),
-    },
-  };
-}
+  rate: Rate,
+  state: { readonly remaining: number; readonly wait: number; readonly reset: number },
+): Allowance => ({
+  allowed: false,
+  headers: { ...headersOf(policy, rate, state), 'Retry-After': String(Math.max(1, inSeconds(state.wait))) },
+});
+
+const headersOf = (
+  policy: string,
+  { perMinute }: Rate,
+  { remaining, reset }: { readonly remaining: number; readonly reset: number },
+) => ({
+  'RateLimit-Policy': `"${policy}";q=${perMinute};w=${WINDOW_SECONDS}`,
+  RateLimit: `"${policy}";r=${remaining};t=${inSeconds(reset)}`,
+});
+
+const inSeconds = (microseconds: number): number => Math.max(0, Math.ceil(microseconds / 1_000_000));

@@ -1,0 +1,41 @@
+/** So many requests a minute for good, and so many at one moment after a pause. */
+export interface Rate {
+  readonly perMinute: number;
+  readonly burst: number;
+}
+
+/** A minute, in microseconds: the unit of all instants and spans here. */
+const MINUTE_US = 60_000_000;
+
+/** What a request uses up. */
+export const intervalOf = ({ perMinute }: Rate): number => Math.ceil(MINUTE_US / perMinute);
+
+/** How far what is used up may lie ahead of now. */
+export const toleranceOf = (rate: Rate): number => intervalOf(rate) * rate.burst;
+
+/** What a request found. */
+export interface Admission {
+  readonly allowed: boolean;
+  /** The instant at which nothing will be used up any more, this request counted if it was allowed. */
+  readonly emptyAt: number;
+}
+
+/**
+ * Decides on one request by the generic cell rate algorithm (ITU-T I.371, "virtual scheduling"): of any span of time no
+ * more are allowed than `burst` and what the rate gives in that span. A refused request uses nothing up.
+ *
+ * @param emptyAt what the last allowed request left; undefined when there was none
+ */
+export function admit(rate: Rate, emptyAt: number | undefined, now: number): Admission {
+  const before = Math.max(emptyAt ?? now, now);
+  const after = before + intervalOf(rate);
+  return after - now <= toleranceOf(rate) ? { allowed: true, emptyAt: after } : { allowed: false, emptyAt: before };
+}
+
+/** How many requests are allowed at once. */
+export const remainingOf = (rate: Rate, emptyAt: number, now: number): number =>
+  Math.max(0, Math.floor((toleranceOf(rate) - (emptyAt - now)) / intervalOf(rate)));
+
+/** How long until a request is allowed; at most 0 when one is now. */
+export const waitOf = (rate: Rate, emptyAt: number, now: number): number =>
+  emptyAt + intervalOf(rate) - toleranceOf(rate) - now;

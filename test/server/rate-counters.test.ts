@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { intervalOf, type Rate, toleranceOf, waitOf } from '../../src/domain/rate.ts';
+import { createMemoryCounter, createSharedCounter, type RateCounter } from '../../src/server/http/rate-counters.ts';
+import { openStore } from '../../src/store/store.ts';
+import { engines } from '../support/engines.ts';
+import { createWorld } from '../support/world.ts';
+
+const postgres = engines.filter(({ name }) => name === 'PostgreSQL');
+const slow: Rate = { perMinute: 6, burst: 20 };
+
+/** How many of so many requests at once are allowed. */
+async function burst(counters: readonly RateCounter[], rate: Rate, requests: number): Promise<number> {
+  const taken = await Promise.all(
+    Array.from({ length: requests }, (_, i) => counters[i % counters.length]?.take('who', rate)),
+  );
+  return taken.filter((each) => each?.allowed).length;
+}
+
+describe('a counter in memory', () => {
+  it('allows the burst, however many ask at once', async () => {
+    expect(await burst([createMemoryCounter(() => 0)], slow, 200)).toBe(20);
+  });
+
+  it('keeps a bounded number of names, and forgets those first that have used nothing up', async () => {
+    let now = 0;
+    const counter = createMemoryCounter(() => now, 1_000);
+    for (let i = 0; i < 5_000; i += 1) await counter.take(`address ${i}`, slow);
+    expect(counter.size()).toBe(1_000);
+    now = intervalOf(slow);
+    await counter.take('late', slow);
+    expect(counter.size()).toBe(1);
+  });
+});
+
+describe.each(postgres)('two replicas on $name', (engine) => {
+  it('allow together what one may, of ten times as many at once', async () => {
+    await using database = await engine.createDatabase();
+    const other = await openStore(database.location);
+    try {
+      const fail = (error: unknown) => {
+        throw error;
+      };
+      const counters = [database.store, other].flatMap(({ rates }) =>
+        rates ? [createSharedCounter(rates, fail)] : [],
+      );
+      expect(counters).toHaveLength(2);
+      expect(await burst(counters, slow, 200)).toBe(20);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('allow a request after the wait that either tells', async () => {
+    await using database = await engine.createDatabase();
+    const { rates } = database.store;
+    if (rates === null) throw new Error('replicas share no rates');
+    const rate: Rate = { perMinute: 120, burst: 1 };
+    const taking = { name: 'who', interval: intervalOf(rate), tolerance: toleranceOf(rate) };
+    expect((await rates.take(taking)).allowed).toBe(true);
+    const refused = await rates.take(taking);
+    expect(refused.allowed).toBe(false);
+    await sleep(Math.ceil(waitOf(rate, refused.emptyAt, refused.now) / 1_000) + 1);
+    expect((await rates.take(taking)).allowed).toBe(true);
+    await rates.removeEmpty();
+    expect(await database.query('select name from rates')).toHaveLength(1);
+  });
+
+  it('let every request through while it cannot be counted', async () => {
+    await using database = await engine.createDatabase();
+    await database.query('alter table rates rename to rates_gone');
+    const failures: unknown[] = [];
+    const { rates } = database.store;
+    if (rates === null) throw new Error('replicas share no rates');
+    const counter = createSharedCounter(rates, (error) => void failures.push(error));
+    await using world = await createWorld({ engine, perMinute: 1, counter });
+    const statuses = [];
+    for (let i = 0; i < 3; i += 1) statuses.push((await world.call('admin', 'GET', '/token/self')).status);
+    expect(statuses).toEqual([200, 200, 200]);
+    expect(failures).toHaveLength(3);
+  });
+});
+
+describe.each(engines)('the service on $name', (engine) => {
+  it('answers a burst of ten times the limit as the policy says', async () => {
+    await using world = await createWorld({ engine });
+    const counter = world.store.rates ? createSharedCounter(world.store.rates, () => {}) : createMemoryCounter(() => 0);
+    await using limited = await createWorld({ engine, perMinute: 30, counter });
+    const answers = await Promise.all(Array.from({ length: 300 }, () => limited.call('admin', 'GET', '/token/self')));
+    const allowed = answers.filter(({ status }) => status === 200).length;
+    // Ten at once; a slow machine may take longer than the two seconds after which there is one more.
+    expect(allowed).toBeGreaterThanOrEqual(10);
+    expect(allowed).toBeLessThanOrEqual(12);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  });
+});
