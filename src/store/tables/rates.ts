@@ -1,17 +1,15 @@
 import { sql } from 'kysely';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { integer, type Table, text } from '../table.ts';
+import { integer, text } from '../table.ts';
 
+/** A copy of a database leaves them out: what they say is over in a minute. */
 export const rateColumns = {
   /** What is limited: a policy, with a token or an address. */
   name: text()('name'),
   /** Microseconds since 1970, by the clock of the database: the same for all replicas. */
   emptyAt: integer()('empty_at'),
 };
-
-/** The table: `copy.ts` leaves it out, since what it says is over in a minute. */
-export const rates: Table<typeof rateColumns> = { name: 'rates', columns: rateColumns };
 
 /** The clock of a PostgreSQL server: this table is written where several replicas share one. */
 const now = sql<number>`cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)`;
