@@ -73,6 +73,11 @@ export const localLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/db.ts')).dbCopy,
   },
   {
+    path: 'db rekey',
+    summary: 'put the secrets under another master key',
+    load: async () => (await import('./commands/db-rekey.ts')).dbRekey,
+  },
+  {
     path: 'idempotency list',
     alias: 'ls',
     summary: 'list requests that are in progress',

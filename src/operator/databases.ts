@@ -1,5 +1,8 @@
+import { createRandom } from '../service/context.ts';
 import { type CopiedTable, type CopyProgress, copyDatabase } from '../store/copy.ts';
 import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
+import { type Rekeyed, rekey } from '../store/rekey.ts';
+import type { MasterKey } from '../store/secret-box.ts';
 import { openDatabase } from '../store/store.ts';
 
 /** How long an operator's command waits for another short-lived one on the same file, in milliseconds. */
@@ -44,5 +47,24 @@ export async function copyInstance(
     }
   } finally {
     await source.close();
+  }
+}
+
+/**
+ * Puts the secrets of a database under another master key; null makes them plain. On SQLite what was plain before is
+ * overwritten; on PostgreSQL it is gone with the next vacuum.
+ *
+ * @throws StartupError when `from` is not the master key of the database
+ */
+export async function rekeyDatabase(
+  location: string,
+  keys: { readonly from: MasterKey | null; readonly to: MasterKey | null },
+): Promise<Rekeyed> {
+  const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
+  try {
+    await migrate(database.kysely);
+    return await rekey(database.kysely, { ...keys, random: createRandom() });
+  } finally {
+    await database.close();
   }
 }

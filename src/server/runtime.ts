@@ -8,6 +8,7 @@ import { openAccount } from '../service/accounts.ts';
 import { createRandom, createSigners, type KeyPair, type SignerOf } from '../service/context.ts';
 import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
+import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { fetchOf, inProcessAddress } from './http/in-process.ts';
@@ -45,9 +46,11 @@ export async function openInstance(options: {
   readonly waitMs?: number;
   /** Whether a SQLite file that does not exist is made; true unless given. */
   readonly create?: boolean;
+  /** What the secrets of the database are sealed under; without it they are plain. */
+  readonly masterKey?: MasterKey | null;
 }): Promise<Instance> {
-  const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true } = options;
-  const base = await openBase(db, { waitMs, create }, clock);
+  const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, masterKey = null } = options;
+  const base = await openBase(db, { waitMs, create, masterKey }, clock);
   const { store, parts } = base;
   try {
     // What an earlier process has left.
@@ -81,13 +84,14 @@ export async function openInstance(options: {
 }
 
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
-export async function openBase(db: string, open: OpenOptions, clock: Clock = Date.now): Promise<Base> {
-  const store = await openStore(db, open);
+export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now): Promise<Base> {
+  const { masterKey = null, ...options } = open;
+  const random = createRandom();
+  const store = await openStore(db, { ...options, sealing: { masterKey, random } });
   try {
     const testClock = typeof clock === 'object' ? clock : undefined;
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
-    const random = createRandom();
     const record = createRecorder(random);
     const account = await openAccount(store, { now: now(), random, newKeyPair, record });
     return {
@@ -110,6 +114,12 @@ export async function openBase(db: string, open: OpenOptions, clock: Clock = Dat
     await store.close();
     throw error;
   }
+}
+
+/** How a base is opened. */
+interface BaseOptions extends OpenOptions {
+  /** What the secrets of the database are sealed under; null is plain. */
+  readonly masterKey?: MasterKey | null;
 }
 
 /** See {@link openBase}. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
+import type { MasterKey } from '../store/secret-box.ts';
 import type { Store } from '../store/store.ts';
 import type { RateRepository } from '../store/tables/rates.ts';
 import { createApp } from './http/app.ts';
@@ -29,6 +30,8 @@ export interface ServeOptions {
   /** 0 picks a free one. */
   readonly port: number;
   readonly tls?: Tls;
+  /** What the secrets of the database are sealed under; null is plain. */
+  readonly masterKey?: MasterKey | null;
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
   readonly behindProxy?: readonly string[];
   readonly logFormat: LogFormat;
@@ -53,6 +56,8 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly db: string;
+  /** How private keys and other secrets are kept. */
+  readonly secrets: 'plain' | 'sealed';
   /** Set when the database was new: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
   /** How the background work is doing. */
@@ -65,7 +70,13 @@ export interface RunningServer {
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const proxies = options.behindProxy ?? [];
   const addressOf = trustProxies(proxies);
-  const { store, accountId, created: isNew, clocks, parts } = await openBase(options.db, {}, options.clock);
+  const {
+    store,
+    accountId,
+    created: isNew,
+    clocks,
+    parts,
+  } = await openBase(options.db, { masterKey: options.masterKey ?? null }, options.clock);
   let listener: Listener | undefined;
   let jobs: Jobs | undefined;
   const recorded = gather(() => jobs?.wake(SEQUENCER));
@@ -109,6 +120,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       url: listener.url,
       port: listener.port,
       db: options.db,
+      secrets: store.secrets,
       created: adminToken === null ? null : { accountId, adminToken },
       jobHealth: jobs.health,
       close: closeAll(listener, { jobs, store, uses, sequence: () => sequenceNow(store, parts), flush }),

@@ -21,6 +21,7 @@ export interface CopiedTable {
 /** Every table with its primary key, each after those it refers to. */
 const tables: readonly { readonly name: keyof Tables; readonly key: readonly string[] }[] = [
   { name: 'accounts', key: ['id'] },
+  { name: 'data_keys', key: ['slot'] },
   { name: 'signing_keys', key: ['account_id', 'kid'] },
   { name: 'tokens', key: ['account_id', 'id'] },
   { name: 'products', key: ['account_id', 'id'] },

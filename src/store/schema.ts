@@ -1,6 +1,7 @@
 import type { RowOf } from './table.ts';
 import type { accountColumns } from './tables/accounts.ts';
 import type { customerColumns } from './tables/customers.ts';
+import type { dataKeyColumns } from './tables/data-keys.ts';
 import type { deviceColumns } from './tables/devices.ts';
 import type { licenseExpiryColumns } from './tables/keys/expiries.ts';
 import type { licenseFileColumns, revocationListColumns } from './tables/keys/license-files.ts';
@@ -45,6 +46,7 @@ export interface Tables {
   product_versions: RowOf<typeof productVersionColumns>;
   license_metadata: RowOf<typeof licenseMetadataColumns>;
   rates: RowOf<typeof rateColumns>;
+  data_keys: RowOf<typeof dataKeyColumns>;
   search_phrases: RowOf<typeof searchPhraseColumns>;
 }
 

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite, openSqliteFile } from './engine/sqlite/driver.ts';
 import type { Tables } from './schema.ts';
+import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { customerRepository } from './tables/customers.ts';
 import { customersOfProductsRepository } from './tables/customers-of-products.ts';
@@ -33,6 +34,8 @@ export type Repositories = ReturnType<typeof repositoriesOn>;
 export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
+  /** How private keys and other secrets are kept. */
+  readonly secrets: Secrets['kept'];
   /** Rate limits that replicas share; null where one process has the database for itself. */
   readonly rates: RateRepository | null;
   /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
@@ -45,11 +48,11 @@ export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' 
 }
 
 /** The store that an engine's driver keeps. */
-export function createStore(driver: Driver): Store {
+export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
   const memory = driver.isOnlyWriter ? createTokenMemory() : null;
   const tokensOn = (connection: Connection) => tokenRepository(connection, memory?.noteChange);
-  const repositoriesInTransaction = rememberRepositories((connection) => repositoriesOn(connection, tokensOn));
-  const repositories = repositoriesOn(driver.reader, (reader) => {
+  const repositoriesInTransaction = rememberRepositories((connection) => repositoriesOn(connection, secrets, tokensOn));
+  const repositories = repositoriesOn(driver.reader, secrets, (reader) => {
     const tokens = tokensOn(reader);
     return memory === null ? tokens : memory.inFrontOf(tokens);
   });
@@ -60,6 +63,7 @@ export function createStore(driver: Driver): Store {
   return {
     repositories,
     rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
+    secrets: secrets.kept,
     warnings: driver.warnings,
     check: async () => {
       await driver.check();
@@ -82,11 +86,15 @@ function rememberRepositories(make: (connection: Connection) => Repositories): t
   };
 }
 
-function repositoriesOn(connection: Connection, tokensOn: (connection: Connection) => TokenRepository) {
+function repositoriesOn(
+  connection: Connection,
+  secrets: Secrets,
+  tokensOn: (connection: Connection) => TokenRepository,
+) {
   return lazy({
     accounts: () => accountRepository(connection),
     tokens: () => tokensOn(connection),
-    signingKeys: () => signingKeyRepository(connection),
+    signingKeys: () => signingKeyRepository(connection, secrets),
     products: () => productRepository(connection),
     productVersions: () => productVersionRepository(connection),
     customers: () => customerRepository(connection),
@@ -94,7 +102,7 @@ function repositoriesOn(connection: Connection, tokensOn: (connection: Connectio
     keys: () => keyRepository(connection),
     keyLists: () => keyListRepository(connection),
     devices: () => deviceRepository(connection),
-    sessions: () => sessionRepository(connection),
+    sessions: () => sessionRepository(connection, secrets),
     rebindings: () => rebindingRepository(connection),
     licenseExpiries: () => licenseExpiryRepository(connection),
     stats: () => statsRepository(connection),
@@ -129,18 +137,32 @@ function lazy<T extends object>(makers: { readonly [K in keyof T]: () => T[K] })
   return made;
 }
 
+/** How a store is opened: as its database is, and with what seals its secrets. */
+export interface StoreOptions extends OpenOptions {
+  readonly sealing?: Sealing;
+}
+
 /**
  * Opens the database that `location` names, and brings its schema up to date.
  *
  * @param location the path of a SQLite file, or `postgres://…`
- * @param options for a SQLite file
- * @throws StartupError when it cannot be used
+ * @throws StartupError when it cannot be used, or its secrets cannot be opened
  */
-export async function openStore(location: string, options?: OpenOptions): Promise<Store> {
-  if (!isPostgres(location)) return createStore(await openSqlite(location, options));
+export async function openStore(location: string, { sealing, ...options }: StoreOptions = {}): Promise<Store> {
+  const driver = await openDriver(location, options);
+  try {
+    return createStore(driver, await findSecrets(driver, sealing));
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+async function openDriver(location: string, options: OpenOptions): Promise<Driver> {
+  if (!isPostgres(location)) return openSqlite(location, options);
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
   const { openPostgres } = await import('./engine/postgres/driver.ts');
-  return createStore(await openPostgres(location));
+  return openPostgres(location);
 }
 
 /** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */

@@ -14,7 +14,7 @@ describe('lkm serve', () => {
     const cwd = tempFolder();
     const { printed, stop } = await started(['--json'], { cwd });
     const { url, port, ...ready } = JSON.parse(printed.stdout);
-    expect(ready).toEqual({ event: 'ready', pid: 4121, db: join(cwd, '.local/share/lkm/lkm.db') });
+    expect(ready).toEqual({ event: 'ready', pid: 4121, db: join(cwd, '.local/share/lkm/lkm.db'), secrets: 'plain' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(200);
     expect(await stop()).toBe(0);
@@ -148,6 +148,18 @@ describe('lkm serve', () => {
     expect(printed.stderr).toContain(
       `warning: others can read the key in key.pem; close it: chmod 600 ${join(cwd, 'key.pem')}\n`,
     );
+  });
+
+  it('says whether the secrets in its database are sealed', async () => {
+    const cwd = tempFolder();
+    const plain = await started([], { cwd });
+    expect(plain.printed.stderr).toMatch(/^ {2}secrets {3}plain in the database; lkm db rekey seals them$/m);
+    await plain.stop();
+    const LKM_MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+    const sealed = await started(['--db', 'sealed.db'], { cwd, env: { LKM_MASTER_KEY } });
+    expect(sealed.printed.stderr).toMatch(/^ {2}secrets {3}sealed under the master key$/m);
+    expect(sealed.printed.stderr).not.toContain(LKM_MASTER_KEY);
+    await sealed.stop();
   });
 
   it('shows a new token on a terminal, and nowhere else', async () => {

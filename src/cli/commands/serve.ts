@@ -6,6 +6,7 @@ import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
 import { closeCommand, defaultDatabase, isOpenToOthers } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
+import { readMasterKey } from '../config/master-key.ts';
 import { addProfile, moveProfile, profileOf, readConfig } from '../config/profiles.ts';
 import { forgetServer, recordServer, serversFolder } from '../config/running-servers.ts';
 import type { CommandContext } from '../context.ts';
@@ -45,7 +46,7 @@ export const serve = command({
       parse: parseClock,
     }),
   },
-  fields: [{ name: 'event' }, { name: 'url' }, { name: 'port' }, { name: 'pid' }, { name: 'db' }],
+  fields: [{ name: 'event' }, { name: 'url' }, { name: 'port' }, { name: 'pid' }, { name: 'db' }, { name: 'secrets' }],
   examples: [
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
@@ -56,6 +57,7 @@ export const serve = command({
     const { io, flags, settings } = context;
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     const tls = await readTls(values, io);
+    const masterKey = readMasterKey(io);
     await warnOfOpenKey(values.tlsKey, context);
     // Before a database is made: its token will be stored there.
     readConfig(io);
@@ -65,6 +67,7 @@ export const serve = command({
       host: values.host ?? '127.0.0.1',
       port: values.port ?? 4747,
       ...(tls && { tls }),
+      masterKey,
       behindProxy: values.behindProxy ?? [],
       logFormat: settings.quiet ? 'none' : logFormatFor(values.logFormat, io),
       logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
@@ -83,7 +86,7 @@ export const serve = command({
     await record(served, context);
     return {
       kind: 'done',
-      data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db },
+      data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db, secrets: server.secrets },
       quiet: [server.url],
       notes: [...readyNotes(served, access, io), ...(values.clock === undefined ? [] : [stoppedClock(values.clock)])],
       afterwards: () => stopped(io.stop),
@@ -153,11 +156,12 @@ async function record(served: Served, { io, say, onClose }: CommandContext): Pro
   }
 }
 
-function readyNotes({ url, db, created }: Served, access: Access, io: Io): Note[] {
+function readyNotes({ url, db, created, secrets }: Served, access: Access, io: Io): Note[] {
   const isOpen = !url.startsWith('https:') && !/\/\/(127\.|localhost|\[::1\])/.test(url);
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,
     ...access,
+    `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; lkm db rekey seals them'}`,
     ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),
   ];
   return [

@@ -3,6 +3,7 @@ import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Instance } from '../../server/runtime.ts';
 import { checkExists, locate } from '../config/location.ts';
+import { readMasterKey } from '../config/master-key.ts';
 import type { NamedProfile } from '../config/profiles.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -176,14 +177,11 @@ export function observe(settings: Settings, io: Io): Observation {
  * Opens the service on a database in this process, without a socket. Throws `LocalError` when there is no such file and
  * none is to be made.
  */
-export async function openInstance(
-  db: string,
-  io: Pick<Io, 'now'>,
-  { create }: { readonly create: boolean },
-): Promise<Instance> {
+export async function openInstance(db: string, io: Io, { create }: { readonly create: boolean }): Promise<Instance> {
   if (!create) checkExists(db, [['A new one:', '--create']]);
+  const masterKey = readMasterKey(io);
   const server = await import('../../server/runtime.ts');
-  return server.openInstance({ db, clock: io.now, create });
+  return server.openInstance({ db, clock: io.now, create, masterKey });
 }
 
 /** What an operator does to a database itself, past the service. */

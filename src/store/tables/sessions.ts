@@ -5,6 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import type { Condition } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
+import { placeOf, type Secrets } from '../secrets.ts';
 import { insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const sessionColumns = {
@@ -36,8 +37,9 @@ export interface SessionFilters {
 
 const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sessionColumns };
 const insert = insertInto(sessions);
-const toSession: (row: Parameters<ReturnType<typeof readerOf<typeof sessionColumns>>>[0]) => Session =
-  readerOf(sessions);
+const read: (row: Row) => Session = readerOf(sessions);
+
+type Row = Parameters<ReturnType<typeof readerOf<typeof sessionColumns>>>[0];
 
 const ofLicense =
   (column: 'product_id' | 'license_key'): Condition =>
@@ -134,64 +136,73 @@ const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 export type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
 
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
-export const sessionRepository = (db: Connection) => ({
-  async insert(session: Session): Promise<void> {
-    await db.run(insert, session);
-  },
+export function sessionRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
+  const toSession = (row: Row): Session => {
+    const session = read(row);
+    return { ...session, secret: openSecret(session.secret, placeOfSession(session)) };
+  };
+  return {
+    async insert(session: Session): Promise<void> {
+      await db.run(insert, { ...session, secret: sealSecret(session.secret, placeOfSession(session)) });
+    },
 
-  /**
-   * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or so many
-   * of all accounts. Whoever calls it records `session.expired` for each.
-   */
-  async removeLapsed(now: Instant, of: { license: License } | { most: number }): Promise<Session[]> {
-    const rows =
-      'license' in of
-        ? await db.all(removeLapsedOfLicense, { accountId: of.license.accountId, licenseId: of.license.id, now })
-        : await db.all(removeLapsed, { now, most: of.most });
-    return rows.map(toSession).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
-  },
+    /**
+     * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or so many
+     * of all accounts. Whoever calls it records `session.expired` for each.
+     */
+    async removeLapsed(now: Instant, of: { license: License } | { most: number }): Promise<Session[]> {
+      const rows =
+        'license' in of
+          ? await db.all(removeLapsedOfLicense, { accountId: of.license.accountId, licenseId: of.license.id, now })
+          : await db.all(removeLapsed, { now, most: of.most });
+      return rows.map(toSession).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
+    },
 
-  /** How many sessions of the licence have a lease that runs. */
-  async countLive({ accountId, id }: License, now: Instant): Promise<number> {
-    return Number((await db.first(countLive, { accountId, licenseId: id, now }))?.count ?? 0);
-  },
+    /** How many sessions of the licence have a lease that runs. */
+    async countLive({ accountId, id }: License, now: Instant): Promise<number> {
+      return Number((await db.first(countLive, { accountId, licenseId: id, now }))?.count ?? 0);
+    },
 
-  /** Removes every session. */
-  async removeAll(license: License): Promise<void> {
-    await db.run(removeAll, { accountId: license.accountId, licenseId: license.id });
-  },
+    /** Removes every session. */
+    async removeAll(license: License): Promise<void> {
+      await db.run(removeAll, { accountId: license.accountId, licenseId: license.id });
+    },
 
-  /** The sessions of the licence whose lease runs, oldest first. */
-  async listLive({ accountId, id }: License, now: Instant): Promise<Session[]> {
-    return (await db.all(listLive, { accountId, licenseId: id, now })).map(toSession);
-  },
+    /** The sessions of the licence whose lease runs, oldest first. */
+    async listLive({ accountId, id }: License, now: Instant): Promise<Session[]> {
+      return (await db.all(listLive, { accountId, licenseId: id, now })).map(toSession);
+    },
 
-  /** Keeps all others from changing the session until this transaction ends; null when there is none whose lease runs. */
-  async hold(accountId: AccountId, id: string, now: Instant): Promise<Session | null> {
-    const row = await db.first(hold, { accountId, id, now });
-    return row === undefined ? null : toSession(row);
-  },
+    /** Keeps all others from changing the session until this transaction ends; null when there is none whose lease runs. */
+    async hold(accountId: AccountId, id: string, now: Instant): Promise<Session | null> {
+      const row = await db.first(hold, { accountId, id, now });
+      return row === undefined ? null : toSession(row);
+    },
 
-  async prolong({ accountId, id }: Session, changes: Prolongation): Promise<void> {
-    await db.run(prolong, { accountId, id, ...changes });
-  },
+    async prolong({ accountId, id }: Session, changes: Prolongation): Promise<void> {
+      await db.run(prolong, { accountId, id, ...changes });
+    },
 
-  async remove({ accountId, id }: Session): Promise<void> {
-    await db.run(remove, { accountId, id });
-  },
+    async remove({ accountId, id }: Session): Promise<void> {
+      await db.run(remove, { accountId, id });
+    },
 
-  /** A part of the sessions of the account whose lease runs, oldest first. */
-  async list(accountId: AccountId, now: Instant, page: Page, filters: SessionFilters): Promise<Session[]> {
-    return (await lists.page(db, { accountId }, page, { liveAt: now, ...filters })).map(toSession);
-  },
+    /** A part of the sessions of the account whose lease runs, oldest first. */
+    async list(accountId: AccountId, now: Instant, page: Page, filters: SessionFilters): Promise<Session[]> {
+      return (await lists.page(db, { accountId }, page, { liveAt: now, ...filters })).map(toSession);
+    },
 
-  /** How many sessions of the account have a lease that runs. */
-  count(accountId: AccountId, now: Instant, filters: SessionFilters): Promise<number> {
-    return lists.count(db, { accountId }, { liveAt: now, ...filters });
-  },
+    /** How many sessions of the account have a lease that runs. */
+    count(accountId: AccountId, now: Instant, filters: SessionFilters): Promise<number> {
+      return lists.count(db, { accountId }, { liveAt: now, ...filters });
+    },
 
-  /** All sessions of the account whose lease runs, oldest first. */
-  async *listAll(accountId: AccountId, now: Instant, filters: SessionFilters): AsyncGenerator<Session> {
-    for await (const rows of lists.walk(db, { accountId }, { liveAt: now, ...filters })) yield* rows.map(toSession);
-  },
-});
+    /** All sessions of the account whose lease runs, oldest first. */
+    async *listAll(accountId: AccountId, now: Instant, filters: SessionFilters): AsyncGenerator<Session> {
+      for await (const rows of lists.walk(db, { accountId }, { liveAt: now, ...filters })) yield* rows.map(toSession);
+    },
+  };
+}
+
+const placeOfSession = ({ accountId, id }: Pick<Session, 'accountId' | 'id'>): string =>
+  placeOf('sessions', accountId, id);

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { LocalError, UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { readPrivateFile } from './files.ts';
+
+/** What the secrets of a database are sealed under. */
+type MasterKey =
+  | { readonly kind: 'key'; readonly bytes: Uint8Array }
+  | { readonly kind: 'passphrase'; readonly text: string };
+
+/** Where a master key comes from; a server and `--db` use one of them. */
+export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY', 'LKM_MASTER_PASSPHRASE_FILE'] as const;
+
+/**
+ * The master key of the environment; null when there is none, and secrets are plain. Throws `UsageError` for two, and for
+ * a text that is none; `LocalError` for a file that cannot be read, or that others can read too.
+ */
+export function readMasterKey(io: Io): MasterKey | null {
+  const [name, other] = masterKeyVariables.filter((variable) => io.env[variable]);
+  if (name === undefined) return null;
+  if (other !== undefined) throw new UsageError(`${name} and ${other} name two master keys; set one of them`);
+  const value = io.env[name] ?? '';
+  if (name === 'LKM_MASTER_KEY') return { kind: 'key', bytes: parseKey(value, name) };
+  return name === 'LKM_MASTER_KEY_FILE' ? readKeyFile(value, io) : readPassphraseFile(value, io);
+}
+
+/** A master key of 32 bytes, base64, in a file that is its owner's alone. */
+export function readKeyFile(path: string, io: Io): MasterKey {
+  checkThere(path, io);
+  return { kind: 'key', bytes: parseKey(readPrivateFile(path, io).trim(), path) };
+}
+
+/** A passphrase in a file that is its owner's alone. */
+export function readPassphraseFile(path: string, io: Io): MasterKey {
+  checkThere(path, io);
+  const text = readPrivateFile(path, io).replace(/\r?\n$/, '');
+  if (text.length < MIN_PASSPHRASE) {
+    throw new UsageError(`the passphrase in ${path} is shorter than ${MIN_PASSPHRASE} characters`);
+  }
+  return { kind: 'passphrase', text };
+}
+
+const MIN_PASSPHRASE = 16;
+
+function checkThere(path: string, io: Io): void {
+  if (existsSync(resolve(io.cwd, path))) return;
+  throw new LocalError(`${path} is not there`, [['A new key:', `(umask 077; openssl rand -base64 32 > ${path})`]]);
+}
+
+/** 32 bytes in base64, of either alphabet. The text itself is in no error. */
+function parseKey(text: string, from: string): Uint8Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32) return bytes;
+  throw new UsageError(`${from} does not hold a master key: 32 bytes in base64`, [
+    ['A new key:', 'openssl rand -base64 32'],
+  ]);
+}

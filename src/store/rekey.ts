@@ -1,0 +1,82 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from './schema.ts';
+import { createDataKey, type DataKey, type MasterKey, unwrapDataKey, wrapDataKey } from './secret-box.ts';
+import { placeOf, plainSecrets, type Sealing, type Secrets, sealedSecrets } from './secrets.ts';
+import { StartupError } from './startup-error.ts';
+
+/** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
+const sealedColumns = [
+  { table: 'signing_keys', column: 'private_pem', key: ['account_id', 'kid'] },
+  { table: 'sessions', column: 'secret', key: ['account_id', 'id'] },
+] as const;
+
+/** What a change of the master key has done. */
+export interface Rekeyed {
+  readonly kept: Secrets['kept'];
+  /** Secrets that were written anew. */
+  readonly secrets: number;
+}
+
+/**
+ * Puts the secrets of a database under another master key, or makes them plain with null, in one transaction. From one
+ * master key to another the data key stays, so that servers that run go on; else every secret is written anew.
+ *
+ * @throws StartupError when `from` is not the master key of the database
+ */
+export function rekey(
+  db: Kysely<Tables>,
+  { from, to, random }: { from: MasterKey | null; to: MasterKey | null; random: Sealing['random'] },
+): Promise<Rekeyed> {
+  return db.transaction().execute(async (transaction) => {
+    const old = await openDataKey(transaction, from);
+    await transaction.deleteFrom('data_keys').execute();
+    const key = to === null ? null : (old ?? createDataKey(random));
+    if (to !== null && key !== null) {
+      await transaction
+        .insertInto('data_keys')
+        .values({ slot: 'current', ...wrapDataKey(to, key, random) })
+        .execute();
+    }
+    const secretsOf = (one: DataKey | null) => (one === null ? plainSecrets : sealedSecrets(one, random));
+    const secrets = key === old ? 0 : await moveSecrets(transaction, secretsOf(old), secretsOf(key));
+    return { kept: key === null ? 'plain' : 'sealed', secrets };
+  });
+}
+
+async function openDataKey(db: Kysely<Tables>, master: MasterKey | null): Promise<DataKey | null> {
+  const wrapped = await db.selectFrom('data_keys').selectAll().executeTakeFirst();
+  if (wrapped === undefined) return null;
+  if (master === null) {
+    throw new StartupError(
+      'the secrets in this database are sealed, and there is no master key',
+      'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE',
+    );
+  }
+  const key = unwrapDataKey(master, wrapped);
+  if (key === null) {
+    throw new StartupError(
+      'the master key is not that of this database',
+      'use the one that its secrets are sealed under',
+    );
+  }
+  return key;
+}
+
+async function moveSecrets(db: Kysely<Tables>, from: Secrets, to: Secrets): Promise<number> {
+  let moved = 0;
+  for (const { table, column, key } of sealedColumns) {
+    const columns = sql.join([column, ...key].map((name) => sql.ref(name)));
+    const { rows } = await sql<Record<string, string>>`select ${columns} from ${sql.table(table)}`.execute(db);
+    for (const row of rows) {
+      const place = placeOf(table, ...key.map((name) => String(row[name])));
+      const secret = to.sealSecret(from.openSecret(String(row[column]), place), place);
+      const same = sql.join(
+        key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+        sql` and `,
+      );
+      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${secret} where ${same}`.execute(db);
+      moved += 1;
+    }
+  }
+  return moved;
+}

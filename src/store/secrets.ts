@@ -1,0 +1,94 @@
+import type { Driver } from './engine/driver.ts';
+import {
+  createDataKey,
+  type DataKey,
+  type MasterKey,
+  openSecret,
+  sealSecret,
+  unwrapDataKey,
+  wrapDataKey,
+} from './secret-box.ts';
+import { StartupError } from './startup-error.ts';
+import { accountRepository } from './tables/accounts.ts';
+import { dataKeyRepository } from './tables/data-keys.ts';
+
+/** How secrets are kept in this database: repositories seal what they write and open what they read. */
+export interface Secrets {
+  readonly kept: 'plain' | 'sealed';
+  /** `place` names table and row, as {@link placeOf} does: what is sealed for one place opens nowhere else. */
+  sealSecret(secret: string, place: string): string;
+  /** Throws an Error for what was sealed under another key or for another place, was changed, or was not sealed. */
+  openSecret(kept: string, place: string): string;
+}
+
+/** What seals secrets: a key that is kept elsewhere, and unpredictable bytes. */
+export interface Sealing {
+  readonly masterKey: MasterKey | null;
+  random(length: number): Uint8Array;
+}
+
+/** Where a secret is kept: in a row of a table, by the values of its key. */
+export const placeOf = (table: string, ...key: readonly string[]): string => [table, ...key].join(' ');
+
+/** Secrets as they are. */
+export const plainSecrets: Secrets = {
+  kept: 'plain',
+  sealSecret: (secret) => secret,
+  openSecret: (kept) => kept,
+};
+
+/** Secrets that cannot be used: for an operator's work that needs none of them. */
+const lockedSecrets: Secrets = { kept: 'sealed', sealSecret: locked, openSecret: locked };
+
+function locked(): never {
+  throw new Error('the secrets in this database are sealed, and were opened without a master key');
+}
+
+/** Secrets under a data key. */
+export const sealedSecrets = (key: DataKey, random: Sealing['random']): Secrets => ({
+  kept: 'sealed',
+  sealSecret: (secret, place) => sealSecret(key, secret, place, random),
+  openSecret: (kept, place) => openSecret(key, kept, place),
+});
+
+/**
+ * Finds out how the secrets of a database are kept. A new one gets a data key if there is a master key.
+ *
+ * @param sealing undefined for work that uses no secrets
+ *
+ * @throws StartupError when the master key is missing, wrong, or not used by this database
+ */
+export async function findSecrets(driver: Driver, sealing: Sealing | undefined): Promise<Secrets> {
+  const wrapped = await dataKeyRepository(driver.reader).find();
+  if (sealing === undefined) return wrapped === null ? plainSecrets : lockedSecrets;
+  const { masterKey, random } = sealing;
+  if (wrapped === null && masterKey === null) return plainSecrets;
+  if (masterKey === null) {
+    throw new StartupError(
+      'the secrets in this database are sealed, and there is no master key',
+      'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE',
+    );
+  }
+  const found = wrapped ?? (await addDataKey(driver, masterKey, random));
+  const key = unwrapDataKey(masterKey, found);
+  if (key === null) {
+    throw new StartupError(
+      'the master key is not that of this database',
+      'use the one that its secrets are sealed under',
+    );
+  }
+  return sealedSecrets(key, random);
+}
+
+async function addDataKey(driver: Driver, masterKey: MasterKey, random: Sealing['random']) {
+  if ((await accountRepository(driver.reader).oldest()) !== null) {
+    throw new StartupError(
+      'the secrets in this database are plain, and there is a master key',
+      'seal them with lkm db rekey, or leave the master key out',
+    );
+  }
+  const made = wrapDataKey(masterKey, createDataKey(random), random);
+  await driver.transaction((connection) => dataKeyRepository(connection).insert(made));
+  // Another replica may have been faster.
+  return (await dataKeyRepository(driver.reader).find()) ?? made;
+}

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, inject, it } from 'vitest';
+import { rekeyDatabase } from '../../src/operator/index.ts';
+import { openInstance } from '../../src/server/index.ts';
+import {
+  createDataKey,
+  type MasterKey,
+  openSecret,
+  sealSecret,
+  unwrapDataKey,
+  wrapDataKey,
+} from '../../src/store/secret-box.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createFolder, engines } from '../support/engines.ts';
+import { databaseUrl, query } from '../support/postgres.ts';
+
+const masterOf = (byte: number): MasterKey => ({ kind: 'key', bytes: new Uint8Array(32).fill(byte) });
+const [one, two] = [masterOf(1), masterOf(2)];
+const passphrase: MasterKey = { kind: 'passphrase', text: 'correct horse battery staple' };
+
+describe('a sealed secret', () => {
+  const key = createDataKey(randomBytes);
+  const sealed = sealSecret(key, 'the secret', 'table acc row', randomBytes);
+
+  it('is opened in its place, by its key', () => {
+    expect(openSecret(key, sealed, 'table acc row')).toBe('the secret');
+    expect(sealed).not.toContain(Buffer.from('the secret').toString('base64url').slice(0, 8));
+    expect(sealSecret(key, 'the secret', 'table acc row', randomBytes)).not.toBe(sealed);
+  });
+
+  it.each<[string, () => string]>([
+    ['another row', () => openSecret(key, sealed, 'table acc other')],
+    ['another key', () => openSecret(createDataKey(randomBytes), sealed, 'table acc row')],
+    ['a key of the same name', () => openSecret({ ...key, bytes: randomBytes(32) }, sealed, 'table acc row')],
+    ['a plain text in its place', () => openSecret(key, 'the secret', 'table acc row')],
+    ['a text that was cut off', () => openSecret(key, sealed.slice(0, 40), 'table acc row')],
+  ])('is not opened: %s', (_, open) => {
+    expect(open).toThrow(/sealed|cut off|authenticate/);
+  });
+
+  it('is not opened when any bit of it has changed', () => {
+    const [start, id, text = ''] = sealed.split('.');
+    const bytes = Buffer.from(text, 'base64url');
+    for (let at = 0; at < bytes.length; at += 1) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => openSecret(key, `${start}.${id}.${changed.toString('base64url')}`, 'table acc row')).toThrow();
+    }
+  });
+});
+
+describe('a data key', () => {
+  it('is opened by its master key, and by no other one', () => {
+    const key = createDataKey(randomBytes);
+    for (const master of [one, passphrase]) {
+      const wrapped = wrapDataKey(master, key, randomBytes);
+      expect(unwrapDataKey(master, wrapped)).toEqual({ id: key.id, bytes: Buffer.from(key.bytes) });
+      expect(unwrapDataKey(two, wrapped)).toBeNull();
+      expect(unwrapDataKey(master, { ...wrapped, id: 'other' })).toBeNull();
+      expect(JSON.stringify(wrapped)).not.toContain(Buffer.from(key.bytes).toString('base64url').slice(0, 12));
+    }
+    expect(unwrapDataKey({ kind: 'passphrase', text: 'wrong' }, wrapDataKey(passphrase, key, randomBytes))).toBeNull();
+  });
+});
+
+/** A place where no database is yet. */
+async function newPlace(engine: string): Promise<AsyncDisposable & { readonly db: string }> {
+  if (engine === 'SQLite') {
+    const folder = await createFolder();
+    return { db: `${folder.path}/lkm.db`, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  }
+  const server = inject('postgres');
+  const name = `lkm_secrets_${randomBytes(6).toString('hex')}`;
+  await query(server, `create database ${name}`);
+  const drop = async () => void (await query(server, `drop database ${name} with (force)`));
+  return { db: databaseUrl(server, name), [Symbol.asyncDispose]: drop };
+}
+
+/** Uses a database as a service does: makes a session and a licence file, and returns the secret of the session. */
+async function use(db: string, masterKey: MasterKey | null): Promise<string> {
+  const instance = await openInstance({ db, masterKey });
+  const call = async (path: string, body: unknown) => {
+    const response = await instance.fetch(
+      new Request(`http://127.0.0.1${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${instance.ownerToken}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
+    expect(response.status, path).toBeLessThan(300);
+    return JSON.parse(await response.text());
+  };
+  try {
+    const productId = (await call('/product', { name: 'Editor' })).data.id;
+    const { key: licenseKey } = await call('/create-key', { productId, licenseType: 'floating' });
+    await call('/key/sign', { productId, licenseKey, hostId: 'h' });
+    return (await call('/key/checkout', { productId, licenseKey })).sessionSecret;
+  } finally {
+    await instance.close();
+  }
+}
+
+/** Everything that is kept of signing keys and sessions. */
+async function kept(db: string): Promise<readonly string[]> {
+  const store = await openStore(db);
+  await store.close();
+  if (db.startsWith('postgres')) {
+    const rows = await query(db, 'select private_pem as kept from signing_keys union all select secret from sessions');
+    return rows.map((row) => String(row.kept));
+  }
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(db);
+  const rows = database
+    .prepare('select private_pem as kept from signing_keys union all select secret from sessions')
+    .all();
+  database.close();
+  return rows.map((row) => String(row.kept));
+}
+
+describe.each(engines)('secrets on $name', ({ name }) => {
+  it('are sealed in a new database with a master key, which opens it from then on', async () => {
+    await using place = await newPlace(name);
+    const secret = await use(place.db, one);
+    const texts = await kept(place.db);
+    expect(texts).toHaveLength(2);
+    for (const text of texts) expect(text).toMatch(/^lkm1\.[\w-]{12}\.[\w-]+$/);
+    if (name === 'SQLite') {
+      const bytes = readFileSync(place.db).toString('latin1');
+      expect(bytes).not.toContain('PRIVATE KEY');
+      expect(bytes).not.toContain(secret);
+    }
+    await use(place.db, one);
+    await expect(use(place.db, two)).rejects.toThrow('the master key is not that of this database');
+    await expect(use(place.db, null)).rejects.toThrow('there is no master key');
+  });
+
+  it('are plain without one, and a master key is not taken for theirs', async () => {
+    await using place = await newPlace(name);
+    const secret = await use(place.db, null);
+    expect(await kept(place.db)).toContain(secret);
+    await expect(use(place.db, one)).rejects.toThrow('the secrets in this database are plain');
+  });
+
+  it('go from plain to sealed, to another master key, to a passphrase and back, and are used all the while', async () => {
+    await using place = await newPlace(name);
+    await use(place.db, null);
+    const plain = await kept(place.db);
+    expect(await rekeyDatabase(place.db, { from: null, to: one })).toEqual({ kept: 'sealed', secrets: 2 });
+    const sealed = await kept(place.db);
+    await use(place.db, one);
+    expect(await rekeyDatabase(place.db, { from: one, to: two })).toEqual({ kept: 'sealed', secrets: 0 });
+    expect(await kept(place.db)).toEqual(expect.arrayContaining([...sealed]));
+    await use(place.db, two);
+    await expect(rekeyDatabase(place.db, { from: one, to: null })).rejects.toThrow('the master key is not that');
+    await expect(rekeyDatabase(place.db, { from: null, to: one })).rejects.toThrow('there is no master key');
+    await rekeyDatabase(place.db, { from: two, to: passphrase });
+    await use(place.db, passphrase);
+    expect(await rekeyDatabase(place.db, { from: passphrase, to: null })).toMatchObject({ kept: 'plain' });
+    expect(await kept(place.db)).toEqual(expect.arrayContaining([...plain]));
+    await use(place.db, null);
+  });
+
+  it('are not used when a row was changed behind the service', async () => {
+    await using place = await newPlace(name);
+    await use(place.db, one);
+    const other = await newPlace('SQLite');
+    await use(other.db, null);
+    const [pem = ''] = await kept(other.db);
+    await other[Symbol.asyncDispose]();
+    const change = `update signing_keys set private_pem = '${pem}'`;
+    if (name === 'SQLite') {
+      const { DatabaseSync } = await import('node:sqlite');
+      const database = new DatabaseSync(place.db);
+      database.exec(change);
+      database.close();
+    } else await query(place.db, change);
+    await expect(use(place.db, one)).rejects.toThrow(/key\/sign|not sealed/);
+  });
+});
