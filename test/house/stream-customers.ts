@@ -60,7 +60,7 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
   },
   {
     file: 'src/service/authorization.ts',
-    edits: [{ before: 'create: anyone, get: anyone', add: 'export: anyone, ' }],
+    edits: [{ before: 'create: ofWholeAccount,', add: 'export: anyone,\n    ' }],
   },
   {
     file: 'src/service/customers.ts',
