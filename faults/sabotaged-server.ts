@@ -34,7 +34,7 @@ async function listenUnbounded(app: App): Promise<{ url: string; close(): Promis
   };
   server.on(
     'request',
-    createNodeListener(app, { ...connections, find }, () => {}),
+    createNodeListener(app, { ...connections, find }, { isHostAllowed: () => true, fail: () => {} }),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -51,6 +51,8 @@ export interface Io {
   uuid(): string;
   /** Aborted when the process gets SIGINT or SIGTERM; the reason is the name of the signal. */
   readonly stop: AbortSignal;
+  /** Calls `listener` each time the process gets SIGHUP, until the function that it returns is called. */
+  onHangup(listener: () => void): () => void;
   readonly prompter: Prompter;
   /** Shows a text with a program such as less, until the person leaves it; false when there is no such program. */
   readonly page?: ((program: string, text: string) => Promise<boolean>) | undefined;

@@ -44,6 +44,10 @@ function systemIo(): Io {
     stop: signals.stop,
     page: (program, text) =>
       signals.leaveTo(async () => (await import('./output/pager.ts')).showIn(program, text, process.env)),
+    onHangup: (listener) => {
+      process.on('SIGHUP', listener);
+      return () => void process.off('SIGHUP', listener);
+    },
     get prompter() {
       return terminalPrompter(process.stdin, process.stderr);
     },

@@ -2,12 +2,14 @@ import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
 import type { MasterKey } from '../store/secret-box.ts';
+import { StartupError } from '../store/startup-error.ts';
 import type { Store } from '../store/store.ts';
 import type { RateRepository } from '../store/tables/rates.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import { type Listener, listen, type Tls } from './http/listen.ts';
+import { isLoopback } from './http/loopback.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
@@ -60,6 +62,8 @@ export interface RunningServer {
   readonly secrets: 'plain' | 'sealed';
   /** Set when the database was new: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
+  /** Takes another certificate and key for connections to come; those that are open go on. */
+  reloadTls(tls: Tls): void;
   /** How the background work is doing. */
   jobHealth(): readonly JobHealth[];
   /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
@@ -70,6 +74,7 @@ export interface RunningServer {
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const proxies = options.behindProxy ?? [];
   const addressOf = trustProxies(proxies);
+  refusePlain(options);
   const {
     store,
     accountId,
@@ -100,6 +105,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
       ...(options.connections && { limits: options.connections }),
       isProxy: readNetworks(proxies),
+      onlyLoopbackHosts: isLoopback(options.host) && proxies.length === 0,
       onFailure: (error) => log.error({ err: error }, 'response broken off'),
     });
     store.announce(listener.url);
@@ -122,6 +128,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       db: options.db,
       secrets: store.secrets,
       created: adminToken === null ? null : { accountId, adminToken },
+      reloadTls: listener.reloadTls,
       jobHealth: jobs.health,
       close: closeAll(listener, { jobs, store, uses, sequence: () => sequenceNow(store, parts), flush }),
     };
@@ -132,6 +139,15 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await store.close().catch(() => {});
     throw error;
   }
+}
+
+/** Throws StartupError for a server beyond this machine that nobody encrypts for. */
+function refusePlain({ host, tls, behindProxy = [] }: ServeOptions): void {
+  if (isLoopback(host) || tls !== undefined || behindProxy.length > 0) return;
+  throw new StartupError(
+    `${host} is reached from other machines, where tokens could be overheard`,
+    'give a certificate with --tls-cert and --tls-key, or name the proxy that has one with --behind-proxy',
+  );
 }
 
 /** Counts in this process while it has the database for itself, else in the database. */

@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly fetch?: Io['fetch'];
   readonly prompter?: Prompter;
   readonly stop?: AbortSignal;
+  /** Where SIGHUP comes from, as an event `hangup`. */
+  readonly hangup?: EventTarget;
   readonly cwd?: string;
   /** Its pid; 4121 unless given. */
   readonly pid?: number;
@@ -52,7 +54,7 @@ export async function lkm(argv: readonly string[], surroundings: Surroundings = 
 export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { stdout: string; stderr: string } } {
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
   const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
-  const { pid = 4121, running = [], host = 'here', now = NOW, stdout } = surroundings;
+  const { hangup, pid = 4121, running = [], host = 'here', now = NOW, stdout } = surroundings;
   const tty = typeof terminal === 'boolean' ? { stdin: terminal, stdout: terminal, stderr: terminal } : terminal;
   const printed = { stdout: '', stderr: '' };
   const outputTo = (name: 'stdout' | 'stderr') => ({
@@ -88,6 +90,10 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
       return `${String(number).padStart(8, '0')}-0000-4000-8000-000000000000`;
     },
     stop,
+    onHangup: (listener) => {
+      hangup?.addEventListener('hangup', listener);
+      return () => hangup?.removeEventListener('hangup', listener);
+    },
     prompter,
     fetch,
     timing: { now: () => now, sleep: async () => {}, random: () => 0, newKey: () => 'not used' },

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { selfSigned } from '../client/self-signed.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { absentIds } from '../support/requests.ts';
@@ -138,16 +138,42 @@ describe('lkm serve', () => {
     expect((await lkm(['db', 'status', '--db', '.local/share/lkm/lkm.db'], { cwd })).code).toBe(0);
   });
 
-  it('warns of a TLS key that others can read', async () => {
+  it.each([0o640, 0o604])('refuses a TLS key with mode %o, and shows the fix', async (mode) => {
     const cwd = tempFolder();
     writeFileSync(join(cwd, 'cert.pem'), selfSigned.cert);
-    writeFileSync(join(cwd, 'key.pem'), selfSigned.key, { mode: 0o640 });
-    const { printed, stop } = await started(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
+    writeFileSync(join(cwd, 'key.pem'), selfSigned.key, { mode });
+    const { code, stderr } = await lkm(['serve', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
+    expect([code, stderr]).toEqual([13, expect.stringContaining(`chmod 600 ${join(cwd, 'key.pem')}`)]);
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'licences.example', '127.0.0.1.example'])(
+    'does not listen on %s without TLS or a proxy that has it',
+    async (host) => {
+      const { code, stderr } = await lkm(['serve', '--host', host, '--port', '0']);
+      expect([code, stderr]).toEqual([13, expect.stringContaining('where tokens could be overheard')]);
+    },
+  );
+
+  it('listens beyond this machine behind a proxy', async () => {
+    const { printed, stop } = await started(['--host', '0.0.0.0', '--behind-proxy', '10.0.0.0/8']);
     expect(await stop()).toBe(0);
-    expect(printed.stderr).toContain('ready at https://');
-    expect(printed.stderr).toContain(
-      `warning: others can read the key in key.pem; close it: chmod 600 ${join(cwd, 'key.pem')}\n`,
-    );
+    expect(printed.stderr).toContain('ready at http://0.0.0.0:');
+  });
+
+  it('reads certificate and key again at SIGHUP, and keeps them when the new ones are none', async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'cert.pem'), selfSigned.cert);
+    writeFileSync(join(cwd, 'key.pem'), selfSigned.key, { mode: 0o600 });
+    const hangup = new EventTarget();
+    const { printed, stop } = await started(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd, hangup });
+    const said = async (text: string) => {
+      hangup.dispatchEvent(new Event('hangup'));
+      await vi.waitFor(() => expect(printed.stderr).toContain(text));
+    };
+    await said('certificate and key read again\n');
+    writeFileSync(join(cwd, 'cert.pem'), 'nothing');
+    await said('warning: certificate and key stay as they were: cert.pem does not hold a certificate\n');
+    expect(await stop()).toBe(0);
   });
 
   it('says whether the secrets in its database are sealed', async () => {

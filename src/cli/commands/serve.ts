@@ -1,10 +1,8 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { LogFormat } from '../../server/log.ts';
 import type { RunningServer } from '../../server/serve.ts';
 import { command, many, option } from '../command.ts';
-import { closeCommand, defaultDatabase, isOpenToOthers } from '../config/files.ts';
+import { defaultDatabase } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
 import { addProfile, moveProfile, profileOf, readConfig } from '../config/profiles.ts';
@@ -14,7 +12,7 @@ import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
-import { readTls } from '../values/files.ts';
+import { readTls, type TlsOptions } from '../values/files.ts';
 import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/scalars.ts';
 import { parseClock } from '../values/time.ts';
 
@@ -25,10 +23,10 @@ export const serve = command({
     'may share.',
   arguments: {},
   options: {
-    host: option('--host <HOST>', 'the address to listen on (127.0.0.1)'),
+    host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
     port: option('--port <N>', 'the port, 0 for a free one (4747)', { parse: parsePort }),
-    tlsCert: option('--tls-cert <FILE>', 'serve HTTPS with this certificate (PEM)'),
-    tlsKey: option('--tls-key <FILE>', 'and its key (PEM)'),
+    tlsCert: option('--tls-cert <FILE>', 'serve HTTPS with this certificate (PEM); SIGHUP reads it again'),
+    tlsKey: option('--tls-key <FILE>', 'and its key (PEM), which nobody else may read'),
     behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network'),
     rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', { parse: parseRateLimit }),
     logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
@@ -58,7 +56,6 @@ export const serve = command({
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     const tls = await readTls(values, io);
     const masterKey = readMasterKey(io);
-    await warnOfOpenKey(values.tlsKey, context);
     // Before a database is made: its token will be stored there.
     readConfig(io);
     const { createLogSink, createTestClock, startServer } = await import('../../server/serve.ts');
@@ -81,6 +78,7 @@ export const serve = command({
       },
     });
     context.onClose(server.close);
+    if (tls) reloadOnHangup(values, server, context);
     const served = { ...server, db: withoutPassword(db), isShared: isPostgres(db) };
     const access = storeAccess(served, io);
     await record(served, context);
@@ -94,11 +92,21 @@ export const serve = command({
   },
 });
 
-async function warnOfOpenKey(tlsKey: string | undefined, { io, say }: CommandContext): Promise<void> {
-  if (tlsKey === undefined || tlsKey === '-') return;
-  const file = resolve(io.cwd, tlsKey);
-  if (!isOpenToOthers(statSync(file), io)) return;
-  await say({ tone: 'warning', text: `others can read the key in ${tlsKey}; close it: ${closeCommand(file)}` });
+/** Reads certificate and key anew at each SIGHUP; connections that are open keep the old ones. */
+function reloadOnHangup(values: TlsOptions, server: RunningServer, { io, say, onClose }: CommandContext): void {
+  const stop = io.onHangup(() => {
+    void (async () => {
+      try {
+        const tls = await readTls(values, io);
+        if (tls !== undefined) server.reloadTls(tls);
+        await say({ tone: 'done', text: 'certificate and key read again' });
+      } catch (error) {
+        const text = `certificate and key stay as they were: ${error instanceof Error ? error.message : error}`;
+        await say({ tone: 'warning', text });
+      }
+    })();
+  });
+  onClose(async () => stop());
 }
 
 /** Making a log pretty costs a third of the requests per second: only people get it. */
@@ -157,7 +165,6 @@ async function record(served: Served, { io, say, onClose }: CommandContext): Pro
 }
 
 function readyNotes({ url, db, created, secrets }: Served, access: Access, io: Io): Note[] {
-  const isOpen = !url.startsWith('https:') && !/\/\/(127\.|localhost|\[::1\])/.test(url);
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,
     ...access,
@@ -167,14 +174,8 @@ function readyNotes({ url, db, created, secrets }: Served, access: Access, io: I
   return [
     { tone: 'done', text: `ready at ${url}` },
     { tone: 'hint', text: details.join('\n') },
-    ...(isOpen ? [plainHttp] : []),
   ];
 }
-
-const plainHttp: Note = {
-  tone: 'warning',
-  text: 'this is plain HTTP beyond this machine: tokens can be overheard. Put TLS before it, or use --tls-cert.',
-};
 
 const stoppedClock = (epochMs: number): Note => ({
   tone: 'warning',

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readPrivateFile } from '../config/files.ts';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
@@ -41,17 +42,21 @@ interface TlsFiles {
   readonly key: string;
 }
 
+/** Where they are. */
+export interface TlsOptions {
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+}
+
 /**
  * Reads the files of `--tls-cert` and `--tls-key`; undefined when none is given. Throws `LocalError` when they are not a
- * certificate and the key of that certificate.
+ * certificate and the key of that certificate, or when others can read the key.
  */
-export async function readTls(
-  { tlsCert, tlsKey }: { readonly tlsCert?: string | undefined; readonly tlsKey?: string | undefined },
-  io: Io,
-): Promise<TlsFiles | undefined> {
+export async function readTls({ tlsCert, tlsKey }: TlsOptions, io: Io): Promise<TlsFiles | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
-  const [cert, key] = [await readSource(tlsCert, io), await readSource(tlsKey, io)];
+  const cert = await readSource(tlsCert, io);
+  const key = tlsKey === '-' ? await readSource(tlsKey, io) : readPrivateFile(tlsKey, io);
   const certificate = parsed(() => new X509Certificate(cert), tlsCert, 'a certificate', 'CERTIFICATE');
   const privateKey = parsed(() => createPrivateKey(key), tlsKey, 'a private key without a passphrase', 'PRIVATE KEY');
   if (!certificate.checkPrivateKey(privateKey)) {

@@ -18,7 +18,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 1_024,
   maxConnectionsPerAddress: 256,
   maxBufferedBytes: 128 * 1_048_576,
-  stallMs: 20_000,
+  stallMs: 12_000,
 };
 
 /** The open connections of one server. */
@@ -60,6 +60,17 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
     }
   }, sweepMs).unref();
 
+  /** Closes the oldest connection that is slow to send. */
+  function makeRoom(address: string | undefined, isAlone: boolean): boolean {
+    for (const connection of connections.values()) {
+      if (connection.isSlow && (!isAlone || connection.address === address)) {
+        connection.destroy();
+        return true;
+      }
+    }
+    return false;
+  }
+
   function isFull(address: string | undefined): boolean {
     if (sockets.size >= limits.maxConnections) return true;
     if (address === undefined || isProxy(address)) return false;
@@ -69,7 +80,7 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
   return {
     admit(socket) {
       const address = socket.remoteAddress;
-      if (isFull(address)) return false;
+      if (isFull(address) && !makeRoom(address, sockets.size < limits.maxConnections)) return false;
       sockets.add(socket);
       if (address !== undefined) perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
       socket.once('close', () => {
@@ -110,10 +121,12 @@ export interface Connection {
   readonly current: ServerResponse | null;
   /** Bytes that are held for the response in work: of the request's body, and of what is not sent yet. */
   readonly heldBytes: number;
+  /** Whether it has been sending a request, or nothing at all, since the sweep before the last. */
+  readonly isSlow: boolean;
   /** Starts the work for a request: at once, or when the responses before it have been sent. */
   enqueue(response: ServerResponse, work: () => void): void;
   hold(bytes: number): void;
-  /** To be called at even intervals: for how many of them none of the waiting bytes have been taken. */
+  /** To be called at even intervals: for how many of them none of the waiting bytes have been taken. See `isSlow`. */
   countStalledSweeps(): number;
   /** Closes it now when nothing has ever come over it, else after the response in work. */
   drain(): void;
@@ -144,6 +157,9 @@ export function trackConnection(socket: Socket, onHold: (connection: Connection,
   let isDraining = false;
   let taken = 0;
   let stalledSweeps = 0;
+  let slowSweeps = 0;
+  /** How much had come when the last request was answered. */
+  let readBefore = 0;
 
   function start({ response, work }: Turn): void {
     current = response;
@@ -156,6 +172,7 @@ export function trackConnection(socket: Socket, onHold: (connection: Connection,
     const finished = current;
     if (finished === null) return;
     current = null;
+    readBefore = socket.bytesRead;
     release();
     if (isDraining || !finished.shouldKeepAlive) {
       waiting.length = 0;
@@ -186,6 +203,9 @@ export function trackConnection(socket: Socket, onHold: (connection: Connection,
     get heldBytes() {
       return heldBytes;
     },
+    get isSlow() {
+      return slowSweeps > 1;
+    },
     enqueue(response, work) {
       if (current === null) return start({ response, work });
       if (waiting.length === MAX_WAITING) return connection.destroy();
@@ -203,6 +223,8 @@ export function trackConnection(socket: Socket, onHold: (connection: Connection,
       const isStalled = socket.writableLength > 0 && now === taken;
       taken = now;
       stalledSweeps = isStalled ? stalledSweeps + 1 : 0;
+      const isSending = current === null ? readBefore === 0 || socket.bytesRead > readBefore : !current.req.complete;
+      slowSweeps = isSending ? slowSweeps + 1 : 0;
       return stalledSweeps;
     },
     drain() {

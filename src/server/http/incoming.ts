@@ -15,6 +15,7 @@ export function readIncoming(
   message: IncomingMessage,
   response: ServerResponse,
   { address, hold }: Connection,
+  isHostAllowed: (host: string) => boolean,
 ): HttpRequest | Reason {
   const sent = message.url ?? '';
   if (sent.length > MAX_TARGET_LENGTH) return 'uriTooLong';
@@ -23,6 +24,7 @@ export function readIncoming(
   const hosts = countLines(message, 'host');
   if (target === null || !hostShape.test(host ?? '') || hosts > 1) return 'invalidParams';
   if (hosts === 0 && message.httpVersion !== '1.0') return 'invalidParams';
+  if (hosts === 1 && !isHostAllowed(host ?? '')) return 'invalidParams';
   // Node.js decodes `chunked` only: a body with another transfer coding would stay compressed.
   if (transferEncoding !== undefined && !/^chunked$/i.test(transferEncoding)) return 'invalidParams';
   // The connection was reset before its address could be read.

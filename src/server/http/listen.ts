@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { StartupError } from '../../store/startup-error.ts';
 import type { App } from './app.ts';
@@ -9,6 +9,7 @@ import {
   createConnections,
   DEFAULT_CONNECTION_LIMITS,
 } from './connections.ts';
+import { isLoopbackHost } from './loopback.ts';
 import { createNodeListener } from './node-adapter.ts';
 import { reasonOf, refuseConnection } from './protocol-errors.ts';
 
@@ -16,6 +17,8 @@ import { reasonOf, refuseConnection } from './protocol-errors.ts';
 export interface Listener {
   readonly url: string;
   readonly port: number;
+  /** Takes another certificate and key for connections to come. Throws when they do not fit together. */
+  reloadTls(tls: Tls): void;
   /** Stops accepting, and waits for the requests in flight as long as `drainMs`; then closes every connection. */
   close(): Promise<void>;
 }
@@ -37,6 +40,8 @@ export interface ListenOptions {
   readonly limits?: Partial<ConnectionLimits>;
   /** Whether many callers share an address, which then has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
+  /** Whether requests must name this machine in `Host`: a page of another site, whose name was made to point here, does not. */
+  readonly onlyLoopbackHosts?: boolean;
   /** Called when a response could not be produced to its end. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -51,7 +56,7 @@ const SWEEP_MS = 50;
 const OPTIONS = {
   requireHostHeader: false,
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  requestTimeout: 12_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
 };
@@ -72,7 +77,10 @@ export async function listen(app: App, options: ListenOptions): Promise<Listener
     ? createHttpsServer({ ...OPTIONS, ...tls, handshakeTimeout: HANDSHAKE_MS })
     : createHttpServer(OPTIONS);
   track(server, connections, tls !== undefined);
-  const handle = createNodeListener(app, connections, options.onFailure ?? (() => {}));
+  const handle = createNodeListener(app, connections, {
+    isHostAllowed: options.onlyLoopbackHosts ? isLoopbackHost : () => true,
+    fail: options.onFailure ?? (() => {}),
+  });
   // Whether a body is wanted is decided when it is read: until then `Expect: 100-continue` gets no answer.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, handle);
 
@@ -87,6 +95,9 @@ export async function listen(app: App, options: ListenOptions): Promise<Listener
   return {
     url: `${tls ? 'https' : 'http'}://${name}:${address.port}`,
     port: address.port,
+    reloadTls: (next) => {
+      if (server instanceof HttpsServer) server.setSecureContext(next);
+    },
     close: () => stop(server, connections, drainMs),
   };
 }

@@ -14,13 +14,11 @@ import { refusal } from './respond.ts';
  *
  * Responses are written to the message itself: as objects of the Fetch API they would be slower, and would lose the
  * count of what a connection holds.
- *
- * @param fail called when a response could not be produced to its end
  */
 export function createNodeListener(
   app: App,
   connections: Connections,
-  fail: (error: unknown) => void,
+  { isHostAllowed, fail }: AdapterOptions,
 ): (message: IncomingMessage, response: ServerResponse) => void {
   const serve = getRequestListener(
     (fetchRequest, env) => {
@@ -32,7 +30,7 @@ export function createNodeListener(
         send(outgoing, response, connection.hold, fail);
         return RESPONSE_ALREADY_SENT;
       };
-      const request = readIncoming(incoming, outgoing, connection);
+      const request = readIncoming(incoming, outgoing, connection, isHostAllowed);
       if (typeof request !== 'string') return app.fetch(fetchRequest, { request, respond });
       // Where such a request ends, and the next one begins, cannot be trusted.
       outgoing.shouldKeepAlive = false;
@@ -45,6 +43,14 @@ export function createNodeListener(
     if (connection === undefined) message.socket.destroy();
     else connection.enqueue(response, () => void serve(message, response));
   };
+}
+
+/** How messages are taken. */
+interface AdapterOptions {
+  /** Whether requests may be addressed to the host that they name. */
+  isHostAllowed(host: string): boolean;
+  /** Called when a response could not be produced to its end. */
+  fail(error: unknown): void;
 }
 
 /** What cannot be made a request at all: its host or its path is none. */
