@@ -1,37 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { listEndpoints, type NamedEndpoint } from '../../src/contract/index.ts';
 import { engines } from '../support/engines.ts';
-import { absentIds, type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
-import { pathWith } from '../support/scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
-
-type IdKind = keyof Belongings;
-
-/** Which ids each request can carry; a licence is named by two, so both are tried together as well. */
-const idKinds: readonly (readonly IdKind[])[] = [
-  ['productId'],
-  ['licenseKey'],
-  ['productId', 'licenseKey'],
-  ['customerId'],
-  ['tokenId'],
-  ['versionId'],
-  ['sessionId'],
-  ['productId', 'licenseKey', 'sessionId'],
-];
-
-const cases = listEndpoints().flatMap((named) =>
-  idKinds.filter((kinds) => kinds.every((kind) => carries(named, kind))).map((kinds) => ({ ...named, kinds })),
-);
+import { askWith, idCases } from '../support/id-kinds.ts';
+import { absentIds, furnish } from '../support/requests.ts';
+import { createWorld } from '../support/world.ts';
 
 describe.each(engines)('two accounts in one database on $name', (engine) => {
-  it.each(cases)('$name answers $kinds of the other account as of nobody', async ({ kinds, ...named }) => {
+  it.each(idCases)('$name answers $kinds of the other account as of nobody', async ({ kinds, ...named }) => {
     await using world = await createWorld({ engine });
     const own = await furnish(world);
     const foreign = await furnish(world, 'other admin');
     const before = await world.contents();
 
-    const absentAnswer = await ask(world, named, own, kinds, absentIds);
-    const foreignAnswer = await ask(world, named, own, kinds, foreign);
+    const absentAnswer = await askWith(world, 'admin', named, own, kinds, absentIds);
+    const foreignAnswer = await askWith(world, 'admin', named, own, kinds, foreign);
 
     // A list that is narrowed to what is not there is empty.
     if (named.name.endsWith('.list')) expect(foreignAnswer.text).toContain('"data":[]');
@@ -96,25 +77,3 @@ describe.each(engines)('two accounts in one database on $name', (engine) => {
     expect(new Set(kids).size).toBe(2);
   });
 });
-
-/** Whether the id is part of the endpoint's request at all. */
-function carries({ name }: NamedEndpoint, kind: IdKind): boolean {
-  const request = validRequests[name as EndpointName];
-  const marked = { ...absentIds, [kind]: 'MARK' };
-  return JSON.stringify(request(marked)).includes('MARK');
-}
-
-/** What is answered when some of the ids are taken from elsewhere; what differs from request to request is left out. */
-async function ask(
-  world: World,
-  { name, endpoint }: NamedEndpoint,
-  own: Belongings,
-  kinds: readonly IdKind[],
-  elsewhere: Belongings,
-) {
-  const taken = Object.fromEntries(kinds.map((kind) => [kind, elsewhere[kind]]));
-  const { query, body } = validRequests[name as EndpointName]({ ...own, ...taken });
-  const { status, headers, text } = await world.call('admin', endpoint.method, pathWith(endpoint, query), body);
-  const { 'x-request-id': _, ratelimit: __, ...same } = headers;
-  return { status, headers: same, text: kinds.reduce((all, kind) => all.replaceAll(elsewhere[kind], kind), text) };
-}

@@ -47,7 +47,7 @@ function whatIsSeen({ status, headers, text }: Answer) {
 
 describe.each(engines)('authentication on $name', (engine) => {
   it.each(authenticated)('$name answers every useless token with the same 401', async ({ name, endpoint }) => {
-    await using world = await createWorld({ engine });
+    await using world = await createWorld({ engine, failuresPerMinute: 60 });
     const { query, body } = validRequests[name as EndpointName](await furnish(world));
     const headers = Object.entries(await badHeaders(world));
     const before = await world.contents();

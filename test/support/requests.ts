@@ -92,7 +92,7 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
 };
 
 /** Gives an account one of everything. */
-export async function furnish(world: World, as: As = 'admin'): Promise<Belongings> {
+export async function furnish(world: World, as: As = 'admin', email = 'zoe@example.com'): Promise<Belongings> {
   async function create(path: string, body: unknown): Promise<Parsed> {
     const answer = await world.call(as, 'POST', path, body);
     if (answer.status >= 300) throw new Error(`POST ${path} answered ${answer.status} ${answer.text}`);
@@ -100,7 +100,7 @@ export async function furnish(world: World, as: As = 'admin'): Promise<Belonging
   }
 
   const productId = (await create('/product', { name: 'Editor' })).data.id;
-  const customerId = (await create('/customer', { name: 'Zoë', email: 'zoe@example.com' })).data.id;
+  const customerId = (await create('/customer', { name: 'Zoë', email })).data.id;
   const licenseKey = (
     await create('/create-key', { productId, customerId, licenseType: 'floating', customerCanSelfReset: true })
   ).key;

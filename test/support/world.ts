@@ -119,6 +119,8 @@ export async function createWorld(
     readonly perMinute?: number;
     /** Look-ups of unknown keys per minute and token; null is without limit. */
     readonly lookupsPerMinute?: number | null;
+    /** Failed authentications per minute and address. */
+    readonly failuresPerMinute?: number;
     /** Where requests are counted; without it, in memory. */
     readonly counter?: RateCounter;
     /** Networks of proxies that are trusted. */
@@ -146,6 +148,7 @@ export async function createWorld(
       { counter: options.counter ?? createMemoryCounter(microseconds), now: microseconds },
       options.perMinute ?? 1_000_000,
       options.lookupsPerMinute,
+      options.failuresPerMinute,
     ),
     addressOf: trustProxies(options.behindProxy ?? []),
     signerOf,

@@ -9,7 +9,7 @@ export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 const MISSES_PER_MINUTE = 100;
 
 /** Failed authentications per minute and address. */
-const FAILURES: Rate = { perMinute: 10, burst: 10 };
+const FAILURES_PER_MINUTE = 10;
 
 const WINDOW_SECONDS = 60;
 
@@ -57,7 +57,9 @@ export function createRateLimiter(
   { counter, now }: LimiterParts,
   requestsPerMinute: number | null,
   missesPerMinute: number | null = MISSES_PER_MINUTE,
+  failuresPerMinute: number = FAILURES_PER_MINUTE,
 ): RateLimiter {
+  const failures = { perMinute: failuresPerMinute, burst: failuresPerMinute };
   /** Until when no look-ups are allowed, by whose they are: nearly always empty, and so asked at no cost. */
   const exhausted = new Map<string, number>();
   const misses = missesPerMinute === null ? null : { perMinute: missesPerMinute, burst: missesPerMinute };
@@ -71,7 +73,7 @@ export function createRateLimiter(
       const perMinute = rateLimit ?? requestsPerMinute;
       return perMinute === null ? UNLIMITED : take('requests', tokenId ?? '', rateOf(perMinute));
     },
-    takeFailure: (address) => take('failures', subscriberOf(address), FAILURES),
+    takeFailure: (address) => take('failures', subscriberOf(address), failures),
     async takeMiss(tokenId, address) {
       if (misses === null) return;
       const name = `${tokenId} ${subscriberOf(address)}`;
