@@ -27,6 +27,8 @@ export interface OptionSpec<T = unknown> extends Described {
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   readonly parse: Parse<unknown>;
+  /** The option that makes it unnecessary where it is required: `file`. */
+  readonly neededUnless?: string;
   /** Never set: carries the type of the value. */
   readonly value?: T;
 }
@@ -59,6 +61,8 @@ interface CommandSpec<A, O> {
   readonly options: O;
   /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
   readonly fields?: readonly Field[];
+  /** Whether it looks itself at what `-o` names when that is there already. */
+  readonly ownsOutput?: (options: Written['options']) => boolean;
   /** Whole command lines, with what each does. */
   readonly examples: readonly (readonly [line: string, does: string])[];
   run(values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;

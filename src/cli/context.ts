@@ -21,6 +21,12 @@ export interface CommandContext {
   client(access?: Access): Promise<Client>;
   /** The same for requests that the contract does not have. */
   caller(access?: Access): Promise<Caller>;
+  /** Which service it is; opens nothing. */
+  target(): Promise<Target>;
+  /** The service itself, for a client that is observed in another way. */
+  connect(): Promise<Connection>;
+  /** The options of the command, as they were written. */
+  readonly written: Readonly<Record<string, unknown>>;
   /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
   change<T>(send: Send<T>): Promise<Changed<T>>;
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
@@ -68,9 +74,13 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
   };
 
   async function caller({ needsToken }: Access = { needsToken: true }): Promise<Caller> {
-    connection ??= await openConnection(await chosenTarget(), { flags, io, needsToken });
-    opened ??= await openCaller(connection, observation, settings, io);
+    opened ??= await openCaller(await connect(needsToken), observation, settings, io);
     return opened;
+  }
+
+  async function connect(needsToken: boolean): Promise<Connection> {
+    connection ??= await openConnection(await chosenTarget(), { flags, io, needsToken });
+    return connection;
   }
 
   async function client(access?: Access): Promise<Client> {
@@ -101,6 +111,9 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     dryRun,
     client,
     caller,
+    target: chosenTarget,
+    connect: () => connect(true),
+    written: options,
     change,
     prepare,
     say,

@@ -58,6 +58,27 @@ export const localLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/config.ts')).configPath,
   },
   {
+    path: 'jobs list',
+    alias: 'ls',
+    summary: 'list bulk runs',
+    load: async () => (await import('./commands/jobs.ts')).jobsList,
+  },
+  {
+    path: 'jobs show',
+    summary: 'show the rows of a bulk run',
+    load: async () => (await import('./commands/jobs.ts')).jobsShow,
+  },
+  {
+    path: 'jobs resume',
+    summary: 'send the rows of a bulk run that are open',
+    load: async () => (await import('./commands/jobs.ts')).jobsResume,
+  },
+  {
+    path: 'jobs retry',
+    summary: 'send the failed rows of a bulk run once more',
+    load: async () => (await import('./commands/jobs.ts')).jobsRetry,
+  },
+  {
     path: 'db status',
     summary: 'show how far the schema has come',
     load: async () => (await import('./commands/db.ts')).dbStatus,

@@ -28,7 +28,8 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, prog
     const { watch } = await import('./watch.ts');
     return watch({ parsed, values, settings, chosen, progress });
   }
-  const destination = settings.output === null ? null : await openDestination(settings.output, settings.force, io);
+  const overwrites = settings.force || (command.ownsOutput?.(written.options) ?? false);
+  const destination = settings.output === null ? null : await openDestination(settings.output, overwrites, io);
   progress.destination = destination;
   const result = await command.run(values, session).catch((error: unknown) => {
     // The error is printed by `fail` and counts as delivered, except after a signal.

@@ -20,6 +20,7 @@ export const groups: readonly Group[] = [
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
   { name: 'products', alias: 'product', summary: 'manage products' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
+  { name: 'jobs', alias: 'job', summary: 'see, resume and retry bulk runs' },
   { name: 'auth', summary: 'log in to services, and choose between them' },
   { name: 'config', summary: 'store values of options' },
   { name: 'signing-keys', alias: 'signing-key', summary: 'manage the keys that sign licence files' },

@@ -329,7 +329,7 @@ describe('a command line that is wrong', () => {
     [
       'an unknown field',
       [...create, '--fields', 'kee'],
-      "error: there is no field 'kee'\n  Fields: key, productId, idempotencyKey\n",
+      "error: there is no field 'kee'\n  Fields: key, productId, idempotencyKey, row, status, reference, error, line\n",
     ],
     ['a token in the arguments', ['--token', 'secret', ...create], 'error: --token is not supported'],
     [

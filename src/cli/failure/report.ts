@@ -109,7 +109,7 @@ function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
   const effect = error.call?.idempotencyKey == null ? '' : ' Nothing was changed.';
   const answered = error.call ? [`${attemptsLine(error)}${effect}`] : [];
-  return report(codeOf(error), message, exitOf(error), [...answered, ...hints]);
+  return report(codeOfRefusal(error), message, exitOf(error), [...answered, ...hints]);
 }
 
 /** `POST /key/sign answered 503 (code 1), 5 times.` */
@@ -120,7 +120,8 @@ function attemptsLine(error: CallError): string {
   return `${operation} ${status}${attempts > 1 ? ` at attempt ${attempts}, the last` : ''}.`;
 }
 
-const codeOf = ({ reason, status }: ApiError): string =>
+/** The stable name of an error of the service: `email_taken`. */
+export const codeOfRefusal = ({ reason, status }: ApiError): string =>
   reason === null ? `http_${status}` : reason.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The exit code of a command that ends with this error of the service. */

@@ -42,6 +42,8 @@ interface Common {
   readonly exitCode?: ExitCode;
   /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
+  /** Whole keys in it, which a log must not show. */
+  readonly keys?: readonly string[];
   /** The key of the change; the same command with this key prints the result again. */
   readonly idempotencyKey?: string;
   /** Runs once the result is printed; the command ends with it. */
@@ -68,7 +70,14 @@ export type CommandResult =
   /** One object, a line per field in a table. */
   | (Common & Drawn & { readonly kind: 'record'; readonly row: Row; readonly parts?: readonly Part[] })
   /** A list of objects; `empty` is the message when there are none. */
-  | (Common & Drawn & { readonly kind: 'rows'; readonly rows: readonly Row[]; readonly empty: string })
+  | (Common &
+      Drawn & {
+        readonly kind: 'rows';
+        readonly rows: readonly Row[];
+        readonly empty: string;
+        /** Where they are not those of the command. */
+        readonly fields?: readonly Field[];
+      })
   /** A document; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */

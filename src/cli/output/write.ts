@@ -84,7 +84,8 @@ export async function renderFor(
   context: Pick<WriteContext, 'settings' | 'io' | 'fields' | 'chosen'>,
   indented: boolean,
 ): Promise<TableText> {
-  const { settings, io, fields, chosen } = context;
+  const { settings, io, chosen } = context;
+  const fields = (result.kind === 'rows' && result.fields) || context.fields;
   const paint = createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };
   return render(result, { format: settings.format, fields, chosen, quiet: settings.quiet, indented, view });

@@ -164,14 +164,12 @@ export interface CapturedRequest {
 
 /** Finds out which request `send` makes; sends nothing, opens nothing. Throws `InputError` as the client does. */
 async function captureRequest(target: Target, send: (caller: Caller) => Promise<unknown>): Promise<CapturedRequest> {
-  const baseUrl = target.kind === 'database' ? inProcessUrl : target.baseUrl;
-  const { href } = readBaseUrl(baseUrl, { plainHttpAllowed: false });
+  const href = hrefOf(target);
   const captured = Promise.withResolvers<CapturedRequest>();
   const recorder: Caller = async (endpoint, input) => {
     const { search, body } = encodeInput(endpoint, input);
     const path = `${endpoint.path}${search}`;
-    const origin = target.kind === 'database' ? withoutPassword(target.db) : href;
-    captured.resolve({ endpoint, origin, url: `${href}${path}`, path, body });
+    captured.resolve({ endpoint, origin: originOf(target), url: `${href}${path}`, path, body });
     // No answer: the first request is all there is to see.
     return new Promise(() => {});
   };
@@ -180,6 +178,15 @@ async function captureRequest(target: Target, send: (caller: Caller) => Promise<
     (error: unknown) => captured.reject(error),
   );
   return captured.promise;
+}
+
+/** Which service or database it is, without a password. */
+export const originOf = (target: Target): string =>
+  target.kind === 'database' ? withoutPassword(target.db) : hrefOf(target);
+
+function hrefOf(target: Target): string {
+  const baseUrl = target.kind === 'database' ? inProcessUrl : target.baseUrl;
+  return readBaseUrl(baseUrl, { plainHttpAllowed: false }).href;
 }
 
 /** What tells a request from another one. */

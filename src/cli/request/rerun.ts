@@ -1,3 +1,4 @@
+import { isBulk } from '../bulk/options.ts';
 import type { Command, Written } from '../command.ts';
 import { hasPassword, withoutPassword } from '../config/location.ts';
 import { quote } from '../output/words.ts';
@@ -41,6 +42,8 @@ export const withoutSecretFields = (word: string): string =>
   word.replaceAll(/\b(licenseKey|secret|nonce|token)=[^&]*/g, '$1=…');
 
 const makesSeveral = (written: Written): boolean =>
+  isBulk(written.options) ||
+  written.arguments.job !== undefined ||
   Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);
 
 /** An address with a password belongs in the environment, which others on the machine cannot read. */

@@ -111,7 +111,7 @@ async function readGiven(file: string, io: Io): Promise<string> {
 /** What makes requests on a connection; what they show goes to the observation. */
 export async function openCaller(
   { baseUrl, token, fetch }: Connection,
-  { onAttempt, onNotice }: Observation,
+  { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
 ): Promise<Caller> {
@@ -130,7 +130,7 @@ export async function openCaller(
 /** The typed client on a connection. */
 export async function openClient(
   connection: Connection,
-  observation: Observation,
+  observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
 ): Promise<Client> {

@@ -123,7 +123,7 @@ function explainNumber(schema: z.ZodType | undefined, name: string, spec: Spec, 
 }
 
 /** What is wrong, in words: the schema's own for its own rules, and never those of its library. */
-function explainIssue(issue: z.core.$ZodIssue | undefined): string {
+export function explainIssue(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case 'custom':
       return `does not fit: ${issue.message.replace(/^(Too big|Invalid string): /, '')}`;

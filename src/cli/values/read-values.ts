@@ -16,7 +16,8 @@ export async function readValues(command: Command, written: Written, context: Co
   const { io } = context;
   const values: Record<string, unknown> = {};
   const words: string[] = [];
-  for (const [name, spec] of Object.entries(command.options)) {
+  for (const [name, declared] of Object.entries(command.options)) {
+    const spec = isNeeded(declared, written) ? declared : { ...declared, kind: 'one' as const };
     const text = written.options[name] ?? (await pickMissing(spec, context));
     if (text !== undefined && written.options[name] === undefined) words.push(longFlag(spec.flags), String(text));
     values[name] = await readOption(spec, text, io);
@@ -31,6 +32,9 @@ export async function readValues(command: Command, written: Written, context: Co
   }
   return { values, picked: words };
 }
+
+const isNeeded = ({ kind, neededUnless = '' }: OptionSpec, { options }: Written): boolean =>
+  kind !== 'required' || options[neededUnless] === undefined;
 
 /** Asks for a required value that is given nowhere. */
 async function pickMissing({ kind, env, pick }: OptionSpec, context: CommandContext): Promise<string | undefined> {

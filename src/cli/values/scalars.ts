@@ -42,7 +42,8 @@ export function parseFeature(text: string): Feature {
   return [name, value === undefined ? true : readValue(value)];
 }
 
-function readValue(text: string): boolean | number | string {
+/** A text as the value of a feature: true, false or a number where it is one. */
+export function readValue(text: string): boolean | number | string {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
 }

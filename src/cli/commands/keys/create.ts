@@ -1,14 +1,23 @@
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
-import { change, command, flag, many, option, product } from '../../command.ts';
+import { bulkOptions, isBulk } from '../../bulk/options.ts';
+import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { change, command, flag, many, type OptionSpec, option, product } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import type { CommandResult } from '../../output/result.ts';
+import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { type Feature, parseCount, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
+import {
+  type Feature,
+  parseCount,
+  parseFeature,
+  parseLimit,
+  parseMetadata,
+  parsePositive,
+} from '../../values/scalars.ts';
 import { parseExpiry } from '../../values/time.ts';
 
 const expires = option(
@@ -20,13 +29,18 @@ const expires = option(
   },
 );
 
+const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
+
+/** Each row of a file may name its own. */
+const productUnlessFile: OptionSpec<string | undefined> = { ...product, neededUnless: 'file' };
+
 export const keysCreate = command({
   path: 'keys create',
   about: 'Issues a licence key for a product and prints it.',
   operation: 'keys.create',
   arguments: {},
   options: {
-    product,
+    product: productUnlessFile,
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
       parse: parseLimit,
       field: 'usesPerKey',
@@ -71,9 +85,12 @@ export const keysCreate = command({
     allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
       field: 'allowedHosts',
     }),
+    count: option('--count <N>', 'issue so many, each once however often this is run', { parse: parsePositive }),
+    ...bulkOptions,
     ...change,
   },
-  fields: [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }],
+  fields: [...ownFields, ...chosenOnly(resultFields([{ name: 'reference' }]), ownFields)],
+  ownsOutput: isBulk,
   examples: [
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
@@ -81,47 +98,31 @@ export const keysCreate = command({
     ['lkm keys create -P "$ID" --reference order-1042 --if-absent', 'one key for an order, for ever'],
     ['lkm keys create -P "$ID" --expires-after P1Y --grace-period P14D', 'a year from the first use'],
     ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
+    ['lkm keys create -P "$ID" --count 500 --format csv -o keys.csv', 'five hundred of a kind'],
+    ['lkm keys create -P "$ID" -f orders.csv --map "Order No=reference"', 'one for each row of a file'],
   ],
 
   async run(values, context): Promise<CommandResult> {
-    const { product, customer, newCustomerName, newCustomerEmail, allowHost, reference, ifAbsent } = values;
-    if (customer !== undefined && newCustomerName !== undefined) {
-      throw new UsageError('--customer and --new-customer-name name two customers; give one of them');
-    }
-    if (newCustomerEmail !== undefined && newCustomerName === undefined) {
-      throw new UsageError('--new-customer-email needs --new-customer-name');
+    refuseContradictions(values);
+    const { product, reference, ifAbsent } = values;
+    if (values.count !== undefined || values.file !== undefined) {
+      const { issueMany } = await import('../../bulk/operations/create-keys.ts');
+      return issueMany(context, values, inputOf(values));
     }
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
-    if (values.expires !== undefined && values.expiresAfter !== undefined) {
-      throw new UsageError('--expires and --expires-after name two ends; give one of them');
-    }
-    const newCustomer = newCustomerName === undefined ? undefined : { name: newCustomerName, email: newCustomerEmail };
+    // Without a file it has been asked for.
+    const productId = product ?? '';
     const issue = async (): Promise<CommandResult> => {
       const changed = await context.change((client, call) =>
-        client.keys.create(
-          {
-            productId: product,
-            usesPerKey: values.maxActivations ?? undefined,
-            expiryDate: values.expires,
-            expiresAfter: values.expiresAfter,
-            gracePeriod: values.gracePeriod,
-            reference,
-            customerId: customer,
-            newCustomer,
-            licenseType: values.type,
-            maxConcurrentSessions: values.maxSessions,
-            allowedHosts: allowHost,
-            metadata: metadataOf(values),
-          },
-          call,
-        ),
+        client.keys.create({ productId, ...inputOf(values) }, call),
       );
       const { answer, idempotencyKey } = changed;
       return {
         kind: 'value',
         value: answer.key,
-        data: { key: answer.key, productId: product, idempotencyKey },
+        data: { key: answer.key, productId, idempotencyKey },
         quiet: [answer.key],
+        keys: [answer.key],
         secret: true,
         idempotencyKey,
         notes: describe(changed, values, context.io.now()),
@@ -129,9 +130,52 @@ export const keysCreate = command({
     };
     if (!ifAbsent || reference === undefined) return issue();
     const { orExisting } = await import('./existing-key.ts');
-    return orExisting(issue, context, { product, reference });
+    return orExisting(issue, context, { product: productId, reference });
   },
 });
+
+function refuseContradictions(values: Given): void {
+  const { customer, newCustomerName, newCustomerEmail, expires, expiresAfter } = values;
+  if (customer !== undefined && newCustomerName !== undefined) {
+    throw new UsageError('--customer and --new-customer-name name two customers; give one of them');
+  }
+  if (newCustomerEmail !== undefined && newCustomerName === undefined) {
+    throw new UsageError('--new-customer-email needs --new-customer-name');
+  }
+  if (expires !== undefined && expiresAfter !== undefined) {
+    throw new UsageError('--expires and --expires-after name two ends; give one of them');
+  }
+}
+
+/** What the options say of a key. */
+interface Given extends GivenMetadata, Limits {
+  readonly gracePeriod: Duration | undefined;
+  readonly reference: string | undefined;
+  readonly customer: string | undefined;
+  readonly newCustomerName: string | undefined;
+  readonly newCustomerEmail: string | undefined;
+  readonly type: (typeof licenseTypes)[number] | undefined;
+  readonly maxSessions: number | undefined;
+  readonly allowHost: string[] | undefined;
+}
+
+/** The request without its product. */
+function inputOf(values: Given) {
+  const { newCustomerName: name, newCustomerEmail: email } = values;
+  return {
+    usesPerKey: values.maxActivations ?? undefined,
+    expiryDate: values.expires,
+    expiresAfter: values.expiresAfter,
+    gracePeriod: values.gracePeriod,
+    reference: values.reference,
+    customerId: values.customer,
+    newCustomer: name === undefined ? undefined : { name, email },
+    licenseType: values.type,
+    maxConcurrentSessions: values.maxSessions,
+    allowedHosts: values.allowHost,
+    metadata: metadataOf(values),
+  };
+}
 
 interface GivenMetadata {
   readonly feature: readonly Feature[] | undefined;

@@ -1,0 +1,49 @@
+import { writeDuration } from '../../contract/fields.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { parseCalendarDuration } from '../values/calendar-duration.ts';
+import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
+import { parseDuration, parseExpiry } from '../values/time.ts';
+
+/*
+ * How cells are read: into what stands in the body of a request, as JSON. A text cannot be empty here: an empty cell is
+ * as good as none.
+ */
+
+/** A limit as a number; null for `unlimited`. */
+export const limitCell = (text: string): number | null => parseLimit(text);
+
+/** The same as text, as `POST /create-key` has it. */
+export function limitTextCell(text: string): string | null {
+  const limit = parseLimit(text);
+  return limit === null ? null : String(limit);
+}
+
+/** Whole seconds, or a duration such as `5m`. */
+export const secondsCell = (text: string): number =>
+  /^\d{1,9}$/.test(text) ? Number(text) : parseDuration(text) / 1_000;
+
+export const booleanCell = (text: string): boolean => {
+  const lower = text.toLowerCase();
+  return parseBoolean({ yes: 'true', no: 'false', 1: 'true', 0: 'false' }[lower] ?? lower);
+};
+
+/** An end that lies ahead: a day, an instant, a time from now, or null for `never`. */
+export const expiryCell = (text: string, io: Pick<Io, 'now'>): string | null => parseExpiry(text, io);
+
+export const durationCell = (text: string): string => writeDuration(parseCalendarDuration(text));
+
+/** A value as a feature has it: true, false, a number, or text. */
+export const featureCell = (text: string): boolean | number | string => readValue(text);
+
+/** Names with a space, comma or semicolon between them, or a JSON array; null for `any`. */
+export const listCell = (text: string): unknown =>
+  text === 'any' ? null : text.startsWith('[') ? jsonCell(text) : text.split(/[\s,;]+/).filter((one) => one !== '');
+
+export function jsonCell(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`'${text.slice(0, 40)}' is not JSON`, [], { cause });
+  }
+}

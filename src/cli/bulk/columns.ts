@@ -1,0 +1,93 @@
+import type { Io } from '../io.ts';
+
+/** Writes the value of a cell into the body of a request; throws `UsageError`. */
+type Read = (text: string, io: Pick<Io, 'now'>) => unknown;
+
+/** A column that a file may have. */
+export interface Column {
+  /** As it is written in a header; case, spaces, `-` and `_` do not count. */
+  readonly name: string;
+  /** Other names that are understood. */
+  readonly aliases?: readonly string[];
+  /** Where its value stands in the body, from the outside inwards. */
+  readonly path: readonly string[];
+  /** The text itself unless given. */
+  readonly read?: Read;
+  /** The word for null, which JSON may have itself; without one, null is as good as no value. */
+  readonly nullWord?: string;
+  /** Whether two rows of a file cannot have the same. */
+  readonly isUnique?: boolean;
+}
+
+/** Columns that share the start of their names: `metadata.plan`. */
+export interface ColumnFamily {
+  readonly prefix: string;
+  readonly path: readonly string[];
+  readonly read?: Read;
+}
+
+/** What the columns of a file may be. */
+export interface Columns {
+  readonly single: readonly Column[];
+  readonly families: readonly ColumnFamily[];
+}
+
+/** How a name in a header is compared. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
+
+/** The column that a name in a header means; null for none. */
+export function findColumn({ single, families }: Columns, name: string): Column | null {
+  const wanted = plain(name);
+  const found = single.find((column) => [column.name, ...(column.aliases ?? [])].some((one) => plain(one) === wanted));
+  if (found !== undefined) return found;
+  const family = families.find(({ prefix }) => name.toLowerCase().startsWith(prefix) && name.length > prefix.length);
+  if (family === undefined) return null;
+  const { prefix, path, ...more } = family;
+  return { name, path: [...path, name.slice(prefix.length)], ...more };
+}
+
+/** Every name that a header may have, for messages. */
+export const columnNames = ({ single, families }: Columns): string[] => [
+  ...single.map(({ name }) => name),
+  ...families.map(({ prefix }) => `${prefix}NAME`),
+];
+
+/** Sets the value at a path; objects on the way are made. */
+export function setAt(body: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
+  if (inner.length === 0) {
+    define(body, name, value);
+    return;
+  }
+  const found = Object.hasOwn(body, name) ? body[name] : undefined;
+  const next: Record<string, unknown> = isObject(found) ? { ...found } : {};
+  define(body, name, next);
+  setAt(next, inner, value);
+}
+
+/** Also for names that an assignment would take for something else: `__proto__`. */
+function define(object: object, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object without what is undefined, as JSON has it. */
+export const given = (object: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  isObject(object) ? JSON.parse(JSON.stringify(object)) : {};
+
+/** A body as the rows of a file have it: what its cells would have to hold. */
+export function writeCells({ single }: Columns, body: Readonly<Record<string, unknown>>): Map<string, string> {
+  const cells = new Map<string, string>();
+  const whole = single.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
+  for (const { name, path, nullWord } of single) {
+    if (path.length > 1 && whole.includes(path[0])) continue;
+    const value = path.reduce<unknown>((outer, key) => (isObject(outer) ? outer[key] : undefined), body);
+    if (value === undefined || (value === null && nullWord === undefined)) continue;
+    cells.set(
+      name,
+      value === null ? String(nullWord) : typeof value === 'object' ? JSON.stringify(value) : String(value),
+    );
+  }
+  return cells;
+}

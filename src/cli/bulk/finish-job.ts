@@ -1,0 +1,117 @@
+import { systemTiming } from '../../client/timing.ts';
+import { toInstant } from '../../domain/time.ts';
+import type { CommandContext } from '../context.ts';
+import { describeNotice } from '../output/progress.ts';
+import type { CommandResult } from '../output/result.ts';
+import type { Note } from '../output/terminal.ts';
+import { count as counted, moment } from '../output/words.ts';
+import { openClient } from '../request/server.ts';
+import { claimOutput } from './claim-output.ts';
+import type { Job } from './job.ts';
+import { type OpenJob, openJob } from './job-store.ts';
+import type { BulkOperation } from './operation.ts';
+import { createPace } from './pace.ts';
+import { showBulkProgress } from './progress.ts';
+import type { RowBody } from './read-bodies.ts';
+import { resultOf } from './results.ts';
+import { countStates, openRow, type RowState, readStates } from './row-states.ts';
+import { sendRows } from './send-rows.ts';
+
+/** How a run is to be done. */
+export interface Finishing {
+  readonly concurrency: number | undefined;
+  /** Called once before the first row is sent, with all of them. */
+  readonly prepare?: ((rows: readonly RowBody[]) => Promise<void>) | undefined;
+  /** Sends failed rows anew, and those whose outcome is unknown. */
+  readonly retry?: { readonly unknown: boolean };
+}
+
+/** Sends what is open of a run, and gives the results of all of it. */
+export async function finishJob(
+  context: CommandContext,
+  operation: BulkOperation,
+  job: Job,
+  how: Finishing,
+): Promise<CommandResult> {
+  const { io, settings } = context;
+  const open = openJob(job, io);
+  try {
+    const states = readStates(job.rows, open.lines, io.now(), operation.repeatsSafely);
+    if (how.retry !== undefined) sendAnew(open, states, how.retry, io.now());
+    claimOutput(open, settings.output, io.cwd, settings.force);
+    const before = countStates(states);
+    const notes = notesOnEarlier(open, before.open, io.now());
+    if (before.open > 0) await send(context, operation, open, states, how);
+    return resultOf({ job, operation, rows: open.rows, states, notes });
+  } finally {
+    await open.journal.close();
+  }
+}
+
+/** Opens failed rows again, each for a request of its own. */
+function sendAnew({ journal }: OpenJob, states: RowState[], retry: { readonly unknown: boolean }, now: number): void {
+  for (const [row, { kind, attempt }] of states.entries()) {
+    if (kind !== 'failed' && !(kind === 'unknown' && retry.unknown)) continue;
+    journal.add({ type: 'again', row, attempt: attempt + 1, at: toInstant(now) });
+    states[row] = openRow(attempt + 1);
+  }
+  journal.write();
+}
+
+function notesOnEarlier({ job, lines }: OpenJob, open: number, now: number): Note[] {
+  const begun = lines.find((line) => line.type === 'begin');
+  if (begun === undefined) return [];
+  const when = begun.at.slice(0, 10) === toInstant(now).slice(0, 10) ? moment(begun.at).slice(11) : moment(begun.at);
+  if (open > 0) return [{ tone: 'hint', text: `went on with the run of ${when}` }];
+  const again = job.name === null ? '; to do it all once more, give it a name: --run NAME' : '';
+  return [{ tone: 'hint', text: `these are the results of the run of ${when}; nothing was sent now${again}` }];
+}
+
+const DEFAULT_CONCURRENCY = 32;
+/** A run can wait longer than a person: for a rate limit that is counted in minutes. */
+const MAX_WAIT_MS = 600_000;
+
+async function send(
+  context: CommandContext,
+  operation: BulkOperation,
+  open: OpenJob,
+  states: RowState[],
+  { concurrency = DEFAULT_CONCURRENCY, prepare }: Finishing,
+): Promise<void> {
+  const { io, settings } = context;
+  const { sleep } = io.timing ?? systemTiming;
+  const connection = await context.connect();
+  const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
+  const before = countStates(states);
+  const shown = { done: operation.done, total: open.job.rows, before: open.job.rows - before.open };
+  await prepare?.(open.rows);
+  const progress = showBulkProgress({ ...shown, failedBefore: before.failed + before.unknown }, settings, io);
+  const waits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
+  const client = await openClient(
+    connection,
+    {
+      onAttempt: ({ status, willRetryInMs }) => {
+        if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
+        pace.slowDown(willRetryInMs);
+        progress.waiting(willRetryInMs);
+      },
+      onNotice: (notice) => void context.say({ tone: 'warning', text: describeNotice(notice) }),
+    },
+    waits,
+    io,
+  );
+  try {
+    await sendRows({ open, operation, client, pace, states, concurrency, io, onAnswer: progress.answered });
+  } catch (error) {
+    await progress.end();
+    await context.say(stopped(open.job, operation, states));
+    throw error;
+  }
+  await progress.end();
+}
+
+function stopped({ id, rows }: Job, { done, noun }: BulkOperation, states: readonly RowState[]): Note {
+  const { done: finished } = countStates(states);
+  const text = `stopped: ${done} ${finished} of ${counted(rows, noun)}\nthe same command goes on, or: lkm jobs resume ${id}`;
+  return { tone: 'warning', text };
+}

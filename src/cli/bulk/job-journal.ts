@@ -1,0 +1,135 @@
+import { closeSync, constants, fdatasync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+const Failure = z.object({
+  code: z.string(),
+  status: z.number().nullable(),
+  message: z.string(),
+});
+
+/** Why the service refused a row. */
+export type Failure = z.output<typeof Failure>;
+
+const Line = z.discriminatedUnion('type', [
+  /** A process takes the run over. */
+  z.object({ type: z.literal('begin'), host: z.string(), pid: z.int(), startTime: z.string(), at: z.string() }),
+  /** Rows up to this one may have been sent since then. */
+  z.object({ type: z.literal('sending'), upTo: z.int(), at: z.string() }),
+  z.object({
+    type: z.literal('done'),
+    row: z.int(),
+    status: z.string(),
+    attempt: z.int(),
+    result: z.record(z.string(), z.unknown()),
+  }),
+  z.object({ type: z.literal('failed'), row: z.int(), attempt: z.int(), error: Failure }),
+  /** A row is sent under a new key from now on. */
+  z.object({ type: z.literal('again'), row: z.int(), attempt: z.int(), at: z.string() }),
+  /** The file that the results go to, which was not there before. */
+  z.object({ type: z.literal('output'), path: z.string() }),
+]);
+export type Line = z.output<typeof Line>;
+
+/** A file of lines that one process appends to. */
+export interface JobJournal {
+  /** Queues a line; lines reach the file in their order. Throws what the file system threw before. */
+  add(line: Line): void;
+  /** Writes the lines so far at once. Throws when they cannot be written. */
+  write(): void;
+  /** Resolves once every line so far is on the disk. Rejects when it cannot be written. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The lines of a journal, oldest first; a last one that was cut off is left out. */
+export function readJournal(path: string): Line[] {
+  const lines = readIfThere(path).split('\n');
+  return lines.flatMap((text) => parseLine(text) ?? []);
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function parseLine(text: string): Line | null {
+  if (text === '') return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Line.safeParse(value).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const syncData = promisify(fdatasync);
+const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+/**
+ * Opens a journal to append to. Lines are written in one piece once the event loop turns, so that they outlive the
+ * process, and are on the disk after `sync`, which many callers share.
+ */
+export function openJournal(path: string): JobJournal {
+  const file = openSync(path, FLAGS, 0o600);
+  // A line that a killed process left unfinished ends here.
+  let queue: string[] = fstatSync(file).size > 0 && !endsWithNewline(path) ? ['\n'] : [];
+  let failure: unknown = null;
+  let timer: NodeJS.Immediate | null = null;
+  let syncing: Promise<void> | null = null;
+
+  function write(): void {
+    timer = null;
+    const bytes = Buffer.from(queue.join(''));
+    queue = [];
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+
+  function add(line: Line): void {
+    if (failure !== null) throw failure;
+    queue.push(`${JSON.stringify(line)}\n`);
+    timer ??= setImmediate(write);
+  }
+
+  async function sync(): Promise<void> {
+    // What is being synced now may not hold the last lines.
+    await syncing;
+    syncing ??= writeAndSync().finally(() => {
+      syncing = null;
+    });
+    await syncing;
+  }
+
+  function writeNow(): void {
+    if (timer !== null) clearImmediate(timer);
+    write();
+    if (failure !== null) throw failure;
+  }
+
+  async function writeAndSync(): Promise<void> {
+    writeNow();
+    await syncData(file);
+  }
+
+  return {
+    add,
+    write: writeNow,
+    sync,
+    close: async () => {
+      if (timer !== null) clearImmediate(timer);
+      write();
+      await syncing?.catch(() => {});
+      closeSync(file);
+    },
+  };
+}
+
+const endsWithNewline = (path: string): boolean => readFileSync(path).at(-1) === 0x0a;

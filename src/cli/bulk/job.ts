@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+/** What a bulk run is: written down once, before its first request. */
+export const Job = z.object({
+  version: z.literal(1),
+  /** Made from what makes it the same run; the name of its folder. */
+  id: z.string().regex(/^[0-9a-z]{12}$/),
+  /** From `--run`; null when its id is made from what it does. */
+  name: z.string().nullable(),
+  /** The command whose rows they are: `keys create`. */
+  command: z.string(),
+  /** The service or database, without a password. */
+  origin: z.string(),
+  /** SHA-256 of what was asked for: the options, and the content of the file or the number of rows. */
+  digest: z.string(),
+  /** Where the rows came from: the name of a file; null for `--count`. */
+  file: z.string().nullable(),
+  /** What belongs to the command as a whole, such as what a refusal for a taken reference means. */
+  mode: z.record(z.string(), z.boolean()),
+  rows: z.int().positive(),
+  createdAt: z.string(),
+  /** The body of every row of `--count`; null when each row has its own. */
+  body: z.record(z.string(), z.unknown()).nullable(),
+});
+export type Job = z.output<typeof Job>;
+
+/** What makes two runs the same one. */
+export interface RunIdentity {
+  readonly command: string;
+  readonly origin: string;
+  readonly name: string | null;
+  readonly digest: string;
+}
+
+/** The id of a run. One with a name is the same run whatever its rows are; the caller compares the digests. */
+export const jobId = ({ command, origin, name, digest }: RunIdentity): string =>
+  short(hash([command, origin, name === null ? ['digest', digest] : ['name', name]]));
+
+/**
+ * The idempotency key of a row, the same in every process that sends it, wherever its journal is. `attempt` is 1, and
+ * more for a row that was sent anew after a refusal.
+ */
+export const rowKey = (id: string, row: number, attempt: number): string =>
+  `lkm-${id}-${row}-${short(hash([id, row, attempt]))}${attempt === 1 ? '' : `-${attempt}`}`;
+
+/** SHA-256 of a value as JSON, hexadecimal. */
+export const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** 60 bits of it, without letters that look alike. */
+const short = (hex: string): string =>
+  [...hex.slice(0, 24).matchAll(/../g)].map(([byte]) => ALPHABET[Number.parseInt(byte, 16) % 32]).join('');
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

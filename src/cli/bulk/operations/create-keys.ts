@@ -1,0 +1,133 @@
+import { ApiError } from '../../../contract/errors.ts';
+import { type Duration, writeDuration } from '../../../contract/fields.ts';
+import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { CommandResult } from '../../output/result.ts';
+import {
+  booleanCell,
+  durationCell,
+  expiryCell,
+  featureCell,
+  jsonCell,
+  limitCell,
+  limitTextCell,
+  listCell,
+  secondsCell,
+} from '../cells.ts';
+import { type ColumnFamily, type Columns, given } from '../columns.ts';
+import { bulkOperation } from '../operation.ts';
+import { type BulkRequest, runBulk } from '../run-bulk.ts';
+
+/** Columns for what a key carries beside its limits. */
+export const metadataFamilies: readonly ColumnFamily[] = [
+  { prefix: 'metadata.', path: ['metadata'] },
+  { prefix: 'feature.', path: ['metadata', 'features'], read: featureCell },
+  { prefix: 'features.', path: ['metadata', 'features'], read: featureCell },
+];
+
+/** Columns that mean the same for a key that is issued and for one that moves in. */
+export const termColumns = [
+  { name: 'productId', aliases: ['product'], path: ['productId'] },
+  { name: 'reference', path: ['reference'], isUnique: true },
+  { name: 'expiresAfter', path: ['expiresAfter'], read: durationCell },
+  { name: 'gracePeriod', path: ['gracePeriod'], read: durationCell },
+  { name: 'licenseType', aliases: ['type'], path: ['licenseType'] },
+  {
+    name: 'maxConcurrentSessions',
+    aliases: ['maxSessions'],
+    path: ['maxConcurrentSessions'],
+    read: limitCell,
+    nullWord: 'unlimited',
+  },
+  { name: 'heartbeatInterval', path: ['heartbeatInterval'], read: secondsCell },
+  { name: 'sessionLeaseDuration', path: ['sessionLeaseDuration'], read: secondsCell },
+  { name: 'allowedHosts', path: ['allowedHosts'], read: listCell, nullWord: 'any' },
+  { name: 'customerCanSelfReset', aliases: ['selfReset'], path: ['customerCanSelfReset'], read: booleanCell },
+  { name: 'trial', aliases: ['isTrial'], path: ['metadata', 'is_trial'], read: booleanCell },
+  { name: 'features', path: ['metadata', 'features'], read: jsonCell },
+  { name: 'metadata', path: ['metadata'], read: jsonCell },
+] as const satisfies Columns['single'];
+
+export const createKeys = bulkOperation({
+  command: 'keys create',
+  done: 'created',
+  noun: 'key',
+  columns: {
+    single: [
+      ...termColumns,
+      {
+        name: 'maxActivations',
+        aliases: ['usesPerKey'],
+        path: ['usesPerKey'],
+        read: limitTextCell,
+        nullWord: 'unlimited',
+      },
+      {
+        name: 'expirationDate',
+        aliases: ['expires', 'expiryDate'],
+        path: ['expiryDate'],
+        read: expiryCell,
+        nullWord: 'never',
+      },
+      { name: 'customerId', aliases: ['customer'], path: ['customerId'] },
+      { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
+      { name: 'customerEmail', aliases: ['newCustomerEmail', 'newCustomer.email'], path: ['newCustomer', 'email'] },
+    ],
+    families: metadataFamilies,
+  },
+  schema: CreateKeyRequest,
+  fields: [{ name: 'reference' }, { name: 'key' }],
+  name: ({ reference }) => (reference === undefined ? {} : { reference }),
+
+  async send(client, input, { ifAbsent }, call) {
+    try {
+      const { key } = await client.keys.create(input, call);
+      return { status: 'created', result: { key } };
+    } catch (error) {
+      const { productId, reference } = input;
+      const isTaken = error instanceof ApiError && error.reason === 'referenceTaken';
+      if (!isTaken || ifAbsent !== true || reference === undefined) throw error;
+      const { license } = await client.keys.get({ productId, reference }, { signal: call.signal });
+      // A token that sees it masked must not pass it on as the key.
+      if (license.key.includes('*')) throw error;
+      return { status: 'exists', result: { key: license.key } };
+    }
+  },
+});
+
+/** What the options say of a key, besides its product. */
+interface KeyInput {
+  readonly usesPerKey: number | undefined;
+  readonly expiresAfter: Duration | undefined;
+  readonly gracePeriod: Duration | undefined;
+  readonly newCustomer: { readonly name: string; readonly email: string | undefined } | undefined;
+}
+
+interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
+  readonly product: string | undefined;
+  readonly reference: string | undefined;
+  readonly ifAbsent: boolean;
+}
+
+/** Issues a key for each row, or so many of a kind. */
+export function issueMany(context: CommandContext, values: Values, input: KeyInput): Promise<CommandResult> {
+  const { product, reference, ifAbsent } = values;
+  if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
+  if (ifAbsent && values.file === undefined) throw new UsageError('--if-absent needs a file with references');
+  if (input.newCustomer?.email !== undefined) {
+    throw new UsageError('--new-customer-email makes one customer: create it first, and give --customer');
+  }
+  return runBulk(context, createKeys, { ...values, defaults: bodyOf(product, input), mode: { ifAbsent } });
+}
+
+function bodyOf(productId: string | undefined, input: KeyInput): Record<string, unknown> {
+  const { usesPerKey, expiresAfter, gracePeriod } = input;
+  return given({
+    productId,
+    ...input,
+    usesPerKey: usesPerKey === undefined ? undefined : String(usesPerKey),
+    expiresAfter: expiresAfter && writeDuration(expiresAfter),
+    gracePeriod: gracePeriod && writeDuration(gracePeriod),
+  });
+}

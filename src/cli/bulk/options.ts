@@ -1,0 +1,46 @@
+import { many, option, type Written } from '../command.ts';
+import { UsageError } from '../failure/errors.ts';
+import { parsePositive } from '../values/scalars.ts';
+import { delimiterNames } from './delimiters.ts';
+
+/** The option that names the file of a bulk command. */
+const file = option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each');
+
+/** Options of every bulk command. */
+export const bulkOptions = {
+  file,
+  map: many('--map <COLUMN=FIELD>', 'with -f: what a column of the file is; nothing after = leaves it out', {
+    parse: parseMapping,
+  }),
+  delimiter: option('--delimiter <NAME>', 'with -f: what stands between the cells; found out unless given', {
+    choices: delimiterNames,
+  }),
+  run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {
+    parse: parseRunName,
+  }),
+  concurrency: option('--concurrency <N>', 'with -f or --count: how many rows go at a time at most (32)', {
+    parse: parseConcurrency,
+  }),
+};
+
+/** Whether these options ask for many at a time. */
+export const isBulk = ({ file, count }: Written['options']): boolean => file !== undefined || count !== undefined;
+
+function parseMapping(text: string): readonly [column: string, field: string] {
+  const at = text.lastIndexOf('=');
+  if (at < 1) throw new UsageError(`'${text.slice(0, 40)}' is not COLUMN=FIELD`);
+  return [text.slice(0, at), text.slice(at + 1).trim()];
+}
+
+function parseRunName(text: string): string {
+  if (/^[\w.:@-]{1,64}$/.test(text)) return text;
+  throw new UsageError('a name has 1 to 64 letters, digits and . : @ _ -');
+}
+
+const MAX_CONCURRENCY = 256;
+
+function parseConcurrency(text: string): number {
+  const given = parsePositive(text);
+  if (given > MAX_CONCURRENCY) throw new UsageError(`${given} is more than ${MAX_CONCURRENCY}`);
+  return given;
+}

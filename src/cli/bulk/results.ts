@@ -1,0 +1,77 @@
+import { exitCodes } from '../failure/errors.ts';
+import type { CommandResult } from '../output/result.ts';
+import type { Note } from '../output/terminal.ts';
+import { count } from '../output/words.ts';
+import { type Job, rowKey } from './job.ts';
+import type { BulkOperation } from './operation.ts';
+import type { RowBody } from './read-bodies.ts';
+import { resultFields } from './result-fields.ts';
+import { countStates, type RowState } from './row-states.ts';
+
+interface Finished {
+  readonly job: Job;
+  readonly operation: BulkOperation;
+  readonly rows: readonly RowBody[];
+  /** The first at 1. */
+  readonly states: readonly RowState[];
+  readonly notes: readonly Note[];
+}
+
+/** A row for each row of the run, in their order. */
+export function resultOf({ job, operation, rows, states, notes }: Finished): CommandResult {
+  const all = states.slice(1).map((state, at) => resultRow(job, operation, { state, row: at + 1, of: rows[at] }));
+  const counted = countStates(states);
+  const isWhole = counted.done === job.rows;
+  const done = all.filter((_, at) => states[at + 1]?.kind === 'done');
+  const keys = done.flatMap(({ key }) => (typeof key === 'string' ? [key] : []));
+  const quiet = done.map(({ key, id }) => String(key ?? id ?? ''));
+  return {
+    kind: 'rows',
+    rows: all,
+    data: all,
+    quiet,
+    keys,
+    empty: '',
+    fields: resultFields(operation.fields),
+    secret: true,
+    notes: [...notes, ...summary(job, operation, counted)],
+    ...(!isWhole && { exitCode: exitCodes.partial }),
+  };
+}
+
+function resultRow(
+  { id }: Job,
+  operation: BulkOperation,
+  { state, row, of }: { readonly state: RowState; readonly row: number; readonly of: RowBody | undefined },
+): Record<string, unknown> {
+  const { status, result, error, attempt } = state;
+  return {
+    row,
+    ...(of?.line != null && { line: of.line }),
+    status,
+    ...operation.name(of?.body ?? {}),
+    ...result,
+    ...(error !== null && { error }),
+    idempotencyKey: rowKey(id, row, attempt),
+  };
+}
+
+function summary({ id, rows }: Job, { done, noun }: BulkOperation, counted: ReturnType<typeof countStates>): Note[] {
+  const parts = [
+    `${done} ${counted.done} of ${count(rows, noun)}`,
+    ...(counted.failed > 0 ? [`${counted.failed} failed`] : []),
+    ...(counted.unknown > 0 ? [`${counted.unknown} unknown`] : []),
+    ...(counted.open > 0 ? [`${counted.open} not sent`] : []),
+    `run ${id}`,
+  ];
+  const ways = [
+    ...(counted.failed > 0 ? [`send the failed rows again: lkm jobs retry ${id}`] : []),
+    ...(counted.failed > 0 ? [`put them into a file to mend: lkm jobs show ${id} --failed --format csv`] : []),
+    ...(counted.unknown > 0
+      ? [`an unknown row may have been ${done}: look before lkm jobs retry ${id} --unknown`]
+      : []),
+    ...(counted.open > 0 ? [`send the rest: lkm jobs resume ${id}`] : []),
+  ];
+  const tone = counted.done === rows ? 'done' : 'warning';
+  return [{ tone, text: parts.join(' · ') }, ...ways.map((text): Note => ({ tone: 'hint', text }))];
+}

@@ -1,0 +1,76 @@
+import type { Failure, Line } from './job-journal.ts';
+
+/** What is known of a row. */
+export interface RowState {
+  /** `open`: not known to be answered; `unknown`: sent so long ago that only a person can tell. */
+  readonly kind: 'open' | 'done' | 'failed' | 'unknown';
+  /** What became of it, in a word of the command: `created`. */
+  readonly status: string;
+  /** Under its how many-th key it is sent. */
+  readonly attempt: number;
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly error: Failure | null;
+}
+
+/** So long the service repeats its response, an hour less for clocks that differ. */
+const REPEATABLE_MS = 23 * 3_600_000;
+
+/** Errors that tell only that an earlier request had this key: whether it made something, the row does not know. */
+const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
+
+/** Reads from the journal of a run what has become of its rows; the first is at 1. */
+export function readStates(count: number, lines: readonly Line[], now: number, repeatsSafely: boolean): RowState[] {
+  const states: RowState[] = Array.from({ length: count + 1 }, () => openRow(1));
+  const sentAt: (string | undefined)[] = [];
+  let sentUpTo = 0;
+  for (const line of lines) {
+    if (line.type === 'sending') {
+      for (let row = sentUpTo + 1; row <= Math.min(line.upTo, count); row++) sentAt[row] = line.at;
+      sentUpTo = Math.max(sentUpTo, line.upTo);
+    } else if (line.type === 'again') {
+      states[line.row] = openRow(line.attempt);
+      sentAt[line.row] = line.at;
+    } else if (line.type === 'done') states[line.row] = doneRow(line.status, line.attempt, line.result);
+    else if (line.type === 'failed') states[line.row] = failedRow(line.attempt, line.error);
+  }
+  return states.map((state, row) => {
+    const at = sentAt[row];
+    const isTooOld = at !== undefined && now - Date.parse(at) > REPEATABLE_MS;
+    return state.kind === 'open' && isTooOld && !repeatsSafely ? { ...state, ...unanswered } : state;
+  });
+}
+
+/** A row that is to be sent under its so many-th key. */
+export const openRow = (attempt: number): RowState => ({
+  kind: 'open',
+  status: 'open',
+  attempt,
+  result: {},
+  error: null,
+});
+
+const unanswered = {
+  kind: 'unknown',
+  status: 'unknown',
+  error: { code: 'no_answer', status: null, message: 'was sent more than 23 hours ago, and no answer is known' },
+} as const;
+
+export const doneRow = (status: string, attempt: number, result: RowState['result']): RowState => ({
+  kind: 'done',
+  status,
+  attempt,
+  result,
+  error: null,
+});
+
+export function failedRow(attempt: number, error: Failure): RowState {
+  const kind = unknownCodes.includes(error.code) ? 'unknown' : 'failed';
+  return { kind, status: kind, attempt, result: {}, error };
+}
+
+/** How many rows are of each kind. */
+export function countStates(states: readonly RowState[]): Readonly<Record<RowState['kind'], number>> {
+  const counted = { open: 0, done: 0, failed: 0, unknown: 0 };
+  for (const { kind } of states.slice(1)) counted[kind] += 1;
+  return counted;
+}

@@ -1,0 +1,122 @@
+import type { Client } from '../../client/client.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { toInstant } from '../../domain/time.ts';
+import { InterruptedError, LocalError } from '../failure/errors.ts';
+import { codeOfRefusal } from '../failure/report.ts';
+import type { Io } from '../io.ts';
+import { isRefusal } from '../request/changes.ts';
+import { rowKey } from './job.ts';
+import type { JobJournal } from './job-journal.ts';
+import type { OpenJob } from './job-store.ts';
+import type { BulkOperation } from './operation.ts';
+import type { Pace } from './pace.ts';
+import { doneRow, failedRow, type RowState } from './row-states.ts';
+
+interface Sending {
+  readonly open: OpenJob;
+  readonly operation: BulkOperation;
+  readonly client: Client;
+  readonly pace: Pace;
+  /** What is known of each row, the first at 1; changed as rows are answered. */
+  readonly states: RowState[];
+  /** How many rows go at a time at most. */
+  readonly concurrency: number;
+  readonly io: Io;
+  /** Called after each answer. */
+  onAnswer(state: RowState): void;
+}
+
+/**
+ * Sends the rows that are open, several at a time. A row that the service refuses is noted, and the others go on; any
+ * other error ends the run, which a later one takes up. Rejects with that error once nothing is on its way any more.
+ */
+export async function sendRows(sending: Sending): Promise<void> {
+  const { open, pace, states, concurrency, io } = sending;
+  const todo = states.flatMap(({ kind }, row) => (row > 0 && kind === 'open' ? [row] : []));
+  const marks = markAhead(open, todo, io);
+  let next = 0;
+  let failure: unknown = null;
+
+  async function work(): Promise<void> {
+    for (;;) {
+      await pace.enter();
+      try {
+        const row = todo[next];
+        if (row === undefined || failure !== null || io.stop.aborted) return;
+        next += 1;
+        await marks.cover(next);
+        await sendRow(sending, row);
+      } catch (error) {
+        failure ??= error;
+      } finally {
+        pace.leave();
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: Math.min(concurrency, todo.length) }, work));
+  await synced(open.journal).catch((error: unknown) => {
+    failure ??= error;
+  });
+  if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
+  if (failure !== null) throw failure;
+}
+
+async function sendRow({ open, operation, client, states, io, onAnswer }: Sending, row: number): Promise<void> {
+  const { job, rows, journal } = open;
+  const attempt = states[row]?.attempt ?? 1;
+  const call = { idempotencyKey: rowKey(job.id, row, attempt), signal: io.stop };
+  try {
+    const { status, result } = await operation.send(client, rows[row - 1]?.body, job.mode, call);
+    journal.add({ type: 'done', row, status, attempt, result });
+    states[row] = doneRow(status, attempt, result);
+  } catch (error) {
+    if (!isOfThisRow(error)) throw error;
+    const { status, message } = error;
+    const failed = { code: codeOfRefusal(error), status, message };
+    journal.add({ type: 'failed', row, attempt, error: failed });
+    states[row] = failedRow(attempt, failed);
+  }
+  onAnswer(states[row]);
+}
+
+/** Whether an error says nothing about the other rows. */
+const isOfThisRow = (error: unknown): error is ApiError =>
+  error instanceof ApiError && isRefusal(error) && error.reason !== 'issueLimit';
+
+/** So many rows are written down at a time as being sent. */
+const AHEAD = 128;
+
+/** Writes down which rows may have been sent, before they are; each write covers many. */
+function markAhead({ journal, lines }: OpenJob, todo: readonly number[], io: Io) {
+  let marked = lines.reduce((most, line) => (line.type === 'sending' ? Math.max(most, line.upTo) : most), 0);
+  let marking: Promise<void> = Promise.resolve();
+
+  function mark(upTo: number): Promise<void> {
+    if (upTo <= marked) return marking;
+    marked = upTo;
+    journal.add({ type: 'sending', upTo, at: toInstant(io.now()) });
+    marking = synced(journal);
+    return marking;
+  }
+
+  return {
+    /** Resolves once the first `count` rows of those to be sent are covered. */
+    cover: (count: number): Promise<void> => {
+      const row = todo[count - 1] ?? 0;
+      if (row <= marked) return marking;
+      return mark(todo[Math.min(count - 1 + AHEAD, todo.length) - 1] ?? row);
+    },
+  };
+}
+
+/** The journal on the disk. Rejects with `LocalError`. */
+async function synced(journal: JobJournal): Promise<void> {
+  try {
+    await journal.sync();
+  } catch (cause) {
+    throw new LocalError(`cannot write down what was sent (${cause instanceof Error ? cause.message : cause})`, [
+      'What the service has done is not lost: the same command gets the same answers, within a day.',
+    ]);
+  }
+}

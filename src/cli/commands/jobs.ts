@@ -1,0 +1,116 @@
+import { resultFields } from '../bulk/result-fields.ts';
+import { argument, command, flag, option } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { LocalError, UsageError } from '../failure/errors.ts';
+import type { CommandResult, Field } from '../output/result.ts';
+import { relative } from '../output/words.ts';
+import { parsePositive } from '../values/scalars.ts';
+
+const job = argument('<ID>', 'the run: its id or the start of it, or its name');
+
+const concurrency = option('--concurrency <N>', 'how many rows go at a time at most (32)', { parse: parsePositive });
+
+export const jobFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', drops: 2 },
+  { name: 'command' },
+  { name: 'file', cuts: true, drops: 3 },
+  { name: 'rows', isNumber: true },
+  { name: 'done', isNumber: true },
+  { name: 'failed', isNumber: true },
+  { name: 'unknown', isNumber: true, drops: 1 },
+  { name: 'open', isNumber: true },
+  { name: 'createdAt', label: 'started', show: relative, drops: 4 },
+  { name: 'origin', shown: 'data' },
+];
+
+export const jobsList = command({
+  path: 'jobs list',
+  about: 'Lists the bulk runs of this user on this machine, oldest first: how many rows are done, failed and open.',
+  arguments: {},
+  options: {},
+  fields: jobFields,
+  examples: [['lkm jobs list', 'what has run, and what has not ended']],
+
+  async run(_, { io }) {
+    const { describeJobs } = await import('../bulk/describe-jobs.ts');
+    const rows = await describeJobs(io);
+    const empty = 'no bulk run yet; lkm keys create --count N, or -f FILE, makes one';
+    return { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => id), empty };
+  },
+});
+
+const shown: readonly Field[] = resultFields([
+  { name: 'reference' },
+  { name: 'email' },
+  { name: 'id' },
+  { name: 'key' },
+]);
+
+export const jobsShow = command({
+  path: 'jobs show',
+  about:
+    'Shows the rows of a bulk run with their results, as they are now; sends nothing. With --failed, the failed rows as ' +
+    'they were sent: in csv a file that can be mended and sent as a run of its own.',
+  arguments: { job },
+  options: { failed: flag('--failed', 'only the rows that failed, with what was sent and why it was refused') },
+  fields: shown,
+  examples: [
+    ['lkm jobs show k3f9q2m7x1ab', 'row by row'],
+    ['lkm jobs show k3f9q2m7x1ab --failed --format csv -o mend.csv', 'what is to be mended'],
+  ],
+
+  async run({ job, failed }, { io }) {
+    const { showJob, showFailed } = await import('../bulk/describe-jobs.ts');
+    return failed ? showFailed(job, io) : showJob(job, io);
+  },
+});
+
+export const jobsResume = command({
+  path: 'jobs resume',
+  about: 'Sends the rows of a bulk run that are open, and prints the results of all rows. No row is done twice.',
+  arguments: { job },
+  options: { concurrency },
+  fields: shown,
+  ownsOutput: () => true,
+  examples: [['lkm jobs resume k3f9q2m7x1ab --format csv -o keys.csv', 'go on where it ended']],
+  run: ({ job, concurrency }, context) => takeUp(context, job, { concurrency }),
+});
+
+export const jobsRetry = command({
+  path: 'jobs retry',
+  about:
+    'Sends the failed rows of a bulk run once more, as new requests, and those that are open. Rows whose outcome is ' +
+    'unknown are sent with --unknown only: they may have been done.',
+  arguments: { job },
+  options: {
+    concurrency,
+    unknown: flag('--unknown', 'also rows of which it is not known whether they were done'),
+  },
+  fields: shown,
+  ownsOutput: () => true,
+  examples: [['lkm jobs retry k3f9q2m7x1ab', 'the product is active again']],
+  run: ({ job, concurrency, unknown }, context) => takeUp(context, job, { concurrency, retry: { unknown } }),
+});
+
+interface TakeUp {
+  readonly concurrency: number | undefined;
+  readonly retry?: { readonly unknown: boolean };
+}
+
+async function takeUp(context: CommandContext, text: string, how: TakeUp): Promise<CommandResult> {
+  const { findJob } = await import('../bulk/job-store.ts');
+  const { findOperation } = await import('../bulk/operations/index.ts');
+  const { originOf } = await import('../request/changes.ts');
+  const { finishJob } = await import('../bulk/finish-job.ts');
+  const job = findJob(text, context.io);
+  const operation = await findOperation(job.command);
+  if (operation === null) throw new LocalError(`this version of lkm does not know the command of run ${job.id}`);
+  const origin = originOf(await context.target());
+  if (origin !== job.origin) {
+    throw new UsageError(`run ${job.id} is of ${job.origin}, and this command is about to call ${origin}`, [
+      'Nothing was sent. Name the service of the run, as its first command did.',
+    ]);
+  }
+  return finishJob(context, operation, job, how);
+}
