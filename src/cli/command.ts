@@ -190,6 +190,9 @@ export const product = required('-P, --product <ID>', 'the product', {
   pick: 'product',
 });
 
+/** The same for a command that can take a file, each row of which may name its own. */
+export const productUnlessFile: OptionSpec<string | undefined> = { ...product, neededUnless: 'file' };
+
 /** The options of every command that changes something. */
 export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),

@@ -19,6 +19,16 @@ export const keyLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/keys/list.ts')).keysList,
   },
   {
+    path: 'keys import',
+    summary: 'take in keys of another system, with customers and devices',
+    load: async () => (await import('./commands/keys/import.ts')).keysImport,
+  },
+  {
+    path: 'keys export',
+    summary: 'write keys as import reads them, with customers and devices',
+    load: async () => (await import('./commands/keys/export.ts')).keysExport,
+  },
+  {
     path: 'keys why',
     summary: 'explain whether a device may use a key',
     load: async () => (await import('./commands/keys/why.ts')).keysWhy,

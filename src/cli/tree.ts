@@ -61,6 +61,11 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/customers.ts')).customersCreate,
   },
   {
+    path: 'customers import',
+    summary: 'create a customer for each row of a file',
+    load: async () => (await import('./commands/customers.ts')).customersImport,
+  },
+  {
     path: 'customers update',
     summary: 'rename a customer, change its address, stop or resume its keys',
     load: async () => (await import('./commands/customers-get.ts')).customersUpdate,

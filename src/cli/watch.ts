@@ -81,7 +81,8 @@ async function readOnce({ parsed, values, settings, chosen, progress }: Watched)
   const session = progress.session ?? openSession({ flags: parsed.globals, settings, options: {}, io });
   progress.session = session;
   const result = await parsed.command.run(values, session);
-  if (result.kind === 'stream') throw new UsageError('this command goes on by itself: leave out --watch');
+  if (result.kind === 'stream' || result.kind === 'chunks')
+    throw new UsageError('this command goes on by itself: leave out --watch');
   const { text } = await renderFor(result, { settings, io, fields: parsed.command.fields ?? [], chosen }, false);
   // Others may open the file in between, and change what is shown.
   if (isDatabase(session)) {

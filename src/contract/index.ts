@@ -4,6 +4,7 @@ import { keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { events } from './events.ts';
 import { keyChanges } from './keys/changes.ts';
+import { keyImport } from './keys/import.ts';
 import { keys } from './keys/keys.ts';
 import { customerKeys, keyLists } from './keys/lists.ts';
 import { keyWhy } from './keys/why.ts';
@@ -20,7 +21,7 @@ export const apiVersion = '2026-11-21';
 
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
 export const contract = {
-  keys: { ...keys, ...keyLists, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges },
+  keys: { ...keys, ...keyLists, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges, ...keyImport },
   sessions,
   customers: { ...customers, ...customerKeys },
   products: { ...products, ...productVersions },

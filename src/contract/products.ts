@@ -58,15 +58,19 @@ export const products = {
   /** Creates a product, active. */
   create: endpoint({
     summary: 'Create a product',
-    description: 'Creates an active product. A token that is held to some products cannot create another.',
+    description:
+      'Creates an active product. A token that is held to some products cannot create another. A product that moves in ' +
+      'from another system keeps its id, which applications in the field send.',
     method: 'POST',
     path: '/product',
     scope: 'product:write',
-    body: z.object({ name: ProductName }).meta({ id: 'CreateProductRequest' }),
+    body: z
+      .object({ name: ProductName, id: ProductId.optional().describe('Its id elsewhere; absent: a new one') })
+      .meta({ id: 'CreateProductRequest' }),
     reply: acted('CreateProductResponse', 'products.create', Product, 201),
     example: { body: { name: 'Editor' }, reply: examples.product },
-    errors: [],
-    source: 'decision 0005',
+    errors: ['productTaken'],
+    source: 'decisions 0005 and 0063',
   }),
 
   /** Shows one product. */

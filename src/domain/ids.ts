@@ -1,5 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
-import { encodeCrockford } from './license-key.ts';
+import { alphabet, encodeCrockford } from './license-key.ts';
+import { toInstant } from './time.ts';
 
 /** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version. */
 export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud' | 'ver';
@@ -39,6 +40,13 @@ export function createIdSequence(random: (length: number) => Uint8Array): IdSequ
 }
 
 const MAX_COUNTER = 0xfff;
+
+/** The millisecond in which an id of this form was made. */
+export function idTime(id: string): Instant {
+  const time = [...id.slice(id.indexOf('_') + 1).slice(0, 10)];
+  const ms = time.reduce((sum, symbol) => sum * 32 + alphabet.indexOf(symbol.toUpperCase()), 0);
+  return toInstant(ms);
+}
 
 function idAt(prefix: IdPrefix, ms: number, random: Uint8Array): string {
   if (random.length !== 10) throw new RangeError(`an id takes 10 random bytes, not ${random.length}`);

@@ -24,6 +24,14 @@ function maskIp(ip: string): string {
   return groups ? `${groups[0]?.toString(16)}:${groups[1]?.toString(16)}:*:*:*:*:*:*` : '*';
 }
 
+/** A checked text as an address. */
+export function toIpAddress(text: string): IpAddress {
+  if (isIpAddress(text)) return text;
+  throw new RangeError(`${text} is not an address`);
+}
+
+const isIpAddress = (text: string): text is IpAddress => ipv4Octets(text) !== null || ipv6Groups(text) !== null;
+
 /** The four octets of an IPv4 address in dotted form; null when the text is not one. */
 export function ipv4Octets(text: string): readonly number[] | null {
   return IPv4.isValidFourPartDecimal(text) ? IPv4.parse(text).octets : null;

@@ -26,6 +26,7 @@ const onProduct =
 export const authorizations: Authorizations<Contract> = {
   keys: {
     create: onProduct('productUnavailable'),
+    import: onProduct('productNotFound'),
     // Without a product, that of the key is looked at once it is known. A reference is the vendor's: whoever has the
     // application must not try others.
     get: (caller, { productId, reference }) =>

@@ -104,9 +104,46 @@ export async function addCustomer(
   { repositories, caller, now, random, record }: Context,
   { name, email }: { name: string; email?: string | undefined },
 ): Promise<Customer> {
-  const customer = { id: newId('cus', now, random(10)), name, email: email ?? null };
+  const customer = { id: newId('cus', now, random(10)), name, email: email ?? null, active: true };
   const added = await repositories.customers.insert({ accountId: caller.accountId, ...customer, now });
   if (!added && email !== undefined) throw apiError('emailTaken', { email });
   record({ type: 'customer.created', resource: { type: 'customer', id: customer.id } });
-  return { ...customer, active: true, createdAt: now, updatedAt: now, createdBy: caller.accountId };
+  return { ...customer, createdAt: now, updatedAt: now, createdBy: caller.accountId };
+}
+
+/** A customer that may be there already. */
+interface KnownCustomer {
+  readonly id?: string | undefined;
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+  readonly active?: boolean | undefined;
+}
+
+/**
+ * The id of the customer of this id, else of this e-mail address, who stays until this transaction ends; one that is not
+ * there is added. Throws ApiError `customerNotFound` when there is nothing to call it by.
+ */
+export async function findOrAddCustomer(context: Context, customer: KnownCustomer): Promise<string> {
+  const { repositories, caller, now, random, record } = context;
+  const found = await findCustomer(context, customer);
+  if (found !== null) return found;
+  const { id = newId('cus', now, random(10)), email = null, active = true } = customer;
+  const name = customer.name ?? email;
+  if (name === null) throw apiError('customerNotFound', { customerId: id });
+  const { accountId } = caller;
+  if (await repositories.customers.insert({ accountId, id, name, email, active, now })) {
+    record({ type: 'customer.created', resource: { type: 'customer', id } });
+    return id;
+  }
+  // Another request has added it at the same time.
+  const other = await findCustomer(context, customer);
+  if (other === null) throw new Error(`the customer ${id} is neither there nor could be added`);
+  return other;
+}
+
+async function findCustomer({ repositories, caller }: Context, { id, email }: KnownCustomer): Promise<string | null> {
+  const { customers } = repositories;
+  if (id !== undefined && (await customers.hold(caller.accountId, id))) return id;
+  const other = email === undefined ? null : await customers.findByEmail(caller.accountId, email);
+  return other !== null && (await customers.hold(caller.accountId, other)) ? other : null;
 }

@@ -46,10 +46,11 @@ async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<s
 /** Creates an active product. */
 export async function createProduct(
   { repositories, caller, now, random, record }: Context,
-  { name }: InputOf<Products['create']>,
+  { name, id: given }: InputOf<Products['create']>,
 ): Promise<PayloadOf<Products['create']>> {
-  const id = newId('prod', now, random(10));
-  await repositories.products.insert({ accountId: caller.accountId, id, name, now });
+  const id = given ?? newId('prod', now, random(10));
+  const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
+  if (!added) throw apiError('productTaken');
   record({ type: 'product.created', resource: { type: 'product', id } });
   return { id, name, active: true, createdAt: now, updatedAt: now };
 }

@@ -74,17 +74,18 @@ export interface Table<C extends Columns> {
 }
 
 /**
- * Adds a record. With `unlessTaken`, a record whose values of these columns are taken is left out and counts as 0 rows;
- * `given` names the column that has to have a value, where the unique index is of such rows alone.
+ * Adds a record. With `unlessTaken`, a record whose values of these columns are taken, or of any unique columns, is left
+ * out and counts as 0 rows; `given` names the column that has to have a value, where the unique index is of such rows alone.
  */
 export function insertInto<C extends Columns>(
   { name, columns }: Table<C>,
-  unlessTaken: readonly string[] = [],
+  unlessTaken: readonly string[] | 'anything' = [],
   given?: string,
 ): Statement<RecordOf<C>, unknown> {
   return dynamicStatement((db, $) => {
     const values = Object.entries(columns).map(([field, column]) => [column.name, $(field)]);
     const query = db.insertInto(name).values(Object.fromEntries(values));
+    if (unlessTaken === 'anything') return query.onConflict((on) => on.doNothing());
     if (unlessTaken.length === 0) return query;
     return query.onConflict((on) => {
       const taken = on.columns([...unlessTaken]);

@@ -146,6 +146,27 @@ scenarios<Subject>('products.create', twoProducts, [
     },
     wrote: { products: 1 },
   },
+  {
+    name: 'keeps the id that a product had elsewhere',
+    as: 'admin',
+    request: { body: { name: 'Server', id: 'acme-product-0000000042' } },
+    expect: {
+      status: 201,
+      body: (subject: Subject) => ({
+        action: 'products.create',
+        status: true,
+        data: { ...showViewer(subject), id: 'acme-product-0000000042', name: 'Server' },
+        code: 0,
+      }),
+    },
+    wrote: { products: 1 },
+  },
+  {
+    name: 'refuses an id that another product has',
+    as: 'admin',
+    request: ({ editor }) => ({ body: { name: 'Server', id: editor } }),
+    expect: { status: 409, code: 13, message: 'A product with this id exists already' },
+  },
   { name: 'refuses a body without name', as: 'admin', request: { body: {} }, expect: missing },
   { name: 'refuses a blank name', as: 'admin', request: { body: { name: ' \u2003' } }, expect: missing },
   {

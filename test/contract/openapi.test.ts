@@ -287,6 +287,7 @@ describe('the envelope', () => {
       'keys.transfer',
       'keys.block',
       'keys.unblock',
+      'keys.import',
       'sessions.list',
       'customers.keys',
       'products.createVersion',

@@ -37,6 +37,7 @@ export const absentIds: Belongings = {
 /** A request of each endpoint that succeeds; whoever adds an endpoint adds its request here. */
 export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => ScenarioRequest>> = {
   'keys.create': ({ productId, customerId }) => ({ body: { productId, customerId } }),
+  'keys.import': ({ productId }) => ({ body: { productId, key: 'ACME-0042-0001-7QRS-0000-19XZ' } }),
   'keys.get': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
   'keys.list': () => ({}),
   'keys.why': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, hostId: 'host-1' } }),

@@ -3,7 +3,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { parseCalendarDuration } from '../values/calendar-duration.ts';
 import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
-import { parseDuration, parseExpiry } from '../values/time.ts';
+import { parseDuration, parseEndOf, parseExpiry, parseMoment } from '../values/time.ts';
 
 /*
  * How cells are read: into what stands in the body of a request, as JSON. A text cannot be empty here: an empty cell is
@@ -31,6 +31,12 @@ export const booleanCell = (text: string): boolean => {
 /** An end that lies ahead: a day, an instant, a time from now, or null for `never`. */
 export const expiryCell = (text: string, io: Pick<Io, 'now'>): string | null => parseExpiry(text, io);
 
+/** An end that may have passed, with a day up to its last moment; null for `never`. */
+export const endCell = (text: string): string | null => (text === 'never' ? null : parseEndOf(text));
+
+/** A day, from its first moment, or an instant. */
+export const momentCell = (text: string): string => parseMoment(text);
+
 export const durationCell = (text: string): string => writeDuration(parseCalendarDuration(text));
 
 /** A value as a feature has it: true, false, a number, or text. */
@@ -46,4 +52,10 @@ export function jsonCell(text: string): unknown {
   } catch (cause) {
     throw new UsageError(`'${text.slice(0, 40)}' is not JSON`, [], { cause });
   }
+}
+
+/** Devices as a JSON array, or the names of hosts alone. */
+export function devicesCell(text: string): unknown {
+  const listed = listCell(text);
+  return Array.isArray(listed) ? listed.map((one) => (typeof one === 'string' ? { hostId: one } : one)) : listed;
 }

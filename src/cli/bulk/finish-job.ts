@@ -21,7 +21,7 @@ import { sendRows } from './send-rows.ts';
 export interface Finishing {
   readonly concurrency: number | undefined;
   /** Called once before the first row is sent, with all of them. */
-  readonly prepare?: ((rows: readonly RowBody[]) => Promise<void>) | undefined;
+  readonly prepare?: ((rows: readonly RowBody[], id: string) => Promise<void>) | undefined;
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
 }
@@ -84,7 +84,7 @@ async function send(
   const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
   const before = countStates(states);
   const shown = { done: operation.done, total: open.job.rows, before: open.job.rows - before.open };
-  await prepare?.(open.rows);
+  await prepare?.(open.rows, open.job.id);
   const progress = showBulkProgress({ ...shown, failedBefore: before.failed + before.unknown }, settings, io);
   const waits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
   const client = await openClient(

@@ -1,7 +1,10 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
-import { change, command, option, required } from '../command.ts';
+import { bulkOptions, isBulk } from '../bulk/options.ts';
+import { chosenOnly, resultFields } from '../bulk/result-fields.ts';
+import { change, command, type OptionSpec, option, required } from '../command.ts';
+import { UsageError } from '../failure/errors.ts';
 import { created, type Field, listOf } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { relative, yesNo } from '../output/words.ts';
@@ -77,23 +80,55 @@ interface CustomerFilters {
   readonly active: boolean | undefined;
 }
 
+const ownFields: readonly Field[] = [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }];
+
+const name: OptionSpec<string | undefined> = {
+  ...required('--name <NAME>', 'its name', { field: 'name' }),
+  neededUnless: 'file',
+};
+
 export const customersCreate = command({
   path: 'customers create',
-  about: 'Creates a customer and prints its id.',
+  about: 'Creates a customer and prints its id, or with -f one for each row of a file (name, email).',
   operation: 'customers.create',
   arguments: {},
   options: {
-    name: required('--name <NAME>', 'its name', { field: 'name' }),
+    name,
     email: option('--email <EMAIL>', 'its e-mail address, unique in the account', { field: 'email' }),
+    ...bulkOptions,
     ...change,
   },
-  fields: [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  fields: [...ownFields, ...chosenOnly(resultFields([]), ownFields)],
+  ownsOutput: isBulk,
   examples: [
     ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
     ['ID=$(lkm customers create --name "Ada Ltd")', 'keep its id'],
+    ['lkm customers create -f customers.csv --format csv -o ids.csv', 'one for each row'],
   ],
 
-  async run({ name, email }, context) {
+  async run({ name = '', email, ...bulk }, context) {
+    if (bulk.file !== undefined) {
+      if (name !== '' || email !== undefined)
+        throw new UsageError('--name and --email are of one customer: leave them out');
+      const { createManyCustomers } = await import('../bulk/operations/create-customers.ts');
+      return createManyCustomers(context, bulk);
+    }
     return created(await context.change((client, call) => client.customers.create({ name, email }, call)));
+  },
+});
+
+export const customersImport = command({
+  path: 'customers import',
+  about: 'Creates a customer for each row of a file (name, email): the same as customers create -f.',
+  arguments: {},
+  options: { ...bulkOptions, ...change },
+  fields: resultFields([{ name: 'name' }, { name: 'email' }, { name: 'id' }]),
+  ownsOutput: () => true,
+  examples: [['lkm customers import -f customers.csv', 'one for each row']],
+
+  async run(values, context) {
+    if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
+    const { createManyCustomers } = await import('../bulk/operations/create-customers.ts');
+    return createManyCustomers(context, values);
   },
 });

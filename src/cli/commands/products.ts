@@ -55,16 +55,21 @@ export const productsCreate = command({
   about: 'Creates a product and prints its id. It is active, so it can issue keys at once.',
   operation: 'products.create',
   arguments: {},
-  options: { name: required('--name <NAME>', 'its name', { field: 'name' }), ...change },
+  options: {
+    name: required('--name <NAME>', 'its name', { field: 'name' }),
+    id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given', { field: 'id' }),
+    ...change,
+  },
   fields: [...productFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
     ['lkm products create --name "Engine Pro"', 'a new product'],
     ['ID=$(lkm products create --name "Engine Pro")', 'keep its id'],
+    ['lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001', 'one that moves in with its id'],
     ['lkm products create --name "Engine Pro" --json', 'the whole product'],
   ],
 
-  async run({ name }, context) {
-    return created(await context.change((client, call) => client.products.create({ name }, call)));
+  async run({ name, id }, context) {
+    return created(await context.change((client, call) => client.products.create({ name, id }, call)));
   },
 });
 

@@ -21,10 +21,18 @@ import type { Io } from '../io.ts';
 
 /** Where `-o` writes: opened before anything is sent, so that what prevents the writing is known by then. */
 export interface Destination {
-  /** Writes the whole result. A secret is for the owner of the file only. */
-  write(text: string, options: { readonly secret: boolean }): Promise<void>;
+  /** Writes the whole result, or its parts as they come. A secret is for the owner of the file only. */
+  write(text: Text, options: { readonly secret: boolean }): Promise<void>;
   /** Removes what was made for a result that did not come; does nothing after `write`. */
   discard(): void;
+}
+
+/** A text, or the parts of one. */
+export type Text = string | AsyncIterable<string>;
+
+async function* partsOf(text: Text): AsyncGenerator<Buffer> {
+  if (typeof text === 'string') yield Buffer.from(text);
+  else for await (const part of text) yield Buffer.from(part);
 }
 
 /** So much is reserved, so that a full disk is noticed before the service has done its part. */
@@ -79,9 +87,12 @@ function openFile(path: string, full: string, io: Io): Destination {
     write: async (text, { secret }) => {
       try {
         if (secret) fchmodSync(file, 0o600);
-        const bytes = Buffer.from(text);
-        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, at);
-        ftruncateSync(file, bytes.length);
+        let size = 0;
+        for await (const bytes of partsOf(text)) {
+          for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, size + at);
+          size += bytes.length;
+        }
+        ftruncateSync(file, size);
         fsyncSync(file);
         renameSync(aside, full);
         isOpen = false;
@@ -129,9 +140,10 @@ async function openStream(path: string, full: string, target: Stats, io: Io): Pr
   return {
     discard,
     write: async (text) => {
-      const bytes = Buffer.from(text);
       try {
-        for (let at = 0; at < bytes.length; ) at += await writeSome(file, bytes.subarray(at), io.stop);
+        for await (const bytes of partsOf(text)) {
+          for (let at = 0; at < bytes.length; ) at += await writeSome(file, bytes.subarray(at), io.stop);
+        }
       } finally {
         discard();
       }

@@ -84,11 +84,13 @@ export type CommandResult =
   | (Common & { readonly kind: 'page'; readonly page: Draw; readonly rows?: readonly Row[] })
   /** Objects as they come; the command ends with them, with a signal, or when nobody reads them any more. */
   | (Common & { readonly kind: 'stream'; readonly stream: AsyncIterable<readonly Row[]> })
+  /** A document of any length, as it comes; `-o` names the file it becomes. */
+  | (Common & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<string> })
   /** Nothing beyond success. */
   | (Common & { readonly kind: 'done' });
 
 /** A result that is whole when the command returns it. */
-export type WholeResult = Exclude<CommandResult, { kind: 'stream' }>;
+export type WholeResult = Exclude<CommandResult, { kind: 'stream' | 'chunks' }>;
 
 type Row = Record<string, unknown>;
 

@@ -28,6 +28,7 @@ export interface WriteContext {
 export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {
   const { settings, io, destination } = context;
   if (result.kind === 'stream') return writeStream(result, context);
+  if (result.kind === 'chunks') return writeChunks(result, context);
   const isDocument = result.kind === 'file' && destination !== null;
   const isIndented = isDocument || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
   const { text, hidden } = await renderFor(result, context, isIndented);
@@ -43,10 +44,28 @@ export async function writeResult(result: CommandResult, context: WriteContext):
 
 /** Whether the pager has shown the result. One that a change brought is printed: it has to stay to be read. */
 async function isPaged(result: WholeResult, text: string, { settings, io, destination, release }: WriteContext) {
-  const isLong = result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined;
+  const isLong =
+    result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined && !result.keys;
   if (!isLong || !settings.paged || destination !== null) return false;
   const { page } = await import('./pager.ts');
   return page(text, io, release);
+}
+
+/** Writes a document part by part: no more than one is in memory. */
+async function writeChunks(
+  result: Extract<CommandResult, { kind: 'chunks' }>,
+  { settings, io, destination }: WriteContext,
+): Promise<boolean> {
+  if (destination === null) {
+    for await (const chunk of result.chunks) if (!(await print(chunk, io))) return false;
+  } else {
+    await destination.write(result.chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
+      // Others come from the service.
+      throw error instanceof Error && 'syscall' in error ? unwritable(String(settings.output), error) : error;
+    });
+  }
+  await talk(result.notes ?? [], settings, io);
+  return true;
 }
 
 /** Writes objects as they come, a line for each: as JSON, or with tabs and without a header. */

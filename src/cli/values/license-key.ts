@@ -34,12 +34,7 @@ export async function parseLicenseKey(
 ): Promise<string> {
   const given = await readReference(text, io);
   if (keyCheck === false) return given;
-  const key = normaliseKey(given);
-  if (key.includes('*')) {
-    throw new UsageError('the key is masked, so it names no licence', [
-      'Give the whole key; a token with license:reveal shows it.',
-    ]);
-  }
+  const key = readWholeKey(normaliseKey(given));
   if (isTypo(key)) {
     throw new UsageError('the key has a typo: its last character does not match the others', [
       'Nothing was sent. Compare it with the key that was issued.',
@@ -47,4 +42,26 @@ export async function parseLicenseKey(
     ]);
   }
   return key;
+}
+
+/** A key in a file: as it is stored where it is one of ours, as it is otherwise. Throws `UsageError` for a masked one. */
+export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ? text : normaliseKey(text));
+
+function readWholeKey(key: string): string {
+  if (!key.includes('*')) return key;
+  throw new UsageError('the key is masked, so it names no licence', [
+    'Give the whole key; a token with license:reveal shows it.',
+  ]);
+}
+
+/** The KEY argument of a command that can also take keys from a file. */
+export const keyUnlessFile: ArgumentSpec<string | undefined> = { ...licenseKeyArgument, usage: '[KEY]' };
+
+/** The same for several keys. */
+export const keysUnlessFile: ArgumentSpec<string[]> = { ...licenseKeyArguments, usage: '[KEY...]' };
+
+/** The key of a command that was given no file. Throws `UsageError` when it was given none either. */
+export function needKey(key: string | undefined, path: string): string {
+  if (key !== undefined) return key;
+  throw new UsageError("missing required argument 'KEY'", [['See:', `lkm ${path} --help`]]);
 }

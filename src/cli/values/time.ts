@@ -68,6 +68,13 @@ export function parseEnd(text: string, io: Pick<Io, 'now'>): Instant {
   return toInstant(end);
 }
 
+/** When something ends or has ended: a day (its last moment, UTC) or an instant. Throws `UsageError`. */
+export function parseEndOf(text: string): Instant {
+  const end = day.test(text) ? endOfDay(text) : parseClock(text);
+  if (Number.isNaN(end)) throw new UsageError(`'${text}' is not a day`);
+  return toInstant(end);
+}
+
 /** An instant, past or to come. */
 export const parseInstant = (text: string): Instant => toInstant(parseClock(text));
 /** A span of time such as `30d` or `6mo`, as the contract takes it. Throws `UsageError`. */

@@ -35,6 +35,33 @@ const note = text(1, 500).optional().describe('Why; kept in the audit log');
 
 const switching = z.object({ ...licenseAddress, note, ifUpdatedAt: IfUpdatedAt });
 
+/** What is changed of a key. */
+export const UpdateKeyRequest = z
+  .object({
+    ...licenseAddress,
+    ...changes,
+    force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
+    ifUpdatedAt: IfUpdatedAt,
+  })
+  .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
+  .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) });
+
+/** By how much a key is renewed. */
+export const RenewKeyRequest = z
+  .object({
+    ...licenseAddress,
+    duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
+    from: z
+      .enum(['end', 'now', 'later'])
+      .optional()
+      .describe('From when: its end, now, or the later of the two; default later'),
+    ifUpdatedAt: IfUpdatedAt,
+  })
+  .meta({ id: 'RenewKeyRequest' });
+
+/** The key that is blocked. */
+export const BlockKeyRequest = switching.meta({ id: 'BlockKeyRequest' });
+
 /** The operations that change keys. */
 export const keyChanges = {
   /** Changes limits, end, customer and other fields of a licence; what is not given stays as it is. */
@@ -47,15 +74,7 @@ export const keyChanges = {
     method: 'PATCH',
     path: '/key',
     scope: 'license:write',
-    body: z
-      .object({
-        ...licenseAddress,
-        ...changes,
-        force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
-      .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) }),
+    body: UpdateKeyRequest,
     reply: data('UpdateKeyResponse', License),
     example: {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
@@ -74,17 +93,7 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/renew',
     scope: 'license:write',
-    body: z
-      .object({
-        ...licenseAddress,
-        duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
-        from: z
-          .enum(['end', 'now', 'later'])
-          .optional()
-          .describe('From when: its end, now, or the later of the two; default later'),
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .meta({ id: 'RenewKeyRequest' }),
+    body: RenewKeyRequest,
     reply: data('RenewKeyResponse', License),
     example: {
       body: { ...address, duration: 'P1Y' },
@@ -132,7 +141,7 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/block',
     scope: 'license:write',
-    body: switching.meta({ id: 'BlockKeyRequest' }),
+    body: BlockKeyRequest,
     reply: bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
     example: { body: { ...address, note: 'chargeback' }, reply: { message: 'License blocked' } },
     errors: ['licenseNotFound', 'stale'],

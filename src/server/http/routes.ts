@@ -9,6 +9,7 @@ import { createCustomer, deleteCustomer, getCustomer, listCustomers, updateCusto
 import { activateKey, deactivateKey, rebindKey, signKey } from '../../service/devices.ts';
 import { listEvents } from '../../service/events.ts';
 import { blockKey, deleteKey, renewKey, transferKey, unblockKey, updateKey } from '../../service/keys/changes.ts';
+import { importKey } from '../../service/keys/import.ts';
 import { countIssue, createKey, getKey } from '../../service/keys/keys.ts';
 import { listCustomerKeys, listKeys } from '../../service/keys/lists.ts';
 import { explainKey } from '../../service/keys/why.ts';
@@ -30,6 +31,7 @@ type UseCases<C> = { [R in keyof C]: { [N in keyof C[R]]: UseCase<C[R][N]> } };
 const useCases: UseCases<Contract> = {
   keys: {
     create: createKey,
+    import: importKey,
     get: getKey,
     list: listKeys,
     why: explainKey,

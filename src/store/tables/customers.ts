@@ -25,7 +25,7 @@ export const customerColumns = {
 };
 
 const customers: Table<typeof customerColumns> = { name: 'customers', columns: customerColumns };
-const insert = insertInto(customers, ['account_id', 'email_key']);
+const insert = insertInto(customers, 'anything');
 const patch = patchOf(customers, ['accountId', 'id']);
 const read = readerOf(customers, ['id', 'name', 'email', 'active', 'createdAt', 'updatedAt', 'accountId']);
 
@@ -81,19 +81,21 @@ const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 
 /** The customers of accounts. */
 export const customerRepository = (db: Connection) => ({
-  /** Adds an active customer; false when its e-mail address is taken, which is decided without case. */
+  /** Adds a customer, active unless given; false when its id or its e-mail address is taken, which is decided without case. */
   async insert({
     now,
+    active = true,
     ...customer
   }: {
     accountId: AccountId;
     id: string;
     name: string;
     email: string | null;
+    active?: boolean;
     now: Instant;
   }): Promise<boolean> {
     const { name, email } = customer;
-    const row = { ...customer, ...derivedFrom(customer), active: true, createdAt: now, updatedAt: now };
+    const row = { ...customer, ...derivedFrom(customer), active, createdAt: now, updatedAt: now };
     if ((await db.run(insert, row)) === 0) return false;
     await addPhrases(db, ownerOf(customer.accountId, customer.id), phrasesOf(name, email));
     return true;
@@ -156,6 +158,11 @@ export const customerRepository = (db: Connection) => ({
   /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
   async hold(accountId: AccountId, id: string): Promise<boolean> {
     return (await db.first(holdRow, { accountId, id })) !== undefined;
+  },
+
+  /** The id of the customer with this address, compared without case. */
+  async findByEmail(accountId: AccountId, email: string): Promise<string | null> {
+    return (await db.first(findByEmail, { accountId, emailKey: email.toLowerCase() }))?.id ?? null;
   },
 
   /** Removes a customer and leaves its licences without one; false when there is no such customer. */

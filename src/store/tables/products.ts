@@ -15,7 +15,7 @@ export const productColumns = {
 };
 
 const products: Table<typeof productColumns> = { name: 'products', columns: productColumns };
-const insert = insertInto(products);
+const insert = insertInto(products, 'anything');
 const patch = patchOf(products, ['accountId', 'id']);
 const lists = listsOf(products, { scope: ['accountId'], order: 'id', conditions: {} });
 const toProduct = readerOf(products, ['id', 'name', 'active', 'createdAt', 'updatedAt']);
@@ -30,9 +30,17 @@ const findLocked = statement<{ accountId: AccountId; id: string }>()((db, $) =>
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
-  /** Adds an active product. */
-  async insert({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }): Promise<void> {
-    await db.run(insert, { ...product, active: true, createdAt: now, updatedAt: now });
+  /** Adds an active product; false when its id is taken. */
+  async insert({
+    now,
+    ...product
+  }: {
+    accountId: AccountId;
+    id: string;
+    name: string;
+    now: Instant;
+  }): Promise<boolean> {
+    return (await db.run(insert, { ...product, active: true, createdAt: now, updatedAt: now })) === 1;
   },
 
   async find(accountId: AccountId, id: string): Promise<Product | null> {

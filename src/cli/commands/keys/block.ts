@@ -1,8 +1,10 @@
 import type { Client } from '../../../client/client.ts';
-import { change, command, option, product } from '../../command.ts';
+import { bulkOptions, isBulk } from '../../bulk/options.ts';
+import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { change, command, option, product, productUnlessFile } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
-import { keyCheck, licenseKeyArguments } from '../../values/license-key.ts';
+import { keyCheck, keysUnlessFile, licenseKeyArguments, needKey } from '../../values/license-key.ts';
 import { ifUpdatedAt } from './changed.ts';
 import { changeKeys, keyFields } from './several.ts';
 
@@ -14,14 +16,24 @@ export const keysBlock = command({
   path: 'keys block',
   about: 'Blocks keys: they cannot be activated, signed or checked out until they are unblocked.',
   operation: 'keys.block',
-  arguments: { keys: licenseKeyArguments },
-  options,
-  fields: keyFields,
+  arguments: { keys: keysUnlessFile },
+  options: { ...options, product: productUnlessFile, ...bulkOptions },
+  fields: [...keyFields, ...chosenOnly(resultFields([]), keyFields)],
+  ownsOutput: isBulk,
   examples: [
     ['lkm keys block "$KEY" -P "$ID" --note chargeback', 'until it is paid'],
     ['lkm keys block "$KEY1" "$KEY2" -P "$ID"', 'two of them'],
+    ['lkm keys block -P "$ID" -f stolen.csv --note stolen', 'each key of a file'],
   ],
-  run: (values, context) => switchKeys(values, context, 'block'),
+  async run({ product, ...values }, context) {
+    if (values.file !== undefined) {
+      const { blockKeys, changeMany } = await import('../../bulk/operations/change-keys.ts');
+      return changeMany(context, blockKeys, { product, ...values }, { note: values.note });
+    }
+    needKey(values.keys[0], 'keys block');
+    // Without a file it has been asked for.
+    return switchKeys({ product: product ?? '', ...values }, context, 'block');
+  },
 });
 
 export const keysUnblock = command({

@@ -3,7 +3,7 @@ import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
-import { change, command, flag, many, type OptionSpec, option, product } from '../../command.ts';
+import { change, command, flag, many, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
@@ -30,9 +30,6 @@ const expires = option(
 );
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
-
-/** Each row of a file may name its own. */
-const productUnlessFile: OptionSpec<string | undefined> = { ...product, neededUnless: 'file' };
 
 export const keysCreate = command({
   path: 'keys create',

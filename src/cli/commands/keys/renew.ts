@@ -1,8 +1,11 @@
-import { change, command, option, product } from '../../command.ts';
+import { writeDuration } from '../../../contract/fields.ts';
+import { bulkOptions, isBulk } from '../../bulk/options.ts';
+import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { change, command, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { keyCheck, keyUnlessFile, needKey } from '../../values/license-key.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 
 const starts = ['end', 'now', 'later'] as const;
@@ -13,9 +16,9 @@ export const keysRenew = command({
     'Moves the end of a key: adds a duration to its end, to now, or to whichever is later. The same command run twice ' +
     'renews twice, unless the first had no answer.',
   operation: 'keys.renew',
-  arguments: { key: licenseKeyArgument },
+  arguments: { key: keyUnlessFile },
   options: {
-    product,
+    product: productUnlessFile,
     duration: option('--for <DUR>', 'how long, by the calendar: P1Y, 1y, 6mo', {
       parse: parseCalendarDuration,
       field: 'duration',
@@ -23,18 +26,28 @@ export const keysRenew = command({
     from: option('--from <START>', 'from when; later unless given', { field: 'from', choices: starts }),
     ifUpdatedAt,
     keyCheck,
+    ...bulkOptions,
     ...change,
   },
-  fields: changedFields,
+  fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
+  ownsOutput: isBulk,
   examples: [
     ['lkm keys renew "$KEY" -P "$ID" --for 1y', 'another year'],
     ['lkm keys renew "$KEY" -P "$ID" --for P1M --from now', 'a month from now'],
+    ['lkm keys renew -P "$ID" -f keys.csv --for 1y', 'each key of a file'],
   ],
 
-  async run({ key, product, duration, from, ifUpdatedAt }, context) {
+  async run({ duration, from, ...values }, context) {
+    if (values.file !== undefined) {
+      const { changeMany, renewKeys } = await import('../../bulk/operations/change-keys.ts');
+      return changeMany(context, renewKeys, values, { duration: duration && writeDuration(duration), from });
+    }
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
+    const key = needKey(values.key, 'keys renew');
+    // Without a file it has been asked for.
+    const product = values.product ?? '';
     const changed = await context.change((client, call) =>
-      client.keys.renew({ productId: product, licenseKey: key, duration, from, ifUpdatedAt }, call),
+      client.keys.renew({ productId: product, licenseKey: key, duration, from, ifUpdatedAt: values.ifUpdatedAt }, call),
     );
     return changedKey(changed, `renewed · expires ${moment(changed.answer.expirationDate)}`);
   },

@@ -1,8 +1,11 @@
+import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
-import { change, command, flag, many, option, product } from '../../command.ts';
+import { bulkOptions, isBulk } from '../../bulk/options.ts';
+import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { change, command, flag, many, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { keyCheck, keyUnlessFile, needKey } from '../../values/license-key.ts';
 import { parseBoolean, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
 import { parseExpiry, parseSeconds } from '../../values/time.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
@@ -21,9 +24,9 @@ export const keysUpdate = command({
     'Changes the limits, the end and other fields of a key. What is not given stays as it is. Metadata and features are ' +
     'merged by name.',
   operation: 'keys.update',
-  arguments: { key: licenseKeyArgument },
+  arguments: { key: keyUnlessFile },
   options: {
-    product,
+    product: productUnlessFile,
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
       parse: parseLimit,
       field: 'maxActivations',
@@ -74,18 +77,21 @@ export const keysUpdate = command({
     inUse: flag('--in-use', 'also where a limit is below what is in use'),
     ifUpdatedAt,
     keyCheck,
+    ...bulkOptions,
     ...change,
   },
-  fields: changedFields,
+  fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
+  ownsOutput: isBulk,
   examples: [
     ['lkm keys update "$KEY" -P "$ID" --max-activations 10 --expires 2028-12-31', 'more devices, another end'],
     ['lkm keys update "$KEY" -P "$ID" --feature sso --remove-feature beta', 'other features'],
     ['lkm keys update "$KEY" -P "$ID" --metadata plan=team --remove-metadata note', 'other metadata'],
     ['lkm keys update "$KEY" -P "$ID" --max-activations 1 --in-use', 'also when three devices use it'],
+    ['lkm keys update -P "$ID" -f changes.csv', 'a key with its changes in each row'],
   ],
 
   async run(values, context) {
-    const { key, product, allowHost, allowAnyHost, inUse } = values;
+    const { allowHost, allowAnyHost, inUse } = values;
     if (allowHost !== undefined && allowAnyHost) {
       throw new UsageError('--allow-host and --allow-any-host contradict each other; give one of them');
     }
@@ -103,6 +109,14 @@ export const keysUpdate = command({
       customerCanSelfReset: values.selfReset,
       versionId: values.version,
     };
+    if (values.file !== undefined) {
+      const { changeMany, updateKeys } = await import('../../bulk/operations/change-keys.ts');
+      const gracePeriod = changes.gracePeriod && writeDuration(changes.gracePeriod);
+      return changeMany(context, updateKeys, values, { ...changes, gracePeriod, force: inUse || undefined });
+    }
+    const key = needKey(values.key, 'keys update');
+    // Without a file it has been asked for.
+    const product = values.product ?? '';
     if (Object.values(changes).every((value) => value === undefined)) {
       throw new UsageError('nothing to change: give an option such as --max-activations or --expires', [
         ['See them:', 'lkm keys update --help'],

@@ -59,6 +59,14 @@ const announce = (column: MarkColumn, from: 0 | 1) =>
 const announceSoon = announce('soon_recorded_for', 0);
 const announceExpired = announce('expired_recorded_for', 1);
 
+const markAnnounced = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+  db
+    .updateTable('licenses')
+    .set((l) => ({ soon_recorded_for: l.ref('expires_at'), expired_recorded_for: l.ref('expires_at') }))
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id),
+);
+
 /** The licences whose term ends. */
 export const licenseExpiryRepository = (db: Connection) => {
   const mark = async (step: typeof announceSoon, accountId: AccountId, until: Instant): Promise<License[]> => {
@@ -74,6 +82,11 @@ export const licenseExpiryRepository = (db: Connection) => {
      * that were not marked as ending soon before wait until they are.
      */
     markExpired: (accountId: AccountId, until: Instant) => mark(announceExpired, accountId, until),
+
+    /** Marks a licence that has ended as announced before. */
+    async markAnnounced({ accountId, id }: License): Promise<void> {
+      await db.run(markAnnounced, { accountId, id });
+    },
 
     /** Whether so many marked licences may not have been all. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,

@@ -15,6 +15,7 @@ import { removeMetadata, writeMetadata } from './metadata.ts';
 
 const insert = insertInto(licenses);
 const insertUnlessTaken = insertInto(licenses, ['account_id', 'reference'], 'reference');
+const insertUnlessThere = insertInto(licenses, 'anything');
 const patch = patchOf(licenses, ['accountId', 'id']);
 
 const find = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
@@ -93,6 +94,13 @@ export const keyRepository = (db: Connection) => ({
   /** Adds a licence; false when its reference is taken. */
   async insert(license: License): Promise<boolean> {
     if ((await db.run(license.reference === null ? insert : insertUnlessTaken, license)) === 0) return false;
+    await writeMetadata(db, license);
+    return true;
+  },
+
+  /** Adds a licence of which anything may be taken: its key, its reference or its id; false when it is. */
+  async insertUnlessThere(license: License): Promise<boolean> {
+    if ((await db.run(insertUnlessThere, license)) === 0) return false;
     await writeMetadata(db, license);
     return true;
   },

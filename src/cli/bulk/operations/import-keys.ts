@@ -1,0 +1,126 @@
+import type { Client } from '../../../client/client.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { ImportKeyRequest } from '../../../contract/keys/import.ts';
+import type { CommandContext } from '../../context.ts';
+import type { CommandResult } from '../../output/result.ts';
+import { count } from '../../output/words.ts';
+import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../cells.ts';
+import { rowKey } from '../job.ts';
+import { bulkOperation } from '../operation.ts';
+import type { RowBody } from '../read-bodies.ts';
+import { type BulkRequest, runBulk } from '../run-bulk.ts';
+import { metadataFamilies, termColumns } from './create-keys.ts';
+
+export const importKeys = bulkOperation({
+  command: 'keys import',
+  done: 'imported',
+  noun: 'key',
+  columns: {
+    single: [
+      ...termColumns,
+      { name: 'key', aliases: ['licenseKey'], path: ['key'], isUnique: true },
+      { name: 'id', aliases: ['licenseId'], path: ['id'], isUnique: true },
+      { name: 'maxActivations', path: ['maxActivations'], read: limitCell, nullWord: 'unlimited' },
+      {
+        name: 'expirationDate',
+        aliases: ['expires', 'expiryDate'],
+        path: ['expirationDate'],
+        read: endCell,
+        nullWord: 'never',
+      },
+      { name: 'customerEmail', aliases: ['customer.email'], path: ['customer', 'email'] },
+      { name: 'customerName', aliases: ['customer.name'], path: ['customer', 'name'] },
+      { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'] },
+      { name: 'customerActive', aliases: ['customer.active'], path: ['customer', 'active'], read: booleanCell },
+      { name: 'createdAt', aliases: ['created'], path: ['createdAt'], read: momentCell },
+      { name: 'devices', path: ['devices'], read: devicesCell },
+      { name: 'vendorDisabled', aliases: ['blocked'], path: ['vendorDisabled'], read: booleanCell },
+      { name: 'version', path: ['version'] },
+    ],
+    families: metadataFamilies,
+  },
+  schema: ImportKeyRequest,
+  // A key that is there already is refused, whatever the service remembers.
+  repeatsSafely: true,
+  fields: [{ name: 'key' }, { name: 'id' }],
+  name: ({ key }) => ({ key }),
+
+  async send(client, input, { ifAbsent }, call) {
+    try {
+      const { import: importKey } = client.keys;
+      const { id } = await importKey(input, call);
+      return { status: 'imported', result: { id } };
+    } catch (error) {
+      const isThere = error instanceof ApiError && error.reason === 'keyTaken';
+      if (isThere && ifAbsent === true) return { status: 'exists', result: {} };
+      throw error;
+    }
+  },
+});
+
+interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'prepare'> {
+  readonly product: string | undefined;
+  readonly ifAbsent: boolean;
+  readonly inUse: boolean;
+  readonly createProducts: boolean;
+  readonly yes: boolean;
+}
+
+/** Takes in the keys of a file, once that is confirmed. */
+export function importMany(context: CommandContext, values: Values): Promise<CommandResult> {
+  const { product, ifAbsent, inUse, createProducts, yes } = values;
+  const defaults = { ...(product !== undefined && { productId: product }), ...(inUse && { force: true }) };
+  return runBulk(context, importKeys, {
+    ...values,
+    defaults,
+    mode: { ifAbsent },
+    prepare: async (rows, id) => {
+      if (!yes) await confirmImport(context, rows);
+      if (createProducts) await addProducts(await context.client(), rows, id);
+    },
+  });
+}
+
+async function confirmImport(context: CommandContext, rows: readonly RowBody[]): Promise<void> {
+  const { confirm } = await import('../../prompts/questions.ts');
+  const { originOf } = await import('../../request/changes.ts');
+  const where = originOf(await context.target());
+  const devices = rows.reduce((sum, { body }) => sum + (Array.isArray(body.devices) ? body.devices.length : 0), 0);
+  await confirm(context, {
+    about: [`${count(rows.length, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
+    question: `import ${count(rows.length, 'key')}?`,
+    action: `importing ${count(rows.length, 'key')}`,
+    flag: '--yes',
+  });
+}
+
+/** Creates the products of the rows that are not there, named as their ids, and their versions. */
+async function addProducts(client: Client, rows: readonly RowBody[], run: string): Promise<void> {
+  const wanted = new Map<string, Set<string>>();
+  for (const { body } of rows) {
+    const productId = String(body.productId);
+    const versions = wanted.get(productId) ?? new Set();
+    wanted.set(productId, versions);
+    if (typeof body.version === 'string') versions.add(body.version);
+  }
+  let made = 0;
+  const call = () => ({ idempotencyKey: rowKey(`${run}-product`, ++made, 1) });
+  for (const [productId, versions] of wanted) {
+    const there = await findVersions(client, productId);
+    if (there === null) await client.products.create({ id: productId, name: productId }, call());
+    for (const version of versions) {
+      if (there === null || !there.has(version)) await client.products.createVersion({ productId, version }, call());
+    }
+  }
+}
+
+/** The names of the versions of a product; null when there is no such product. */
+async function findVersions(client: Client, productId: string): Promise<ReadonlySet<string> | null> {
+  try {
+    const { versions } = await client.products.get({ productId });
+    return new Set(versions.map(({ version }) => version));
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'productNotFound') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { command, option } from '../../command.ts';
+import { count } from '../../output/words.ts';
+
+export const keysExport = command({
+  path: 'keys export',
+  about:
+    'Writes every key with its customer, limits, end and devices, newest first, as keys import reads them: CSV unless ' +
+    '--json or --format jsonl. A cell that a spreadsheet would run begins with an apostrophe, which importing takes away.',
+  operation: 'keys.list',
+  arguments: {},
+  options: {
+    product: option('-P, --product <ID>', 'only those of this product', { field: 'productId' }),
+    customer: option('--customer <ID>', 'only those of this customer', { field: 'customerId' }),
+  },
+  examples: [
+    ['lkm keys export -o keys.csv', 'all of them'],
+    ['lkm keys export -P "$ID" --format jsonl', 'those of a product, an object a line'],
+  ],
+
+  async run({ product: productId, customer: customerId }, context) {
+    const { format } = context.settings;
+    const form = format === 'json' || format === 'jsonl' ? format : 'csv';
+    const client = await context.client();
+    const { exportKeys } = await import('../../bulk/export-keys.ts');
+    let exported = 0;
+    const chunks = exportKeys(client, { productId, customerId, form }, () => {
+      exported += 1;
+    });
+    return {
+      kind: 'chunks',
+      chunks,
+      data: null,
+      quiet: [],
+      secret: true,
+      // Read once all of it is written.
+      get notes() {
+        return [{ tone: 'done' as const, text: `exported ${count(exported, 'key')}` }];
+      },
+    };
+  },
+});
