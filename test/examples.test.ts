@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { createClient } from '../src/index.ts';
 import { type RunningServer, startServer } from '../src/server/serve.ts';
 
@@ -42,10 +43,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+interface Ran {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs a program beside this one, which serves it meanwhile. */
-function run(command: string, ...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+const run = (command: string, ...args: string[]): Promise<Ran> => runWith({}, command, ...args);
+
+function runWith(more: Readonly<Record<string, string>>, command: string, ...args: string[]): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile(command, args, { cwd: folder, env }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd: folder, env: { ...env, ...more } }, (error, stdout, stderr) => {
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
@@ -68,6 +77,40 @@ describe('ci-issue-key.sh', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^(?:[0-9A-Z]{5}-){4}[0-9A-Z]{5}\n$/);
     expect(await issue()).toMatchObject({ status: 0, stdout });
+  });
+});
+
+describe('github-action', () => {
+  it('hands one key for each reference to the next steps, masked in the log', async () => {
+    const { inputs, outputs, runs } = parse(readFileSync(example('github-action/action.yml'), 'utf8'));
+    const [step] = runs.steps;
+    const given: Record<string, string> = {
+      'base-url': env.LKM_BASE_URL ?? '',
+      token: env.LKM_TOKEN ?? '',
+      product: env.LKM_PRODUCT ?? '',
+      reference: 'order-"7" $(id)',
+      lkm: 'lkm',
+    };
+    const inputOf = (name: string): string => given[name] ?? inputs[name].default;
+    const named = Object.entries<string>(step.env).map(([name, text]) => {
+      const [, input = ''] = /^\$\{\{ inputs\.([a-z-]+) \}\}$/.exec(text) ?? [];
+      return [name, inputOf(input)] as const;
+    });
+    const output = join(folder, 'github-output');
+    const more = { ...Object.fromEntries(named), GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: output, CI: 'true' };
+    const issue = () => runWith(more, step.shell, '-e', '-c', step.run);
+    const first = await issue();
+    const again = await issue();
+    const [set, setAgain] = readFileSync(output, 'utf8').matchAll(/^key<<(\S+)\n(.*)\n\1\n/gm);
+    const key = set?.[2] ?? '';
+    expect(key).toMatch(/^(?:[0-9A-Z]{5}-){4}[0-9A-Z]{5}$/);
+    expect(setAgain?.[2]).toBe(key);
+    for (const { status, stdout, stderr } of [first, again]) {
+      expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+      expect(stderr.split('\n')).toContain(`::add-mask::${key}`);
+      expect(stderr.replaceAll(`::add-mask::${key}`, '')).not.toContain(key);
+    }
+    expect(outputs.key.value).toBe(`\${{ steps.${step.id}.outputs.key }}`);
   });
 });
 

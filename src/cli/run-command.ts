@@ -4,6 +4,7 @@ import { openSession } from './context.ts';
 import { exitCodes } from './failure/errors.ts';
 import type { Progress } from './failure/fail.ts';
 import { openDestination } from './output/destination.ts';
+import { maskInLog } from './output/github.ts';
 import { type CommandResult, chooseFields } from './output/result.ts';
 import type { Note } from './output/terminal.ts';
 import { writeResult } from './output/write.ts';
@@ -37,6 +38,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, prog
     return dryRunOutcome(error);
   });
   const rerun = (key: string) => rerunLine(progress.argv, key, { command, written, showsSecrets: io.stderr.isTTY });
+  if (destination === null && result.secrets) await maskInLog(result.secrets, io);
   const isTaken = await writeResult(result, {
     settings,
     io,

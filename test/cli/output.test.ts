@@ -6,7 +6,7 @@ import { lkm, tempFolder } from './fake-io.ts';
 
 describe('every command', () => {
   /** Their result is a document, or it goes on until it is stopped. */
-  const withoutFields = ['api', 'completion', 'revocations export', 'signing-keys export'];
+  const withoutFields = ['api', 'completion', 'keys export', 'revocations export', 'signing-keys export'];
 
   it('has fields, so that no format is empty', async () => {
     const commands = await Promise.all(leaves.map(({ load }) => load()));

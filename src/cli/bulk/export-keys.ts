@@ -19,9 +19,13 @@ const PART = 200;
 
 /**
  * Writes every key with its customer and its devices, in the form that `keys import` reads, newest first. Only a part of
- * the list is in memory. CSV goes through the list twice: the first time for the names of metadata, which are columns.
+ * the list is in memory; `beforePart` gets the keys of each part before it is written. CSV goes through the list twice: the first time for the names of metadata, which are columns.
  */
-export async function* exportKeys(client: Client, which: Export, onKey: () => void): AsyncGenerator<string> {
+export async function* exportKeys(
+  client: Client,
+  which: Export,
+  beforePart: (keys: readonly string[]) => Promise<void>,
+): AsyncGenerator<string> {
   const { productId, customerId, form } = which;
   const keys = () => walkList(client.keys.list, { productId, customerId });
   const names = form === 'csv' ? await metadataNames(keys()) : [];
@@ -31,6 +35,7 @@ export async function* exportKeys(client: Client, which: Export, onKey: () => vo
   let isFirst = true;
   for await (const part of inParts(keys(), PART)) {
     const lines: string[] = [];
+    const exported: string[] = [];
     for await (const key of inOrder(part, CONCURRENCY, (license) => completed(client, license, owners))) {
       if (key === null) continue;
       const json = form === 'csv' ? '' : JSON.stringify(key);
@@ -38,8 +43,9 @@ export async function* exportKeys(client: Client, which: Export, onKey: () => vo
         form === 'csv' ? await csvLine(key, names) : form === 'json' ? `${isFirst ? '' : ','}\n${json}` : `${json}\n`,
       );
       isFirst = false;
-      onKey();
+      exported.push(key.key);
     }
+    await beforePart(exported);
     yield lines.join('');
   }
   if (form === 'json') yield '\n]\n';

@@ -42,8 +42,10 @@ interface Common {
   readonly exitCode?: ExitCode;
   /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
-  /** Whole keys in it, which a log must not show. */
-  readonly keys?: readonly string[];
+  /** Whether changes brought it: then it is printed, and no pager takes it away. */
+  readonly isOfChanges?: boolean;
+  /** Keys and tokens in it, which the log of a CI job must not show. */
+  readonly secrets?: readonly string[];
   /** The key of the change; the same command with this key prints the result again. */
   readonly idempotencyKey?: string;
   /** Runs once the result is printed; the command ends with it. */

@@ -45,7 +45,7 @@ export async function writeResult(result: CommandResult, context: WriteContext):
 /** Whether the pager has shown the result. One that a change brought is printed: it has to stay to be read. */
 async function isPaged(result: WholeResult, text: string, { settings, io, destination, release }: WriteContext) {
   const isLong =
-    result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined && !result.keys;
+    result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined && !result.isOfChanges;
   if (!isLong || !settings.paged || destination !== null) return false;
   const { page } = await import('./pager.ts');
   return page(text, io, release);

@@ -20,6 +20,7 @@ export function changedKey({ answer: license, ...changed }: Changed<License>, te
     row: { license, customer: null, idempotencyKey },
     data: { license, idempotencyKey },
     quiet: [license.key],
+    secrets: [license.key],
     secret: true,
     idempotencyKey,
     notes: [doneNote(changed, text)],

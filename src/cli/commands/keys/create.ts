@@ -5,6 +5,7 @@ import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
 import { change, command, flag, many, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
+import { githubOutput, setOutput } from '../../output/github.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
@@ -84,6 +85,7 @@ export const keysCreate = command({
     }),
     count: option('--count <N>', 'issue so many, each once however often this is run', { parse: parsePositive }),
     ...bulkOptions,
+    githubOutput,
     ...change,
   },
   fields: [...ownFields, ...chosenOnly(resultFields([{ name: 'reference' }]), ownFields)],
@@ -96,6 +98,7 @@ export const keysCreate = command({
     ['lkm keys create -P "$ID" --expires-after P1Y --grace-period P14D', 'a year from the first use'],
     ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
     ['lkm keys create -P "$ID" --count 500 --format csv -o keys.csv', 'five hundred of a kind'],
+    ['lkm keys create -P "$ID" --github-output key', 'for the next steps of a GitHub Actions job'],
     ['lkm keys create -P "$ID" -f orders.csv --map "Order No=reference"', 'one for each row of a file'],
   ],
 
@@ -104,7 +107,9 @@ export const keysCreate = command({
     const { product, reference, ifAbsent } = values;
     if (values.count !== undefined || values.file !== undefined) {
       const { issueMany } = await import('../../bulk/operations/create-keys.ts');
-      return issueMany(context, values, inputOf(values));
+      const issued = await issueMany(context, values, inputOf(values));
+      await setOutput(values.githubOutput, issued.quiet, context.io);
+      return issued;
     }
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
     // Without a file it has been asked for.
@@ -119,15 +124,17 @@ export const keysCreate = command({
         value: answer.key,
         data: { key: answer.key, productId, idempotencyKey },
         quiet: [answer.key],
-        keys: [answer.key],
+        secrets: [answer.key],
         secret: true,
         idempotencyKey,
         notes: describe(changed, values, context.io.now()),
       };
     };
-    if (!ifAbsent || reference === undefined) return issue();
     const { orExisting } = await import('./existing-key.ts');
-    return orExisting(issue, context, { product: productId, reference });
+    const isOnce = ifAbsent && reference !== undefined;
+    const result = await (isOnce ? orExisting(issue, context, { product: productId, reference }) : issue());
+    await setOutput(values.githubOutput, result.quiet, context.io, result.idempotencyKey);
+    return result;
   },
 });
 

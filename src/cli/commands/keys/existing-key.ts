@@ -36,6 +36,7 @@ async function findKey(context: CommandContext, product: string, reference: stri
     value: key,
     data: { key, productId: product, idempotencyKey: null },
     quiet: [key],
+    secrets: [key],
     secret: true,
     notes: [{ tone: 'done', text: `${reference} has this key already; nothing was created` }],
   };

@@ -1,4 +1,5 @@
 import { command, option } from '../../command.ts';
+import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
 
 export const keysExport = command({
@@ -23,8 +24,9 @@ export const keysExport = command({
     const client = await context.client();
     const { exportKeys } = await import('../../bulk/export-keys.ts');
     let exported = 0;
-    const chunks = exportKeys(client, { productId, customerId, form }, () => {
-      exported += 1;
+    const chunks = exportKeys(client, { productId, customerId, form }, async (keys) => {
+      exported += keys.length;
+      if (context.settings.output === null) await maskInLog(keys, context.io);
     });
     return {
       kind: 'chunks',

@@ -121,6 +121,7 @@ export const keysGet = command({
       ],
       data: lookup,
       quiet: [lookup.license.key],
+      secrets: [lookup.license.key],
       secret: true,
     };
   },

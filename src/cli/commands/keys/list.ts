@@ -122,6 +122,7 @@ export function listOfKeys(
     rows: keys.map((key) => ({ ...key, status: statusOf(key, now) })),
     data: keys,
     quiet: keys.map(({ key }) => key),
+    secrets: keys.map(({ key }) => key),
     empty,
     secret: true,
     notes: found.length > keys.length ? [more] : [],

@@ -47,6 +47,7 @@ export async function changeKeys(
     kind: 'done',
     data: rows,
     quiet: rows.filter((row) => row.done).map(({ key }) => key),
+    secrets: keys,
     secret: true,
     ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
     ...endOf(sent, words),

@@ -45,6 +45,7 @@ export const tokensRotate = command({
       value: answer.token,
       data: { ...answer, idempotencyKey },
       quiet: [answer.token],
+      secrets: [answer.token],
       secret: true,
       idempotencyKey,
       notes: [

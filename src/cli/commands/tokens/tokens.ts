@@ -102,6 +102,7 @@ export const tokensCreate = command({
       value: answer.token,
       data: { ...answer, idempotencyKey },
       quiet: [answer.token],
+      secrets: [answer.token],
       secret: true,
       idempotencyKey,
       notes: [

@@ -1,0 +1,65 @@
+import { appendFileSync } from 'node:fs';
+import { option } from '../command.ts';
+import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+
+/** The option that hands a result on to the next steps of a job in GitHub Actions. */
+export const githubOutput = option(
+  '--github-output <NAME>',
+  'in GitHub Actions: set this output of the step to the key',
+  {
+    parse: parseName,
+  },
+);
+
+function parseName(text: string, { env }: Io): string {
+  if (!/^[A-Za-z_][\w-]{0,99}$/.test(text)) throw new UsageError(`'${text}' cannot be the name of an output`);
+  if (!env.GITHUB_OUTPUT) {
+    throw new UsageError('GITHUB_OUTPUT is not set: this is no step of a GitHub Actions job', ['Nothing was sent.']);
+  }
+  return text;
+}
+
+/** Has the log of a GitHub Actions job show `***` in place of these texts. Masked keys are no secret. */
+export async function maskInLog(
+  secrets: readonly string[],
+  { env, stderr }: Pick<Io, 'env' | 'stderr'>,
+): Promise<void> {
+  if (env.GITHUB_ACTIONS !== 'true') return;
+  const lines = secrets
+    .filter((secret) => secret !== '' && !secret.includes('***'))
+    .map((secret) => `${mask}${escaped(secret)}\n`);
+  // The runner reads both streams; stdout is the answer's.
+  if (lines.length > 0) await stderr.write(lines.join(''));
+}
+
+const mask = '::add-mask::';
+
+/** As https://docs.github.com/actions/reference/workflow-commands has it. */
+const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+/** Sets an output of the step: a value, or a line for each. Throws `LocalError` when it cannot be written. */
+export async function setOutput(
+  name: string | undefined,
+  values: readonly string[],
+  io: Io,
+  idempotencyKey?: string,
+): Promise<void> {
+  if (name === undefined) return;
+  await maskInLog(values, io);
+  // Nothing in the values can end them.
+  const end = `lkm_${io.uuid()}`;
+  try {
+    appendFileSync(io.env.GITHUB_OUTPUT ?? '', `${name}<<${end}\n${values.join('\n')}\n${end}\n`);
+  } catch (cause) {
+    throw new LocalError(`cannot write the output ${name} (${codeOf(cause)})`, again(idempotencyKey), {
+      cause,
+      idempotencyKey,
+    });
+  }
+}
+
+const again = (idempotencyKey: string | undefined): string[] =>
+  idempotencyKey === undefined
+    ? ['What was done is not lost: the same command gets the same results.']
+    : [`What was done is not lost: the same command with --idempotency-key ${idempotencyKey} gets the same result.`];
