@@ -48,7 +48,10 @@ export const rowKey = (id: string, row: number, attempt: number): string =>
 export const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** 60 bits of it, without letters that look alike. */
-const short = (hex: string): string =>
-  [...hex.slice(0, 24).matchAll(/../g)].map(([byte]) => ALPHABET[Number.parseInt(byte, 16) % 32]).join('');
+function short(hex: string): string {
+  let text = '';
+  for (let at = 0; at < 24; at += 2) text += ALPHABET.charAt(Number.parseInt(hex.slice(at, at + 2), 16) % 32);
+  return text;
+}
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -1,5 +1,6 @@
 import { exitCodes } from '../failure/errors.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
+import { bulk } from './bulk-topic.ts';
 import { type HelpView, plainHelp, prose, rows } from './section.ts';
 
 /** Renders a help topic; without a view as for a pipe. */
@@ -166,6 +167,11 @@ function exitCodesTopic(view: HelpView = plainHelp): string {
 }
 
 /** What `lkm help TOPIC` explains. */
-export const topics = { environment, 'exit-codes': exitCodesTopic, formatting, idempotency, ci } satisfies Readonly<
-  Record<string, Topic>
->;
+export const topics = {
+  environment,
+  'exit-codes': exitCodesTopic,
+  formatting,
+  idempotency,
+  bulk,
+  ci,
+} satisfies Readonly<Record<string, Topic>>;

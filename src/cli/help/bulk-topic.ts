@@ -1,0 +1,35 @@
+import { type HelpView, plainHelp, prose, rows } from './section.ts';
+
+const commands = [
+  ['keys create --count N', 'N keys of a kind'],
+  ['keys create -f FILE', 'a key for each row'],
+  ['keys import -f FILE', 'keys of another system, as keys export writes them'],
+  ['keys update|renew|block -f FILE', 'changes of the keys of a file'],
+  ['customers create -f FILE', 'a customer for each row'],
+] as const;
+
+/** How many things are done by one command. */
+export const bulk = (view: HelpView = plainHelp): string =>
+  [
+    rows(commands, view),
+    prose(
+      [
+        'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array; - is stdin. Columns are ' +
+          'named as the options or as the service names them; --map "Order No=reference" names others, and ' +
+          '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows every ' +
+          'problem of the file at once, with lines; a file with problems is not sent at all.',
+        'Each row is done once, whatever is killed when. Type the same command again: it sends what is open, and in the end ' +
+          'prints the same results without sending anything. What makes it the same are the options, the service and the ' +
+          'bytes of the file, on any machine for a day; --run NAME tells runs apart that do the same on purpose.',
+        '  lkm keys create -P prod_… -f orders.csv --format csv -o keys.csv',
+        'A row that is refused does not stop the others; then the exit code is 12. A mended file is another run, so put ' +
+          'only the failed rows into it, or send them again as they are:',
+        '  lkm jobs show ID --failed --format csv > mend.csv\n  lkm jobs retry ID',
+        'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +
+          'one that exists is printed.',
+        'Rows go several at a time, fewer where the service asks to slow down; --concurrency N is the most, --max-wait how ' +
+          'long one wait may be (10m).',
+      ],
+      view,
+    ),
+  ].join('\n');
