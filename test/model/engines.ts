@@ -27,6 +27,11 @@ async function openPostgresEngine(): Promise<OpenEngine> {
     async createDatabase() {
       const store = await openStore(location);
       const client = await connect(location);
+      const { rows } = await client.query(
+        `select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely_%'`,
+      );
+      // Whoever asks for another database has done with the one before.
+      await client.query(`truncate ${rows.map(({ tablename }) => tablename).join(', ')}`);
       return {
         location,
         store,

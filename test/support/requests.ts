@@ -93,7 +93,11 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
 };
 
 /** Gives an account one of everything. */
-export async function furnish(world: World, as: As = 'admin', email = 'zoe@example.com'): Promise<Belongings> {
+export async function furnish(
+  world: Pick<World, 'call'>,
+  as: As = 'admin',
+  email = 'zoe@example.com',
+): Promise<Belongings> {
   async function create(path: string, body: unknown): Promise<Parsed> {
     const answer = await world.call(as, 'POST', path, body);
     if (answer.status >= 300) throw new Error(`POST ${path} answered ${answer.status} ${answer.text}`);
