@@ -2,6 +2,7 @@ import type { Leaf } from './command.ts';
 import { keyLeaves } from './key-leaves.ts';
 import { localLeaves } from './local-leaves.ts';
 import { recordLeaves } from './record-leaves.ts';
+import { webhookLeaves } from './webhook-leaves.ts';
 
 /** A group of commands on one resource, named by their first word. */
 export interface Group {
@@ -26,6 +27,7 @@ export const groups: readonly Group[] = [
   { name: 'signing-keys', alias: 'signing-key', summary: 'manage the keys that sign licence files' },
   { name: 'revocations', alias: 'revocation', summary: 'export the list of licence files that count no more' },
   { name: 'events', alias: 'event', summary: 'see what happened' },
+  { name: 'webhooks', alias: 'webhook', summary: 'have events sent to other programs' },
   { name: 'audit', summary: 'see who did what, and check that nothing is missing' },
   { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
@@ -181,5 +183,6 @@ export const leaves: readonly Leaf[] = [
     load: async () => (await import('./commands/revocations.ts')).revocationsExport,
   },
   ...recordLeaves,
+  ...webhookLeaves,
   ...localLeaves,
 ];

@@ -7,6 +7,8 @@ export interface ApiErrorDetail {
   readonly updatedAt?: string;
   /** What uses it: `2 devices`. */
   readonly inUse?: string;
+  /** What is wrong with it, to follow a colon. */
+  readonly why?: string;
 }
 
 interface KnownError {
@@ -25,6 +27,11 @@ export const apiErrors = {
   idempotencyKeyReused: { status: 400, code: 3, message: 'Idempotency key was used for a different request' },
   legacyRecord: { status: 400, code: 4, message: 'Idempotency record is of an earlier form' },
   idempotencyKeyMalformed: { status: 400, code: 5, message: 'Malformed idempotency key' },
+  webhookUrlRefused: {
+    status: 400,
+    code: 6,
+    message: ({ why }: ApiErrorDetail) => `Webhook URL refused: ${why}`,
+  },
   invalidToken: { status: 401, code: 1, message: 'Invalid access token' },
   scopeMissing: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
   notActivated: { status: 403, code: 2, message: 'License not activated' },
@@ -52,6 +59,7 @@ export const apiErrors = {
   },
   sessionNotFound: { status: 404, code: 3, message: 'Session not found or ended' },
   versionNotFound: { status: 404, code: 1, message: 'Version not found' },
+  webhookNotFound: { status: 404, code: 1, message: 'Webhook not found' },
   routeNotFound: { status: 404, code: 1, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 1, message: 'Method not allowed' },
   emailTaken: {
@@ -79,6 +87,8 @@ export const apiErrors = {
   productTaken: { status: 409, code: 13, message: 'A product with this id exists already' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
   tokenEnded: { status: 409, code: 13, message: 'Token has expired or was revoked' },
+  webhookInactive: { status: 409, code: 15, message: 'Webhook is not active' },
+  webhookLimit: { status: 409, code: 14, message: 'The account has as many webhooks as it may have' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   uriTooLong: { status: 414, code: 1, message: 'Request URI too long' },

@@ -15,6 +15,8 @@ import { keySessions, sessions } from './sessions.ts';
 import { signingKeys } from './signing-keys.ts';
 import { stats } from './stats.ts';
 import { tokens } from './tokens.ts';
+import { webhookSending } from './webhooks/sending.ts';
+import { webhooks } from './webhooks/webhooks.ts';
 
 /** The version of the contract, a date. Source: API description, "Versioning", 1. */
 export const apiVersion = '2026-11-21';
@@ -30,6 +32,7 @@ export const contract = {
   revocations,
   events,
   audit,
+  webhooks: { ...webhooks, ...webhookSending },
   stats,
 };
 
@@ -46,6 +49,7 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   revocations: 'The licence files that count no more, as a signed list. It is open to everybody.',
   events: 'What happened, in numbered order.',
   audit: 'Who did what and when, in a chain of hashes with signed checkpoints.',
+  webhooks: 'The addresses that events are sent to.',
   stats: 'Numbers of what there is.',
 };
 

@@ -2,8 +2,8 @@ import type { Instant } from '../contract/scalars.ts';
 import { alphabet, encodeCrockford } from './license-key.ts';
 import { toInstant } from './time.ts';
 
-/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version. */
-export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud' | 'ver';
+/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook. */
+export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud' | 'ver' | 'whk';
 
 /**
  * Makes a TypeID (github.com/jetify-com/typeid): the prefix, `_`, and 26 characters of a UUIDv7 (RFC 9562 §5.7) from the

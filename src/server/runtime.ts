@@ -5,8 +5,9 @@ import type { AccountId, Instant } from '../contract/scalars.ts';
 import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
-import { createRandom, createSigners, type KeyPair, type SignerOf } from '../service/context.ts';
+import { createRandom, createSigners, type KeyPair, type SignerOf, type WebhookSettings } from '../service/context.ts';
 import { createRecorder, type Recorder } from '../service/record.ts';
+import { clearSecrets } from '../service/webhooks/secrets.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -85,7 +86,7 @@ export async function openInstance(options: {
 
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
 export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now): Promise<Base> {
-  const { masterKey = null, ...options } = open;
+  const { masterKey = null, allowPrivate = false, ...options } = open;
   const random = createRandom();
   const store = await openStore(db, { ...options, sealing: { masterKey, random } });
   try {
@@ -102,12 +103,14 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
         store,
         testClock,
         now,
+        realTime: instantsOf(Date.now),
         random,
         newKeyPair,
         newRequestId: randomUUID,
         signerOf: createSigners(),
         record,
         exactlyOnce: createExactlyOnce(store, random),
+        webhooks: { secrets: clearSecrets, allowPrivate },
       },
     };
   } catch (error) {
@@ -135,7 +138,10 @@ export interface Base {
     readonly signerOf: SignerOf;
     readonly record: Recorder;
     readonly exactlyOnce: ExactlyOnce;
+    readonly webhooks: WebhookSettings;
     now(): Instant;
+    /** What the clock of this machine says, whatever a test clock does. */
+    realTime(): Instant;
     random(length: number): Uint8Array;
     newKeyPair(): KeyPair;
     newRequestId(): string;

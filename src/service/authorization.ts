@@ -1,7 +1,15 @@
 import type { InputOf } from '../contract/endpoint.ts';
 import type { Reason } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import { type Caller, canAccessProduct, mayFree, mayMint, scopesOf, seesOtherDevices } from '../domain/access.ts';
+import {
+  type Caller,
+  canAccessProduct,
+  mayFree,
+  mayMint,
+  scopesOf,
+  seesOtherDevices,
+  seesSecrets,
+} from '../domain/access.ts';
 
 /**
  * Whether a caller may make this request: null, or why not. Depends on the caller's token and the request alone, never
@@ -15,6 +23,11 @@ const anyone = (): null => null;
 
 /** For what is of all products: a token that is held to some of them does not get it. */
 const ofWholeAccount = ({ productIds }: Caller): Reason | null => (productIds === null ? null : 'scopeMissing');
+
+const ofAllThatIsSent = (
+  caller: Caller,
+  { reveal = false }: { readonly reveal?: boolean | undefined },
+): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
 
 /** A product that the token is not for is refused as one that does not exist. */
 const onProduct =
@@ -114,5 +127,17 @@ export const authorizations: Authorizations<Contract> = {
   revocations: { export: anyone },
   events: { list: ofWholeAccount },
   audit: { list: ofWholeAccount, checkpoints: ofWholeAccount },
+  webhooks: {
+    // Whoever does not see keys must not have them sent.
+    create: ofAllThatIsSent,
+    list: ofWholeAccount,
+    get: ofWholeAccount,
+    update: ofAllThatIsSent,
+    delete: ofWholeAccount,
+    test: ofWholeAccount,
+    rotate: ofWholeAccount,
+    replay: ofWholeAccount,
+    deliveries: ofWholeAccount,
+  },
   stats: { get: anyone },
 };

@@ -40,6 +40,8 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
   { name: 'checkpoints', key: ['account_id', 'seq'] },
   { name: 'product_versions', key: ['account_id', 'id'] },
   { name: 'license_metadata', key: ['account_id', 'name', 'value', 'license_id'] },
+  { name: 'webhooks', key: ['account_id', 'id'] },
+  { name: 'webhook_deliveries', key: ['account_id', 'webhook_id', 'seq'] },
   { name: 'search_phrases', key: ['account_id', 'phrase', 'kind', 'owner_id', 'detail'] },
 ];
 

@@ -20,6 +20,8 @@ import type { outboxColumns } from './tables/record/outbox.ts';
 import type { sessionColumns } from './tables/sessions.ts';
 import type { signingKeyColumns } from './tables/signing-keys.ts';
 import type { tokenColumns } from './tables/tokens.ts';
+import type { deliveryColumns } from './tables/webhooks/deliveries.ts';
+import type { webhookColumns } from './tables/webhooks/webhooks.ts';
 
 /**
  * The rows of every table, made from its columns. They are text and integer only, the same on both engines: instants are
@@ -48,6 +50,8 @@ export interface Tables {
   rates: RowOf<typeof rateColumns>;
   data_keys: RowOf<typeof dataKeyColumns>;
   search_phrases: RowOf<typeof searchPhraseColumns>;
+  webhooks: RowOf<typeof webhookColumns>;
+  webhook_deliveries: RowOf<typeof deliveryColumns>;
 }
 
 export interface IdempotencyRow {

@@ -25,6 +25,8 @@ import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { statsRepository } from './tables/stats.ts';
 import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
+import { deliveryRepository } from './tables/webhooks/deliveries.ts';
+import { webhookRepository } from './tables/webhooks/webhooks.ts';
 import { createTokenMemory } from './token-memory.ts';
 
 /** What is kept, as verbs: on the reader, or inside one transaction. */
@@ -113,6 +115,8 @@ function repositoriesOn(
     events: () => eventRepository(connection),
     recordHeads: () => recordHeadRepository(connection),
     checkpoints: () => checkpointRepository(connection),
+    webhooks: () => webhookRepository(connection),
+    deliveries: () => deliveryRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: () => connection.nested,
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */

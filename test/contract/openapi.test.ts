@@ -137,6 +137,15 @@ describe('the OpenAPI document', () => {
       ['audit.list', 'limit', 'query', false],
       ['audit.checkpoints', 'after', 'query', false],
       ['audit.checkpoints', 'limit', 'query', false],
+      ['webhooks.list', 'page', 'query', false],
+      ['webhooks.list', 'limit', 'query', false],
+      ['webhooks.get', 'webhookId', 'query', true],
+      ['webhooks.update', 'webhookId', 'query', true],
+      ['webhooks.delete', 'webhookId', 'query', true],
+      ['webhooks.deliveries', 'webhookId', 'query', true],
+      ['webhooks.deliveries', 'state', 'query', false],
+      ['webhooks.deliveries', 'limit', 'query', false],
+      ['webhooks.deliveries', 'cursor', 'query', false],
       ['stats.get', 'productId', 'query', false],
     ]);
   });
@@ -297,6 +306,7 @@ describe('the envelope', () => {
       'events.list',
       'audit.list',
       'audit.checkpoints',
+      'webhooks.deliveries',
       'stats.get',
     ]);
   });

@@ -20,6 +20,7 @@ export interface Belongings {
   readonly sessionSecret: string;
   readonly nextNonce: string;
   readonly versionId: string;
+  readonly webhookId: string;
 }
 
 /** Ids of the right form that nobody has. */
@@ -32,6 +33,7 @@ export const absentIds: Belongings = {
   sessionSecret: 'secret',
   nextNonce: 'nonce',
   versionId: 'ver_00000000000000000000000000',
+  webhookId: 'whk_00000000000000000000000000',
 };
 
 /** A request of each endpoint that succeeds; whoever adds an endpoint adds its request here. */
@@ -89,6 +91,15 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   'events.list': () => ({}),
   'audit.list': () => ({}),
   'audit.checkpoints': () => ({}),
+  'webhooks.create': () => ({ body: { url: 'https://shop.example.com/new' } }),
+  'webhooks.list': () => ({}),
+  'webhooks.get': ({ webhookId }) => ({ query: { webhookId } }),
+  'webhooks.update': ({ webhookId }) => ({ query: { webhookId }, body: { ordered: true } }),
+  'webhooks.delete': ({ webhookId }) => ({ query: { webhookId } }),
+  'webhooks.test': ({ webhookId }) => ({ body: { webhookId } }),
+  'webhooks.rotate': ({ webhookId }) => ({ body: { webhookId } }),
+  'webhooks.replay': ({ webhookId }) => ({ body: { webhookId, after: 0 } }),
+  'webhooks.deliveries': ({ webhookId }) => ({ query: { webhookId } }),
   'stats.get': () => ({}),
 };
 
@@ -113,5 +124,6 @@ export async function furnish(
   const tokenId = (await create('/token', { name: 'spare', kind: 'client' })).data.id;
   const { sessionId, sessionSecret, nextNonce } = await create('/key/checkout', { productId, licenseKey });
   const versionId = (await create('/product/version', { productId, version: '2.0' })).data.id;
-  return { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce, versionId };
+  const webhookId = (await create('/webhook', { url: 'https://shop.example.com/hook' })).data.id;
+  return { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce, versionId, webhookId };
 }

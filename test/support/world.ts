@@ -21,6 +21,7 @@ import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
 import { createRecorder, type Recorder } from '../../src/service/record.ts';
+import { clearSecrets } from '../../src/service/webhooks/secrets.ts';
 import type { Store } from '../../src/store/store.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
@@ -125,6 +126,8 @@ export async function createWorld(
     readonly counter?: RateCounter;
     /** Networks of proxies that are trusted. */
     readonly behindProxy?: readonly string[];
+    /** Whether webhooks may be sent anywhere. */
+    readonly allowPrivateWebhooks?: boolean;
     /** Takes the log, as JSON lines. */
     readonly logTo?: LogSink;
   } = {},
@@ -154,6 +157,7 @@ export async function createWorld(
     signerOf,
     record,
     exactlyOnce: createExactlyOnce(store, random),
+    webhooks: { secrets: clearSecrets, allowPrivate: options.allowPrivateWebhooks ?? false },
     now: () => now,
     random,
     newKeyPair: () => {

@@ -89,6 +89,7 @@ const anything: ApiErrorDetail = {
   reference: 'REFERENCE',
   updatedAt: 'INSTANT',
   inUse: '2 devices',
+  why: 'its address is not public',
 };
 
 function describeError(reason: Reason): DescribedError {

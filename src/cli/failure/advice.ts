@@ -103,6 +103,7 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   customerNotFound: [['See them:', 'lkm customers list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
   stale: [['Look again:', 'lkm keys get KEY -P ID --fields updatedAt']],
+  webhookInactive: [['Let it go on:', 'lkm webhooks update ID --active']],
   inUse: ['With --in-use it is done all the same.'],
   noEnd: [['Give it one:', 'lkm keys update KEY -P ID --expires 2027-12-31']],
   referenceTaken: [['Print that key:', 'lkm keys create -P ID --reference R --if-absent']],

@@ -55,7 +55,7 @@ export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 's
 
 const firstWords = [
   ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config', 'completion', 'explain', 'api', 'doctor'],
-  ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'jobs'],
+  ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'jobs', 'webhooks'],
   ...['events', 'audit', 'signing-keys', 'revocations', 'db', 'idempotency', 'version', 'help'],
 ];
 

@@ -71,6 +71,24 @@ const listedLicense = {
   updatedAt: at,
 };
 
+const webhook = {
+  id: 'whk_01jd7q9m3t6xa2w8r5b0y7n1c4',
+  url: 'https://shop.example.com/hooks/lkm',
+  types: ['license.created'],
+  description: 'shop',
+  reveal: false,
+  ordered: false,
+  active: true,
+  apiVersion: '2026-11-21',
+  lastSeq: 42,
+  failingSince: null,
+  disabledAt: null,
+  disabledReason: null,
+  previousSecretUntil: null,
+  createdAt: at,
+  updatedAt: at,
+};
+
 /** One of everything, for the examples of endpoints. The values are made up. */
 export const examples = {
   accountId,
@@ -207,6 +225,21 @@ export const examples = {
     at,
     kid: 'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
     signature: '5Yp0hX2rP1w8dQ3vJ6mC9sT4bN7kL0fG2hR5yU8iO1pA3sD6fG9hJ2kL5zX8cV1bN4mQ7wE0rT3yU6iO9pA2sD',
+  },
+  webhook,
+  issuedWebhook: { ...webhook, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazp5c1Zk0ts=' },
+  delivery: {
+    seq: 42,
+    eventId: 'evt_01jd7q8k5v1n4c7w0x2z6b9t3m',
+    type: 'license.created',
+    state: 'delivered',
+    attempts: 1,
+    status: 204,
+    error: null,
+    answer: null,
+    durationMs: 38,
+    attemptedAt: at,
+    nextAttemptAt: null,
   },
   page: { total: 1, page: 1, limit: 100, totalPages: 1 },
 };

@@ -185,7 +185,7 @@ const references = (names: readonly ResponseHeaderName[]) =>
 
 function wireError(reason: Reason): { readonly message: string; readonly code: number } {
   const { code, message } = apiErrors[reason];
-  const detail = { customerId: '{customerId}', email: '{email}' };
+  const detail = { customerId: '{customerId}', email: '{email}', why: '{why}' };
   return { message: typeof message === 'string' ? message : message(detail), code };
 }
 

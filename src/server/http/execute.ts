@@ -3,7 +3,7 @@ import { apiErrors } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { Context, KeyPair, SignerOf } from '../../service/context.ts';
+import type { Context, KeyPair, SignerOf, WebhookSettings } from '../../service/context.ts';
 import { type Door, RecordedRefusal, type Recorder, type UseCaseEvent } from '../../service/record.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { StoredResponse } from '../../store/tables/idempotency.ts';
@@ -41,6 +41,7 @@ export interface AppParts {
   /** Called after each commit of what was recorded: it waits for its numbers. */
   recorded?(): void;
   readonly exactlyOnce: ExactlyOnce;
+  readonly webhooks: WebhookSettings;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly turns?: Turns;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
@@ -221,6 +222,7 @@ const contextOf = (
   },
   signer: (accountId = request.caller.accountId) => parts.signerOf(repositories, accountId),
   newKeyPair: parts.newKeyPair,
+  webhooks: parts.webhooks,
 });
 
 /** What a read, and the takeover of a stored response, get in place of a record: they change nothing. */

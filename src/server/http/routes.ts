@@ -22,6 +22,16 @@ import { getStats } from '../../service/stats.ts';
 import { takeOverCustomer, takeOverRevocation, takeOverRotation } from '../../service/take-over.ts';
 import { rotateToken } from '../../service/token-rotation.ts';
 import { createToken, getToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
+import { listDeliveries, replayWebhook } from '../../service/webhooks/deliveries.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+} from '../../service/webhooks/webhooks.ts';
 
 type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
@@ -78,6 +88,17 @@ const useCases: UseCases<Contract> = {
   revocations: { export: exportRevocations },
   events: { list: listEvents },
   audit: { list: listAudit, checkpoints: listCheckpoints },
+  webhooks: {
+    create: createWebhook,
+    list: listWebhooks,
+    get: getWebhook,
+    update: updateWebhook,
+    delete: deleteWebhook,
+    test: testWebhook,
+    rotate: rotateWebhook,
+    replay: replayWebhook,
+    deliveries: listDeliveries,
+  },
   stats: { get: getStats },
 };
 

@@ -10,6 +10,7 @@ import { up as terms } from './0008-terms.ts';
 import { up as search } from './0009-search.ts';
 import { up as licenseFiles } from './0010-license-files.ts';
 import { up as sessions } from './0011-sessions.ts';
+import { up as webhooks } from './0012-webhooks.ts';
 import { up as security } from './0013-security.ts';
 
 /** A migration, with what must run outside of its transaction. Both may run again when the process was killed. */
@@ -31,5 +32,6 @@ export const migrations: Readonly<Record<string, Step>> = {
   '0009-search': { up: search },
   '0010-license-files': { up: licenseFiles },
   '0011-sessions': { up: sessions },
+  '0012-webhooks': { up: webhooks },
   '0013-security': { up: security },
 };

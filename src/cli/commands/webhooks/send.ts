@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../../client/client.ts';
+import type { Delivery } from '../../../contract/webhooks/webhook.ts';
+import { change, command, flag, option } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { doneNote, type Note } from '../../output/terminal.ts';
+import { count } from '../../output/words.ts';
+import { parseCount } from '../../values/scalars.ts';
+import { parseSeconds } from '../../values/time.ts';
+import { deliveryFields, webhookId } from './list.ts';
+
+/** How long to wait for the outcome of a ping: longer than one attempt may take. */
+const DEFAULT_WAIT_SECONDS = 20;
+
+/** How often the outcome is asked for. */
+const POLL_MS = 250;
+
+export const webhooksTest = command({
+  path: 'webhooks test',
+  about:
+    'Sends a ping to a webhook and shows what came of it. It fails when the receiver does not accept it; the service ' +
+    'repeats it nevertheless.',
+  operation: 'webhooks.test',
+  arguments: { id: webhookId },
+  options: {
+    wait: option('--wait <DUR>', 'how long to wait for the outcome, 0s for not at all (20s)', { parse: parseSeconds }),
+    ...change,
+  },
+  fields: [...deliveryFields, { name: 'webhookId', shown: 'chosen' }, { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [['lkm webhooks test whk_…', 'is somebody there, and is the signature right?']],
+
+  async run({ id, wait = DEFAULT_WAIT_SECONDS }, context) {
+    const changed = await context.change((client, call) => client.webhooks.test({ webhookId: id }, call));
+    const { answer, idempotencyKey } = changed;
+    const delivery = await waitForPing(await context.client(), answer, wait, context);
+    const common = { idempotencyKey, quiet: [id] };
+    if (delivery === null) {
+      const notes = [doneNote(changed, `asked ${id} for an answer`), ...noOutcome(id, wait)];
+      return { kind: 'done', data: { webhookId: id, idempotencyKey }, notes, ...common };
+    }
+    const { state, seq, error, durationMs, status } = delivery;
+    const accepted = state === 'delivered';
+    const note: Note = accepted
+      ? doneNote(changed, `accepted ping ${seq} with ${status} in ${durationMs} ms`)
+      : { tone: 'warning', text: `ping ${seq} was not accepted: ${error}` };
+    return {
+      kind: 'record',
+      row: delivery,
+      data: { ...delivery, webhookId: id, idempotencyKey },
+      ...(!accepted && { exitCode: 5 as const }),
+      notes: [note],
+      ...common,
+    };
+  },
+});
+
+const noOutcome = (id: string, wait: number): Note[] =>
+  wait === 0
+    ? []
+    : [
+        {
+          tone: 'hint',
+          text: `no outcome within ${wait} s: webhooks are sent while lkm serve runs; see lkm webhooks deliveries ${id}`,
+        },
+      ];
+
+/** The first attempt of the ping; null when there is none in time. */
+async function waitForPing(
+  client: Client,
+  { webhookId: id, afterSeq }: { readonly webhookId: string; readonly afterSeq: number },
+  seconds: number,
+  { io }: CommandContext,
+): Promise<Delivery | null> {
+  const deadline = io.now() + seconds * 1_000;
+  for (;;) {
+    const { items } = await client.webhooks.deliveries({ webhookId: id, limit: 20 });
+    const ping = items.find(({ type, seq }) => type === 'ping' && seq > afterSeq);
+    if (ping !== undefined) return ping;
+    if (io.now() >= deadline || io.stop.aborted) return null;
+    await sleep(POLL_MS, undefined, { signal: io.stop }).catch(() => {});
+  }
+}
+
+export const webhooksReplay = command({
+  path: 'webhooks replay',
+  about:
+    'Sends events to a webhook once more: all behind a number, or those that it has not accepted. Each has the id and the ' +
+    'number that it had, so that a receiver knows those that it has seen.',
+  operation: 'webhooks.replay',
+  arguments: { id: webhookId },
+  options: {
+    after: option('--after <SEQ>', 'all events behind this number', { parse: parseCount, field: 'after' }),
+    failed: flag('--failed', 'those that were given up or wait for another attempt'),
+    ...change,
+  },
+  fields: [{ name: 'webhookId' }, { name: 'events' }, { name: 'idempotencyKey' }],
+  examples: [
+    ['lkm webhooks replay whk_… --after 4200', 'the receiver has lost what came since'],
+    ['lkm webhooks replay whk_… --failed', 'the receiver works again'],
+  ],
+
+  async run({ id, after, failed }, context) {
+    if ((after === undefined) === !failed) throw new UsageError('give --after or --failed, and not both');
+    const what = after === undefined ? { failed: true as const } : { after };
+    const changed = await context.change((client, call) => client.webhooks.replay({ webhookId: id, ...what }, call));
+    const { answer, idempotencyKey } = changed;
+    const { events } = answer;
+    return {
+      kind: 'done',
+      data: { webhookId: id, events, idempotencyKey },
+      quiet: [id],
+      idempotencyKey,
+      notes: [
+        doneNote(changed, events === 0 ? 'there is nothing to send' : `sends ${count(events, 'event')} once more`),
+      ],
+    };
+  },
+});

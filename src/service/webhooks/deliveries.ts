@@ -1,0 +1,60 @@
+import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import type { Contract } from '../../contract/index.ts';
+import type { Delivery } from '../../contract/webhooks/webhook.ts';
+import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
+import type { Context } from '../context.ts';
+import { lastSeqOf, lockWebhook } from './webhooks.ts';
+
+type Webhooks = Contract['webhooks'];
+
+/** How many deliveries a part has when no `limit` is given. */
+const DEFAULT_LIMIT = 100;
+
+/** No event has this number. */
+const BEHIND_ALL = 2_147_483_647;
+
+/** Lists what was sent to a webhook, newest first. */
+export async function listDeliveries(
+  { repositories, caller: { accountId } }: Context,
+  { webhookId, state, limit = DEFAULT_LIMIT, cursor = BEHIND_ALL }: InputOf<Webhooks['deliveries']>,
+): Promise<PayloadOf<Webhooks['deliveries']>> {
+  if ((await repositories.webhooks.find(accountId, webhookId)) === null) throw apiError('webhookNotFound');
+  const range = { below: cursor, limit: limit + 1, state };
+  const found = await repositories.deliveries.list({ accountId, webhookId }, range);
+  const items = found.slice(0, limit).map(showDelivery);
+  const last = items.at(-1);
+  return { items, meta: { limit, next: found.length > limit && last !== undefined ? String(last.seq) : null } };
+}
+
+/** Has events sent once more: those behind a number, or those that were not accepted. */
+export async function replayWebhook(
+  context: Context,
+  { webhookId, after }: InputOf<Webhooks['replay']>,
+): Promise<PayloadOf<Webhooks['replay']>> {
+  const { repositories, now, record } = context;
+  const { webhooks, deliveries } = repositories;
+  const webhook = await lockWebhook(context, webhookId);
+  if (!webhook.active) throw apiError('webhookInactive');
+  const of = { accountId: webhook.accountId, webhookId };
+  let events: number;
+  // What is on its way now does not count: whoever sends it has lost its lease, and all of it is sent anew.
+  const anew = { lease: null, leaseUntil: null, notBefore: null };
+  if (after === undefined) {
+    events = await deliveries.retryAll(of, now);
+    await webhooks.patch(webhook, { ...anew, retryAt: events === 0 ? webhook.retryAt : now });
+  } else {
+    events = Math.max(0, (await lastSeqOf(context)) - after);
+    // What waits for another attempt behind that number comes again as it came first.
+    await deliveries.removeBehind(of, after);
+    const lastSeq = Math.min(webhook.lastSeq, after);
+    await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(of) });
+  }
+  const range = after === undefined ? { failed: true } : { after };
+  record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });
+  return { webhookId, events };
+}
+
+function showDelivery({ accountId: _, webhookId: _of, ...delivery }: DeliveryRecord): Delivery {
+  return delivery;
+}

@@ -1,0 +1,193 @@
+import type { InputOf, PayloadOf, ResultOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import { apiVersion, type Contract } from '../../contract/index.ts';
+import { DEFAULT_OVERLAP_SECONDS } from '../../contract/webhooks/sending.ts';
+import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
+import { seesSecrets } from '../../domain/access.ts';
+import { newId } from '../../domain/ids.ts';
+import { addSeconds, changeInstant } from '../../domain/time.ts';
+import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
+import { refuseUrl } from '../../domain/webhooks/url.ts';
+import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import { refuseStale } from '../conditions.ts';
+import type { Context } from '../context.ts';
+import { readList } from '../lists.ts';
+import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
+
+type Webhooks = Contract['webhooks'];
+
+/** How many webhooks an account may have: each event is sent to all of them. */
+const MAX_WEBHOOKS = 100;
+
+const SECRET_BYTES = 32;
+
+/** Adds a webhook, to which is sent what is numbered from now on. */
+export async function createWebhook(
+  context: Context,
+  input: InputOf<Webhooks['create']>,
+): Promise<PayloadOf<Webhooks['create']>> {
+  const { repositories, caller, now, random, record, webhooks } = context;
+  const { accountId } = caller;
+  checkUrl(context, input.url);
+  const { reveal = false, ordered = false, active = true } = input;
+  // Those who add one at the same time take turns, so that each sees the others.
+  await repositories.accounts.lock(accountId);
+  if ((await repositories.webhooks.count(accountId)) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
+  const owner = { accountId, id: newId('whk', now, random(10)) };
+  const secret = mintWebhookSecret(random(SECRET_BYTES));
+  const webhook: WebhookRecord = {
+    ...owner,
+    ...{ url: input.url, types: uniqueOf(input.types), description: input.description ?? null },
+    ...{ reveal, ordered, active, apiVersion: input.apiVersion ?? currentVersion() },
+    ...{ secret: webhooks.secrets.sealSecret(secret, owner), previousSecret: null, previousSecretUntil: null },
+    lastSeq: await lastSeqOf(context),
+    ...{ retryAt: null, notBefore: null, lease: null, leaseUntil: null },
+    ...{ failingSince: null, disabledAt: null, disabledReason: null, createdAt: now, updatedAt: now },
+  };
+  await repositories.webhooks.insert(webhook);
+  record(webhookEvent('webhook.created', webhook, { host: hostOf(webhook) }));
+  return { ...show(webhook, context), secret };
+}
+
+/** Lists the webhooks of the account. */
+export async function listWebhooks(
+  context: Context,
+  input: InputOf<Webhooks['list']>,
+): Promise<ResultOf<Webhooks['list']>> {
+  const { repositories, caller } = context;
+  const { webhooks } = repositories;
+  async function* all() {
+    for await (const webhook of webhooks.listAll(caller.accountId)) yield show(webhook, context);
+  }
+  return readList(input, {
+    part: async (range) => (await webhooks.list(caller.accountId, range)).map((webhook) => show(webhook, context)),
+    count: () => webhooks.count(caller.accountId),
+    all,
+  });
+}
+
+/** Shows one webhook. */
+export async function getWebhook(
+  context: Context,
+  { webhookId }: InputOf<Webhooks['get']>,
+): Promise<PayloadOf<Webhooks['get']>> {
+  const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
+  if (webhook === null) throw apiError('webhookNotFound');
+  return show(webhook, context);
+}
+
+/** Changes what is given of a webhook. One that becomes active again begins anew where it stopped. */
+export async function updateWebhook(
+  context: Context,
+  { webhookId, ifUpdatedAt, ...changes }: InputOf<Webhooks['update']>,
+): Promise<PayloadOf<Webhooks['update']>> {
+  const { repositories, caller, now, record } = context;
+  const before = await lockWebhook(context, webhookId);
+  refuseStale(before, ifUpdatedAt);
+  if (changes.url !== undefined) {
+    checkUrl(context, changes.url);
+    // Whoever does not see keys must not have them sent to an address of their own.
+    if (before.reveal && !seesSecrets(caller)) {
+      throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
+    }
+  }
+  const isResumed = changes.active === true && !before.active;
+  const after = await repositories.webhooks.patch(before, {
+    ...changes,
+    ...(changes.types !== undefined && { types: uniqueOf(changes.types) }),
+    ...(isResumed && { failingSince: null, disabledAt: null, disabledReason: null, notBefore: null }),
+    updatedAt: changeInstant(now, before.updatedAt),
+  });
+  const changed = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  record(webhookEvent('webhook.updated', after, { changed, active: after.active, host: hostOf(after) }));
+  return show(after, context);
+}
+
+/** Removes a webhook with its deliveries. */
+export async function deleteWebhook(
+  { repositories, caller, record }: Context,
+  { webhookId }: InputOf<Webhooks['delete']>,
+): Promise<void> {
+  if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
+  record(webhookEvent('webhook.deleted', { id: webhookId }, {}));
+}
+
+/** Records a `ping`, which is for this webhook alone. */
+export async function testWebhook(
+  context: Context,
+  { webhookId }: InputOf<Webhooks['test']>,
+): Promise<PayloadOf<Webhooks['test']>> {
+  const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
+  if (webhook === null) throw apiError('webhookNotFound');
+  if (!webhook.active) throw apiError('webhookInactive');
+  context.record(webhookEvent('ping', webhook, {}));
+  return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
+}
+
+/** Gives a webhook a new secret; the one before it signs as well for a time. */
+export async function rotateWebhook(
+  context: Context,
+  { webhookId, overlap = DEFAULT_OVERLAP_SECONDS }: InputOf<Webhooks['rotate']>,
+): Promise<PayloadOf<Webhooks['rotate']>> {
+  const { repositories, now, random, record, webhooks } = context;
+  const before = await lockWebhook(context, webhookId);
+  const secret = mintWebhookSecret(random(SECRET_BYTES));
+  const after = await repositories.webhooks.patch(before, {
+    secret: webhooks.secrets.sealSecret(secret, before),
+    previousSecret: overlap === 0 ? null : before.secret,
+    previousSecretUntil: overlap === 0 ? null : addSeconds(now, overlap),
+    updatedAt: changeInstant(now, before.updatedAt),
+  });
+  record(webhookEvent('webhook.updated', after, { changed: ['secret'], active: after.active, host: hostOf(after) }));
+  return { ...show(after, context), secret };
+}
+
+/** The webhook, which nobody else changes until the transaction ends. Throws ApiError `webhookNotFound`. */
+export async function lockWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
+  const webhook = await repositories.webhooks.lock(caller.accountId, webhookId);
+  if (webhook === null) throw apiError('webhookNotFound');
+  return webhook;
+}
+
+/** The number of the account's last event. */
+export async function lastSeqOf({ repositories, caller }: Context): Promise<number> {
+  return (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
+}
+
+/** An event of a webhook. */
+export const webhookEvent = (
+  type: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.disabled' | 'ping',
+  { id }: { readonly id: string },
+  data: NonNullable<UseCaseEvent['data']>,
+): UseCaseEvent => ({ type, resource: { type: 'webhook', id }, data });
+
+/** Without path and query, which may be what opens the receiver. */
+const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
+
+/** The whole URL is for those who may change it: its path and query may be what opens the receiver. */
+function show(webhook: WebhookRecord, { caller, now }: Context): Webhook {
+  const { id, types, description, reveal, ordered, active, apiVersion, lastSeq } = webhook;
+  const { failingSince, disabledAt, disabledReason, previousSecretUntil, createdAt, updatedAt } = webhook;
+  const url = caller.scopes.has('webhook:write') ? webhook.url : `${new URL(webhook.url).origin}/…`;
+  return {
+    ...{ id, url, types, description, reveal, ordered, active, apiVersion, lastSeq },
+    ...{ failingSince, disabledAt, disabledReason },
+    previousSecretUntil: previousSecretUntil !== null && previousSecretUntil > now ? previousSecretUntil : null,
+    ...{ createdAt, updatedAt },
+  };
+}
+
+function checkUrl({ webhooks: { allowPrivate } }: Context, url: string): void {
+  const why = refuseUrl(url, { allowPrivate });
+  if (why !== null) throw apiError('webhookUrlRefused', { why });
+}
+
+const uniqueOf = <T>(types: readonly T[] | null | undefined): T[] | null =>
+  types == null ? null : [...new Set(types)];
+
+/** The present version; one that has just been made dated is among them, or payloads could not be made. */
+function currentVersion(): WebhookRecord['apiVersion'] {
+  const [newest] = payloadVersions;
+  if (newest !== apiVersion) throw new Error(`payloads of ${apiVersion} cannot be made`);
+  return newest;
+}

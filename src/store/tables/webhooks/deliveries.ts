@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { DeliveryState } from '../../../contract/webhooks/webhook.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { insertManyInto } from '../../insert-many.ts';
+import { integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+
+export const deliveryColumns = {
+  accountId: text<AccountId>()('account_id'),
+  webhookId: text()('webhook_id'),
+  seq: integer()('seq'),
+  eventId: text()('event_id'),
+  type: text()('type'),
+  state: text<DeliveryState>()('state'),
+  attempts: integer()('attempts'),
+  status: optional(integer()('status')),
+  error: optional(text()('error')),
+  answer: optional(text()('answer')),
+  durationMs: integer()('duration_ms'),
+  attemptedAt: text<Instant>()('attempted_at'),
+  nextAttemptAt: optional(text<Instant>()('next_attempt_at')),
+};
+
+/** How one event fares on its way to one webhook. */
+export type DeliveryRecord = RecordOf<typeof deliveryColumns>;
+
+const deliveries: Table<typeof deliveryColumns> = { name: 'webhook_deliveries', columns: deliveryColumns };
+const saveMany = insertManyInto(deliveries, ['accountId', 'webhookId', 'seq']);
+const read: (row: Parameters<ReturnType<typeof readerOf<typeof deliveryColumns>>>[0]) => DeliveryRecord =
+  readerOf(deliveries);
+
+interface OfWebhook {
+  readonly accountId: AccountId;
+  readonly webhookId: string;
+}
+
+const listBelow = statement<OfWebhook & { below: number; limit: number }>()((db, $) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('webhook_id', '=', $.webhookId)
+    .where('seq', '<', $.below)
+    .orderBy('seq', 'desc')
+    .limit($.limit),
+);
+
+const listOfState = statement<OfWebhook & { below: number; limit: number; state: DeliveryState }>()((db, $) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('webhook_id', '=', $.webhookId)
+    .where('state', '=', $.state)
+    .where('seq', '<', $.below)
+    .orderBy('seq', 'desc')
+    .limit($.limit),
+);
+
+const due = statement<OfWebhook & { now: Instant; limit: number }>()((db, $) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('webhook_id', '=', $.webhookId)
+    .where('state', '=', 'retrying')
+    .where('next_attempt_at', '<=', $.now)
+    .orderBy('next_attempt_at')
+    .orderBy('seq')
+    .limit($.limit),
+);
+
+const nextRetry = statement<OfWebhook>()((db, $) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select('next_attempt_at')
+    .where('account_id', '=', $.accountId)
+    .where('webhook_id', '=', $.webhookId)
+    .where('state', '=', 'retrying')
+    .orderBy('next_attempt_at')
+    .limit(sql.lit(1)),
+);
+
+const removeBehind = statement<OfWebhook & { after: number }>()((db, $) =>
+  db
+    .deleteFrom('webhook_deliveries')
+    .where('account_id', '=', $.accountId)
+    .where('webhook_id', '=', $.webhookId)
+    .where('state', '!=', 'delivered')
+    .where('seq', '>', $.after),
+);
+
+const retryAll = statement<OfWebhook & { now: Instant }>()((db, $) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set({ state: 'retrying', attempts: 0, next_attempt_at: $.now })
+    .where('account_id', '=', $.accountId)
+    .where('webhook_id', '=', $.webhookId)
+    .where('state', '!=', 'delivered'),
+);
+
+const removeOld = statement<{ delivered: Instant; dead: Instant; limit: number }>()((db, $) =>
+  db.deleteFrom('webhook_deliveries').where(({ refTuple, selectFrom, eb }) =>
+    eb(
+      refTuple('account_id', 'webhook_id', 'seq'),
+      'in',
+      selectFrom('webhook_deliveries as old')
+        .select(['old.account_id', 'old.webhook_id', 'old.seq'])
+        .where('old.attempted_at', '<', $.delivered)
+        .where((old) =>
+          old.or([
+            old('old.state', '=', 'delivered'),
+            old.and([old('old.state', '=', 'dead'), old('old.attempted_at', '<', $.dead)]),
+          ]),
+        )
+        .orderBy('old.attempted_at')
+        .limit($.limit)
+        .$asTuple('account_id', 'webhook_id', 'seq'),
+    ),
+  ),
+);
+
+/** How events fare on their way to webhooks. */
+export const deliveryRepository = (db: Connection) => ({
+  /** Keeps how events fared, in place of what was known of them. */
+  save: (records: readonly DeliveryRecord[]): Promise<void> => saveMany(db, records),
+
+  /** Deliveries below a number, the last one first. */
+  async list(
+    of: OfWebhook,
+    { state, ...range }: { below: number; limit: number; state?: DeliveryState | undefined },
+  ): Promise<DeliveryRecord[]> {
+    const rows =
+      state === undefined
+        ? await db.all(listBelow, { ...of, ...range })
+        : await db.all(listOfState, { ...of, ...range, state });
+    return rows.map(read);
+  },
+
+  /** Failed deliveries that are due again, those that wait longest first. */
+  async listDue(of: OfWebhook, now: Instant, limit: number): Promise<DeliveryRecord[]> {
+    return (await db.all(due, { ...of, now, limit })).map(read);
+  },
+
+  /** When the first failed delivery is due again; null when none is. */
+  async nextRetry(of: OfWebhook): Promise<Instant | null> {
+    return (await db.first(nextRetry, of))?.next_attempt_at ?? null;
+  },
+
+  /** Forgets what was not accepted behind a number. */
+  async removeBehind(of: OfWebhook, after: number): Promise<void> {
+    await db.run(removeBehind, { ...of, after });
+  },
+
+  /** Makes everything that was not accepted due now; returns how much that is. */
+  retryAll: (of: OfWebhook, now: Instant): Promise<number> => db.run(retryAll, { ...of, now }),
+
+  /** Removes up to `limit` deliveries that ended before these instants; returns how many. */
+  removeOld: (before: { delivered: Instant; dead: Instant; limit: number }): Promise<number> =>
+    db.run(removeOld, before),
+});

@@ -1,0 +1,191 @@
+import { sql } from 'kysely';
+import type { EventType } from '../../../contract/events.ts';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks/webhook.ts';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+import { listsOf, type Page } from '../../lists.ts';
+import {
+  flag,
+  insertInto,
+  integer,
+  json,
+  optional,
+  patchOf,
+  type RecordOf,
+  readerOf,
+  type Table,
+  text,
+} from '../../table.ts';
+
+export const webhookColumns = {
+  accountId: text<AccountId>()('account_id'),
+  id: text()('id'),
+  url: text()('url'),
+  types: optional(json<EventType[]>()('types')),
+  description: optional(text()('description')),
+  reveal: flag()('reveal'),
+  ordered: flag()('ordered'),
+  active: flag()('active'),
+  apiVersion: text<PayloadVersion>()('api_version'),
+  /** As `service/webhooks/secrets.ts` stores it. */
+  secret: text()('secret'),
+  previousSecret: optional(text()('previous_secret')),
+  previousSecretUntil: optional(text<Instant>()('previous_secret_until')),
+  /** Every event up to this number was sent once, or is not for this webhook. */
+  lastSeq: integer()('last_seq'),
+  /** When the first of its deliveries is due that failed. */
+  retryAt: optional(text<Instant>()('retry_at')),
+  /** Until when its receiver asked to be left alone. */
+  notBefore: optional(text<Instant>()('not_before')),
+  /** Which server works for it, */
+  lease: optional(text()('lease')),
+  /** and until when it may, by the real time. */
+  leaseUntil: optional(text<Instant>()('lease_until')),
+  failingSince: optional(text<Instant>()('failing_since')),
+  disabledAt: optional(text<Instant>()('disabled_at')),
+  disabledReason: optional(text<DisabledReason>()('disabled_reason')),
+  createdAt: text<Instant>()('created_at'),
+  updatedAt: text<Instant>()('updated_at'),
+};
+
+/** An address that events are sent to, and how far it has come. */
+export type WebhookRecord = RecordOf<typeof webhookColumns>;
+
+const webhooks: Table<typeof webhookColumns> = { name: 'webhooks', columns: webhookColumns };
+const insert = insertInto(webhooks);
+const patch = patchOf(webhooks, ['accountId', 'id']);
+const read: (row: Parameters<ReturnType<typeof readerOf<typeof webhookColumns>>>[0]) => WebhookRecord =
+  readerOf(webhooks);
+const lists = listsOf(webhooks, { scope: ['accountId'], order: 'id', conditions: {} });
+
+interface ById {
+  readonly accountId: AccountId;
+  readonly id: string;
+}
+
+const find = statement<ById>()((db, $) =>
+  db.selectFrom('webhooks').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+const lock = statement<ById>()((db, $) =>
+  db.selectFrom('webhooks').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
+);
+
+const remove = statement<ById>()((db, $) =>
+  db.deleteFrom('webhooks').where('account_id', '=', $.accountId).where('id', '=', $.id),
+);
+
+/** Webhooks that are looked at in one go. */
+const MAX_DUE = 256;
+
+const due = statement<{ now: Instant; realTime: Instant }>()((db, $) =>
+  db
+    .selectFrom('webhooks as w')
+    .innerJoin('record_heads as h', 'h.account_id', 'w.account_id')
+    .select(['w.account_id', 'w.id'])
+    .where('w.active', '=', 1)
+    .where((w) => w.or([w('w.lease_until', 'is', null), w('w.lease_until', '<=', $.realTime)]))
+    .where((w) => w.or([w('w.not_before', 'is', null), w('w.not_before', '<=', $.now)]))
+    .where((w) =>
+      w.or([
+        w('w.retry_at', '<=', $.now),
+        w.and([
+          w('w.last_seq', '<', w.ref('h.event_seq')),
+          w.or([w('w.ordered', '=', 0), w('w.retry_at', 'is', null)]),
+        ]),
+      ]),
+    )
+    .orderBy('w.lease_until')
+    .orderBy('w.account_id')
+    .orderBy('w.id')
+    .limit(sql.lit(MAX_DUE)),
+);
+
+const claim = statement<ById & { lease: string; realTime: Instant; until: Instant }>()((db, $) =>
+  db
+    .updateTable('webhooks')
+    .set({ lease: $.lease, lease_until: $.until })
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id)
+    .where('active', '=', 1)
+    .where((w) => w.or([w('lease_until', 'is', null), w('lease_until', '<=', $.realTime)]))
+    .returningAll(),
+);
+
+const release = statement<{ lease: string }>()((db, $) =>
+  db.updateTable('webhooks').set({ lease: null, lease_until: null }).where('lease', '=', $.lease),
+);
+
+const releaseAll = statement<Record<never, never>>()((db) =>
+  db.updateTable('webhooks').set({ lease: null, lease_until: null }).where('lease', 'is not', null),
+);
+
+/** The webhooks of accounts. */
+export const webhookRepository = (db: Connection) => ({
+  async insert(webhook: WebhookRecord): Promise<void> {
+    await db.run(insert, webhook);
+  },
+
+  async find(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
+    const row = await db.first(find, { accountId, id });
+    return row === undefined ? null : read(row);
+  },
+
+  /** The webhook, which nobody else changes until this transaction ends. */
+  async lock(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
+    const row = await db.first(lock, { accountId, id });
+    return row === undefined ? null : read(row);
+  },
+
+  /** Webhooks, oldest first. */
+  async list(accountId: AccountId, page: Page): Promise<WebhookRecord[]> {
+    return (await lists.page(db, { accountId }, page)).map(read);
+  },
+
+  count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
+
+  /** All webhooks, oldest first. */
+  async *listAll(accountId: AccountId): AsyncGenerator<WebhookRecord> {
+    for await (const rows of lists.walk(db, { accountId })) yield* rows.map(read);
+  },
+
+  /** Changes what is given, and returns the webhook as it is then. */
+  async patch({ accountId, id }: ById, changes: WebhookChanges): Promise<WebhookRecord> {
+    const row = await db.first(patch(changes), { ...changes, accountId, id });
+    if (row === undefined) throw new Error(`webhook ${id} was not locked`);
+    return read(row);
+  },
+
+  /** Removes a webhook with its deliveries; false when there is none. */
+  async remove(accountId: AccountId, id: string): Promise<boolean> {
+    return (await db.run(remove, { accountId, id })) === 1;
+  },
+
+  /** Webhooks with something to send now, for which no server works; those that waited longest come first. */
+  async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
+    return (await db.all(due, { now, realTime })).map((row) => ({ accountId: row.account_id, id: row.id }));
+  },
+
+  /** Takes the lease of a webhook; null when another server has it, or when the webhook is gone or not active. */
+  async claim(
+    webhook: ById,
+    lease: { lease: string; realTime: Instant; until: Instant },
+  ): Promise<WebhookRecord | null> {
+    const row = await db.first(claim, { ...webhook, ...lease });
+    return row === undefined ? null : read(row);
+  },
+
+  /** Gives a lease back. */
+  async release(lease: string): Promise<void> {
+    await db.run(release, { lease });
+  },
+
+  /** Ends all leases: where no other server can have one. */
+  async releaseAll(): Promise<void> {
+    await db.run(releaseAll, {});
+  },
+});
+
+/** New values of a webhook; what is undefined stays. */
+export type WebhookChanges = { readonly [F in keyof WebhookRecord]?: WebhookRecord[F] | undefined };
