@@ -121,6 +121,8 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
 
 /** How a base is opened. */
 interface BaseOptions extends OpenOptions {
+  /** Whether webhooks may be sent to addresses that are not public. */
+  readonly allowPrivate?: boolean;
   /** What the secrets of the database are sealed under; null is plain. */
   readonly masterKey?: MasterKey | null;
 }

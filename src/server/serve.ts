@@ -3,7 +3,7 @@ import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { StartupError } from '../store/startup-error.ts';
-import type { Store } from '../store/store.ts';
+import { isPostgres, type Store } from '../store/store.ts';
 import type { RateRepository } from '../store/tables/rates.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
@@ -14,12 +14,15 @@ import { createMemoryCounter, createSharedCounter } from './http/rate-counters.t
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
+import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
 import { type Job, type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { type Clock, openBase } from './runtime.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
+import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
+import { createSender, type Sender, type SenderOptions } from './webhooks/send.ts';
 
 export { createLogSink } from './log.ts';
 export { createTestClock } from './test-clock.ts';
@@ -49,8 +52,16 @@ export interface ServeOptions {
   readonly connections?: Partial<ConnectionLimits>;
   /** How many requests may run, and wait, at one time. */
   readonly requests?: Partial<RequestLimits>;
+  /** How webhooks are sent; by default to public addresses over HTTPS only. */
+  readonly webhooks?: WebhookOptions;
   /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
   readonly drainMs?: number;
+}
+
+/** How webhooks are sent. */
+export interface WebhookOptions extends Partial<SenderOptions> {
+  /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
+  readonly schedule?: readonly number[];
 }
 
 /** A server that accepts requests. */
@@ -75,15 +86,17 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const proxies = options.behindProxy ?? [];
   const addressOf = trustProxies(proxies);
   refusePlain(options);
+  const { schedule, allowPrivate = false, ...sending } = options.webhooks ?? {};
   const {
     store,
     accountId,
     created: isNew,
     clocks,
     parts,
-  } = await openBase(options.db, { masterKey: options.masterKey ?? null }, options.clock);
+  } = await openBase(options.db, { masterKey: options.masterKey ?? null, allowPrivate }, options.clock);
   let listener: Listener | undefined;
   let jobs: Jobs | undefined;
+  const sender = createSender({ allowPrivate, ...sending });
   const recorded = gather(() => jobs?.wake(SEQUENCER));
   try {
     const { log, flush } = await openLog(options.logFormat, options.logTo);
@@ -110,12 +123,17 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     store.announce(listener.url);
     const recording = { ...parts, recorded };
+    const delivering = { ...recording, log, sender, schedule, secrets: parts.webhooks.secrets };
+    const deliverer = createDeliverer(delivering, parts.newRequestId);
+    if (!isPostgres(options.db)) await store.transaction(({ webhooks }) => webhooks.releaseAll());
     jobs = startJobs(
       [
         cleanupJob(clocks, recording),
         expiryJob(recording),
-        sequencerJob(store, parts, recorded),
+        sequencerJob(store, parts, recorded, () => jobs?.wake(DELIVERIES)),
         checkpointJob(store, parts),
+        deliveryJob(deliverer),
+        deliveryCleanupJob(parts),
         uses.job,
         ...(store.rates === null ? [] : [ratesJob(store.rates)]),
       ],
@@ -130,7 +148,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       created: adminToken === null ? null : { accountId, adminToken },
       reloadTls: listener.reloadTls,
       jobHealth: jobs.health,
-      close: closeAll(listener, { jobs, store, uses, sequence: () => sequenceNow(store, parts), flush }),
+      close: closeAll(listener, { jobs, deliverer, sender, store, uses, sequence: () => sequenceNow(store, parts), flush }),
     };
   } catch (error) {
     // In this order: no request may meet a closed database.
@@ -165,6 +183,8 @@ const ratesJob = (rates: RateRepository): Job => ({
 
 interface Closing {
   readonly jobs: Jobs;
+  readonly deliverer: Deliverer;
+  readonly sender: Sender;
   readonly store: Store;
   readonly uses: TokenUses;
   sequence(): Promise<unknown>;
@@ -172,10 +192,12 @@ interface Closing {
 }
 
 const closeAll =
-  (listener: Listener, { jobs, store, uses, sequence, flush }: Closing) =>
+  (listener: Listener, { jobs, deliverer, sender, store, uses, sequence, flush }: Closing) =>
   async () => {
     await listener.close();
     await jobs.stop();
+    await deliverer.stop();
+    sender.close();
     await uses.flush();
     await sequence();
     await store.close();

@@ -1,7 +1,7 @@
 import { toInstant } from '../../domain/time.ts';
 import type { LogFormat } from '../../server/log.ts';
 import type { RunningServer } from '../../server/serve.ts';
-import { command, many, option } from '../command.ts';
+import { command, flag, many, option } from '../command.ts';
 import { defaultDatabase } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
@@ -37,6 +37,10 @@ export const serve = command({
     }),
     maxConnections: option('--max-connections <N>', 'connections that are open at one time', { parse: parsePositive }),
     maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', { parse: parsePositive }),
+    allowPrivateWebhooks: flag(
+      '--allow-private-webhooks',
+      'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
+    ),
     drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
       parse: parseCount,
     }),
@@ -71,6 +75,7 @@ export const serve = command({
       clock: values.clock === undefined ? io.now : createTestClock(values.clock),
       ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
       ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
+      webhooks: { allowPrivate: values.allowPrivateWebhooks },
       ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
       connections: {
         ...(values.maxConnections !== undefined && { maxConnections: values.maxConnections }),

@@ -68,13 +68,20 @@ export async function sequenceNow(store: Store, parts: NumberingParts): Promise<
  * The job that numbers staged entries, soon after it is woken.
  *
  * @param wakeAgain called when another replica was at it, which may not have seen all
+ * @param numbered called when it has numbered what there was
  */
-export function sequencerJob(store: Store, parts: NumberingParts, wakeAgain: () => void): Job {
+export function sequencerJob(
+  store: Store,
+  parts: NumberingParts,
+  wakeAgain: () => void,
+  numbered: () => void = () => {},
+): Job {
   return {
     name: SEQUENCER,
     everyMs: LOOK_EVERY_MS,
     async run({ transaction, signal }) {
-      if (!(await sequence(store, transaction, parts, signal))) wakeAgain();
+      if (await sequence(store, transaction, parts, signal)) numbered();
+      else wakeAgain();
     },
   };
 }

@@ -1,0 +1,32 @@
+/** How much of an answer is kept, in characters. */
+const MAX_LENGTH = 1_024;
+
+const HIDDEN = '[hidden]';
+
+/** What looks like something that nobody else should read. */
+const SECRETS: readonly RegExp[] = [
+  // Secrets of webhooks, and tokens of this service and of others.
+  /\b(whsec|lkm|sk|pk|ghp|xox[abprs])[-_][\w+/=-]{8,}/gi,
+  /\b(bearer|basic)\s+[\w+/=.~-]{6,}/gi,
+  /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  // Licence keys.
+  /\b[0-9A-Z]{5}(-[0-9A-Z]{5}){3,}\b/gi,
+  /[^\s"'<>@]{1,64}@[^\s"'<>@]{1,255}\.[a-z]{2,}/gi,
+  // Whatever is long and has no words.
+  /[\w+/=-]{40,}/g,
+];
+
+/**
+ * The beginning of an answer as it may be kept and shown: printable, in one line, without what looks like a secret and
+ * without these texts. Null when nothing is left.
+ *
+ * @param secrets what was sent, and must not be kept because a receiver repeats it
+ */
+export function redactAnswer(answer: string, secrets: readonly string[]): string | null {
+  let text = answer;
+  for (const secret of secrets) text = text.replaceAll(secret, HIDDEN);
+  for (const pattern of SECRETS) text = text.replace(pattern, HIDDEN);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it removes
+  const line = text.replace(/[\x00-\x20\x7f-\x9f\ufffd]+/g, ' ').trim();
+  return line === '' ? null : line.slice(0, MAX_LENGTH).toWellFormed();
+}

@@ -1,0 +1,38 @@
+import { addSeconds } from '../../domain/time.ts';
+import type { Deliverer } from '../webhooks/deliverer.ts';
+import type { DeliveryParts } from '../webhooks/turn.ts';
+import type { Job } from './job.ts';
+
+/** The name of the job that starts deliveries. */
+export const DELIVERIES = 'deliveries';
+
+/** How often it looks without being woken: for retries, and for what another replica has numbered or left. */
+const LOOK_EVERY_MS = 500;
+
+const CLEAN_EVERY_MS = 10 * 60 * 1_000;
+
+/** How long deliveries are kept, in seconds: those that were accepted, and those that were given up. */
+const KEPT_SECONDS = { delivered: 7 * 24 * 60 * 60, dead: 30 * 24 * 60 * 60 };
+
+/** Deliveries that one transaction removes. */
+const BATCH_SIZE = 500;
+
+/** The job that starts deliveries; they go on when it has ended. */
+export const deliveryJob = (deliverer: Pick<Deliverer, 'dispatch'>): Job => ({
+  name: DELIVERIES,
+  everyMs: LOOK_EVERY_MS,
+  run: () => deliverer.dispatch(),
+});
+
+/** The job that removes deliveries that ended long ago. They are a log, so that it is not recorded. */
+export const deliveryCleanupJob = ({ now }: Pick<DeliveryParts, 'now'>): Job => ({
+  name: 'delivery-cleanup',
+  everyMs: CLEAN_EVERY_MS,
+  async run({ transaction, signal }) {
+    const delivered = addSeconds(now(), -KEPT_SECONDS.delivered);
+    const dead = addSeconds(now(), -KEPT_SECONDS.dead);
+    for (let removed: number | null = BATCH_SIZE; removed === BATCH_SIZE && !signal.aborted; ) {
+      removed = await transaction(({ deliveries }) => deliveries.removeOld({ delivered, dead, limit: BATCH_SIZE }));
+    }
+  },
+});

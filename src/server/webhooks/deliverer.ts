@@ -1,0 +1,89 @@
+import type { AccountId } from '../../contract/scalars.ts';
+import { addSeconds } from '../../domain/time.ts';
+import { type DeliveryParts, deliverTo, LEASE_SECONDS } from './turn.ts';
+
+/** How many webhooks one server works for at one time. */
+const MAX_TURNS = 256;
+
+/** Sends events to webhooks, to each in a turn of its own, so that a slow one holds up no other. */
+export interface Deliverer {
+  /** Starts a turn for each webhook with something to send that nobody works for. Does not wait for them. */
+  dispatch(): Promise<void>;
+  /** Resolves once no turn is under way. */
+  idle(): Promise<void>;
+  /** Ends what is under way, and hands it on. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes the deliverer of a server.
+ *
+ * @param newLease names a lease that nobody has
+ */
+export function createDeliverer(parts: DeliveryParts, newLease: () => string): Deliverer {
+  const stopping = new AbortController();
+  const turns = new Set<string>();
+  const underWay = new Set<Promise<void>>();
+  let dispatches = 0;
+
+  async function takeTurn({ accountId, id }: Webhook): Promise<void> {
+    const { store, realTime, log } = parts;
+    const lease = newLease();
+    let seen = dispatches;
+    try {
+      const times = { realTime: realTime(), until: addSeconds(realTime(), LEASE_SECONDS) };
+      const claimed = await store.transaction(({ webhooks }) => webhooks.claim({ accountId, id }, { lease, ...times }));
+      if (claimed !== null) {
+        seen = dispatches;
+        try {
+          await deliverTo(parts, claimed, stopping.signal);
+        } finally {
+          await store.transaction(({ webhooks }) => webhooks.release(lease));
+        }
+      }
+      turns.delete(keyOf({ accountId, id }));
+      // It may have been asked for while it had looked already and still held its lease.
+      if (seen !== dispatches) await dispatch();
+    } catch (error) {
+      turns.delete(keyOf({ accountId, id }));
+      // The lease ends by itself, and what was due still is.
+      log.error({ err: error, webhook: id }, 'delivery failed');
+    }
+  }
+
+  function start(webhook: Webhook): void {
+    turns.add(keyOf(webhook));
+    const turn = takeTurn(webhook).finally(() => underWay.delete(turn));
+    underWay.add(turn);
+  }
+
+  async function dispatch(): Promise<void> {
+    dispatches += 1;
+    if (stopping.signal.aborted) return;
+    const { store, now, realTime } = parts;
+    for (const webhook of await store.repositories.webhooks.listDue(now(), realTime())) {
+      if (turns.size >= MAX_TURNS) return;
+      if (!turns.has(keyOf(webhook))) start(webhook);
+    }
+  }
+
+  async function idle(): Promise<void> {
+    while (underWay.size > 0) await Promise.all(underWay);
+  }
+
+  return {
+    dispatch,
+    idle,
+    async stop() {
+      stopping.abort();
+      await idle();
+    },
+  };
+}
+
+interface Webhook {
+  readonly accountId: AccountId;
+  readonly id: string;
+}
+
+const keyOf = ({ accountId, id }: Webhook): string => `${accountId} ${id}`;

@@ -1,0 +1,212 @@
+import type { Logger } from 'pino';
+import type { Instant } from '../../contract/scalars.ts';
+import type { DisabledReason } from '../../contract/webhooks/webhook.ts';
+import { addSeconds, epochSeconds, later } from '../../domain/time.ts';
+import { redactAnswer } from '../../domain/webhooks/redact.ts';
+import { isGivenUp, nextAttempt, notBefore } from '../../domain/webhooks/schedule.ts';
+import { signedHeaders } from '../../domain/webhooks/signature.ts';
+import type { Recorder } from '../../service/record.ts';
+import { payloadOf } from '../../service/webhooks/payload.ts';
+import type { SecretStorage } from '../../service/webhooks/secrets.ts';
+import { webhookEvent } from '../../service/webhooks/webhooks.ts';
+import type { Repositories, Store } from '../../store/store.ts';
+import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
+import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import { type Batch, type Due, nextBatch } from './batch.ts';
+import type { Outcome, Sender } from './send.ts';
+
+/** What delivering works with. */
+export interface DeliveryParts {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly record: Recorder;
+  readonly secrets: SecretStorage;
+  readonly sender: Pick<Sender, 'send'>;
+  /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
+  readonly schedule?: readonly number[] | undefined;
+  /** Called after each commit of what was recorded. */
+  recorded(): void;
+  /** The time of the service, by which retries are due. */
+  now(): Instant;
+  /** The real time, by which receivers compare the time of a signature, and which leases are held by. */
+  realTime(): Instant;
+  random(length: number): Uint8Array;
+}
+
+/** How long a lease lasts; each batch prolongs it. Longer than a batch can take. */
+export const LEASE_SECONDS = 60;
+
+/** In order, no further event is sent in a batch that has lasted so long. */
+const MAX_BATCH_SECONDS = 15;
+
+/** An attempt and how it ended; null when it was ended because the server stops. */
+interface Attempted {
+  readonly due: Due;
+  readonly outcome: Outcome | null;
+  readonly at: Instant;
+  readonly durationMs: number;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Sends everything that is due to one webhook, batch after batch, while it holds the lease. What was sent is kept before
+ * anything more is sent, so that a server that dies sends at most one batch twice.
+ *
+ * @param claimed the webhook with its lease
+ */
+export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, signal: AbortSignal): Promise<void> {
+  let webhook: WebhookRecord | null = claimed;
+  while (webhook !== null && !signal.aborted) {
+    const batch: Batch = await nextBatch(parts.store.repositories, webhook, parts.now());
+    if (batch.due.length === 0 && batch.until === webhook.lastSeq) break;
+    const attempted = await attemptAll(parts, webhook, batch, signal);
+    webhook = await keep(parts, webhook, batch, attempted);
+  }
+}
+
+async function attemptAll(
+  parts: DeliveryParts,
+  webhook: WebhookRecord,
+  { due }: Batch,
+  signal: AbortSignal,
+): Promise<Attempted[]> {
+  const secrets = secretsOf(parts, webhook);
+  const attempt = (one: Due) => attemptOne(parts, webhook, one, { secrets, signal });
+  if (!webhook.ordered) return Promise.all(due.map(attempt));
+  const attempted: Attempted[] = [];
+  const deadline = addSeconds(parts.realTime(), MAX_BATCH_SECONDS);
+  for (const one of due) {
+    const last = await attempt(one);
+    attempted.push(last);
+    if (!last.outcome?.accepted || parts.realTime() > deadline) break;
+  }
+  return attempted;
+}
+
+/** The secrets that sign now, the newest first. */
+function secretsOf({ secrets, now }: DeliveryParts, webhook: WebhookRecord): string[] {
+  const { secret, previousSecret, previousSecretUntil } = webhook;
+  const isShared = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now();
+  return [secret, ...(isShared ? [previousSecret] : [])].map((stored) => secrets.openSecret(stored, webhook));
+}
+
+async function attemptOne(
+  { store, sender, realTime, now }: DeliveryParts,
+  webhook: WebhookRecord,
+  due: Due,
+  { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
+): Promise<Attempted> {
+  const { body, secrets: hidden } = await payloadOf(store.repositories, webhook, due.event);
+  const { id }: { readonly id: string } = JSON.parse(body);
+  const started = realTime();
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'lkm-webhooks',
+    ...signedHeaders({ id, timestamp: epochSeconds(started), body }, secrets),
+  };
+  const outcome = await sender.send({ url: webhook.url, headers, body, signal });
+  const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));
+  return { due, outcome, at: now(), durationMs, secrets: hidden };
+}
+
+/** Keeps what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */
+async function keep(
+  parts: DeliveryParts,
+  webhook: WebhookRecord,
+  { until }: Batch,
+  attempted: readonly Attempted[],
+): Promise<WebhookRecord | null> {
+  const { store, recorded, log, now, realTime } = parts;
+  const records = attempted.map((one) => recordOf(parts, webhook, one));
+  const kept = await store.transaction(async (repositories) => {
+    const { webhooks, deliveries } = repositories;
+    const current = await webhooks.lock(webhook.accountId, webhook.id);
+    // Another server does the same, somebody has asked for earlier events again, or the webhook is gone.
+    if (current === null || current.lease !== webhook.lease) return null;
+    await deliveries.save(records);
+    const health = healthOf(current, attempted, now());
+    const after = await webhooks.patch(webhook, {
+      ...health,
+      lastSeq: reached(webhook, until, attempted),
+      retryAt: await deliveries.nextRetry({ accountId: webhook.accountId, webhookId: webhook.id }),
+      leaseUntil: addSeconds(realTime(), LEASE_SECONDS),
+    });
+    if (health.disabledReason != null) await recordDisabled(parts, repositories, after);
+    return { after, isDisabled: health.disabledReason != null };
+  });
+  if (kept?.isDisabled) {
+    recorded();
+    log.warn({ webhook: webhook.id, reason: kept.after.disabledReason }, 'webhook disabled');
+  }
+  return kept?.after.active && !isResting(kept.after, now()) ? kept.after : null;
+}
+
+const isResting = ({ notBefore: until }: WebhookRecord, now: Instant): boolean => until !== null && until > now;
+
+/** In order, a batch may end before its last event. */
+const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: readonly Attempted[]): number => {
+  const last = attempted.at(-1);
+  const isCut = ordered && last !== undefined && last.due.before === null && last.due.event.seq < until;
+  return isCut ? Math.max(lastSeq, last.due.event.seq) : until;
+};
+
+/** How the last attempt of an event is kept. */
+function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted): DeliveryRecord {
+  const { due, outcome, at, durationMs, secrets } = one;
+  const { id: eventId }: { readonly id: string } = JSON.parse(due.event.content);
+  const { accountId, seq, type } = due.event;
+  const of = { accountId, webhookId: webhook.id, seq, eventId, type };
+  const before = due.before?.attempts ?? 0;
+  if (outcome === null) {
+    // Not an attempt: the next server makes it.
+    const ended = { status: null, error: 'the server stopped', answer: null, durationMs, attemptedAt: at };
+    return { ...of, ...ended, state: 'retrying', attempts: before, nextAttemptAt: at };
+  }
+  const { accepted, status, error, askedSeconds } = outcome;
+  const attempts = before + 1;
+  const [byte = 0] = parts.random(1);
+  const failed = { attempts, now: at, askedSeconds, random: byte / 256, forEver: webhook.ordered };
+  const nextAttemptAt = accepted ? null : nextAttempt(failed, parts.schedule);
+  return {
+    ...of,
+    state: accepted ? 'delivered' : nextAttemptAt === null ? 'dead' : 'retrying',
+    ...{ attempts, status, error, answer: redactAnswer(outcome.answer, secrets), durationMs, attemptedAt: at },
+    nextAttemptAt,
+  };
+}
+
+/** What the attempts say of the webhook as a whole. */
+function healthOf(
+  { failingSince: since, notBefore: resting }: WebhookRecord,
+  attempted: readonly Attempted[],
+  now: Instant,
+): Pick<WebhookRecord, 'failingSince' | 'notBefore'> & Partial<WebhookRecord> {
+  const outcomes = attempted.flatMap(({ outcome }) => outcome ?? []);
+  const asked = outcomes.flatMap(({ accepted, askedSeconds }) =>
+    accepted ? [] : (notBefore(now, askedSeconds) ?? []),
+  );
+  const until = asked.reduce<Instant | null>((last, one) => (last === null ? one : later(last, one)), resting);
+  if (outcomes.some(({ status }) => status === 410))
+    return { failingSince: since ?? now, notBefore: until, ...disabled('gone', now) };
+  if (outcomes.length === 0) return { failingSince: since, notBefore: until };
+  if (outcomes.some(({ accepted }) => accepted)) return { failingSince: null, notBefore: until };
+  const failingSince = since ?? now;
+  return { failingSince, notBefore: until, ...(isGivenUp(failingSince, now) && disabled('failing', now)) };
+}
+
+const disabled = (disabledReason: DisabledReason, now: Instant) =>
+  ({ active: false, disabledAt: now, disabledReason, updatedAt: now }) as const;
+
+function recordDisabled({ record }: DeliveryParts, repositories: Repositories, webhook: WebhookRecord): Promise<void> {
+  const { accountId, disabledAt, disabledReason, failingSince } = webhook;
+  return record(repositories, {
+    accountId,
+    at: disabledAt ?? webhook.updatedAt,
+    actor: { type: 'job', id: 'deliveries' },
+    address: null,
+    door: 'job',
+    requestId: null,
+    operation: 'webhooks.disable',
+    events: [webhookEvent('webhook.disabled', webhook, { reason: disabledReason, failingSince })],
+  });
+}

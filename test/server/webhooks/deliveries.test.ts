@@ -1,0 +1,381 @@
+import { describe, expect, it } from 'vitest';
+import { RETRY_SECONDS } from '../../../src/domain/webhooks/schedule.ts';
+import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
+import { createDeliveryWorld } from '../../support/deliveries.ts';
+import { engines } from '../../support/engines.ts';
+import { type Received, startReceiver } from '../../support/receiver.ts';
+import { DAWN } from '../../support/world.ts';
+
+const at = (seconds: number) => new Date(Date.parse(DAWN) + seconds * 1_000).toISOString();
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+describe.each(engines)('deliveries on $name', (engine) => {
+  it('send each event once, with its number, signed', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id, secret } = await it.webhook(receiver.url);
+    await it.happen(40);
+    await it.deliver();
+    await it.deliver();
+    expect(receiver.seqs.toSorted((a, b) => a - b)).toEqual(range(1, 41));
+    const { headers, text, event } = receiver.received.find(({ event }) => event.seq === 2) ?? {};
+    expect(event).toEqual({
+      ...{ id: expect.stringMatching(/^evt_/), seq: 2, type: 'customer.created', api_version: '2026-11-21' },
+      ...{ created_at: DAWN, resource_type: 'customer', resource_id: expect.stringMatching(/^cus_/) },
+      ...{ actor: { type: 'token', id: expect.any(String) }, request_id: expect.any(String), data: {} },
+    });
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': event.id });
+    const message = { id: event.id, timestamp: Number(headers?.['webhook-timestamp']), body: text ?? '' };
+    expect(isSignedBy(message, headers?.['webhook-signature'] ?? '', [secret])).toBe(true);
+    expect(Math.abs(message.timestamp - Date.now() / 1_000)).toBeLessThan(60);
+    expect(await it.show(id)).toMatchObject({ lastSeq: 41, failingSince: null });
+    expect((await it.deliveries(id)).map(({ seq, state, status, attempts }) => [seq, state, status, attempts])).toEqual(
+      range(1, 41)
+        .reverse()
+        .map((seq) => [seq, 'delivered', 204, 1]),
+    );
+  });
+
+  it('hold the types that are wanted, and pings for this webhook alone', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    await using other = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['product.created'] });
+    await it.webhook(other.url, { types: ['ping', 'product.created'] });
+    await it.happen(2);
+    await it.world.product();
+    await it.world.call('admin', 'POST', '/webhook/test', { webhookId: id });
+    await it.deliver();
+    expect(receiver.received.map(({ event }) => event.type)).toEqual(['product.created', 'ping']);
+    expect(other.received.map(({ event }) => event.type)).toEqual(['product.created']);
+    expect(await it.show(id)).toMatchObject({ lastSeq: 6 });
+  });
+
+  it('show keys masked, and in full only where that was asked for', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using masked = await startReceiver();
+    await using whole = await startReceiver();
+    await it.webhook(masked.url, { types: ['license.created', 'license.deleted'] });
+    const { id } = await it.webhook(whole.url, { types: ['license.created', 'license.deleted'], reveal: true });
+    const { id: productId } = await it.world.product();
+    const licenseKey = await it.world.key({ productId });
+    whole.answer({ status: 200, body: `thank you for ${licenseKey}, me@example.com, whsec_abcdefgh12345678` });
+    await it.deliver();
+    expect(masked.received.map(({ event }) => event.data.key)).toEqual([
+      `${'*****-'.repeat(4)}${licenseKey.slice(-5)}`,
+    ]);
+    expect(whole.received.map(({ event }) => event.data.key)).toEqual([licenseKey]);
+    expect((await it.deliveries(id)).map(({ answer }) => answer)).toEqual([
+      'thank you for [hidden], [hidden], [hidden]',
+    ]);
+    const query = new URLSearchParams({ productId, licenseKey });
+    await it.world.call('admin', 'DELETE', `/key?${query}`);
+    await it.deliver();
+    expect(whole.received.at(-1)?.event.data.key).toBe(`${'*****-'.repeat(4)}${licenseKey.slice(-5)}`);
+  });
+
+  it('are repeated on the schedule with the same id and body, and given up in the end', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    receiver.answer(500);
+    await it.happen(1);
+    let elapsed = 0;
+    for (const [index, seconds] of [0, ...RETRY_SECONDS].entries()) {
+      if (seconds > 0) {
+        it.setNow(at(elapsed + seconds - 1));
+        await it.deliver();
+        expect(receiver.received).toHaveLength(index);
+      }
+      elapsed += seconds;
+      it.setNow(at(elapsed));
+      await it.deliver();
+      expect(receiver.received).toHaveLength(index + 1);
+    }
+    expect(new Set(receiver.received.map(({ headers, text }) => `${headers['webhook-id']} ${text}`)).size).toBe(1);
+    const dead = { seq: 2, state: 'dead', attempts: 10, status: 500, error: 'answered 500', nextAttemptAt: null };
+    expect(await it.deliveries(id)).toMatchObject([dead]);
+    it.setNow(at(elapsed * 2));
+    await it.deliver();
+    expect(receiver.received).toHaveLength(10);
+
+    receiver.answer(200);
+    await it.world.call('admin', 'POST', '/webhook/replay', { webhookId: id, failed: true });
+    await it.deliver();
+    expect(await it.deliveries(id)).toMatchObject([{ seq: 2, state: 'delivered', attempts: 1 }]);
+  });
+
+  it.each([
+    ['a refused connection', 'connection refused', null],
+    ['a reset', 'connection reset', (response) => response.socket?.resetAndDestroy()],
+    ['a receiver that hangs', 'no complete response within 0.3 s', () => {}],
+    ['a response that drips', 'no complete response within 0.3 s', (response) => response.writeHead(200).write('.')],
+    [
+      'a receiver that dies in the middle of its response',
+      'response broken off',
+      (response) => {
+        response.writeHead(200, { 'content-length': '10' }).write('.');
+        setTimeout(() => response.destroy(), 20);
+      },
+    ],
+    [
+      'a redirect',
+      'answered 302: redirects are not followed',
+      (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    ],
+  ] satisfies [string, string, ((response: import('node:http').ServerResponse) => void) | null][])(
+    'are repeated after %s',
+    async (_, error, answer) => {
+      await using it = await createDeliveryWorld(engine);
+      await using receiver = await startReceiver();
+      if (answer === null) await receiver[Symbol.asyncDispose]();
+      else receiver.answer(answer);
+      const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+      await it.happen(1);
+      await it.deliver();
+      expect(await it.deliveries(id)).toMatchObject([{ state: 'retrying', error, nextAttemptAt: at(5) }]);
+      expect(await it.show(id)).toMatchObject({ failingSince: DAWN, active: true });
+    },
+  );
+
+  it('read no more of a long answer than they keep', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    let sent = 0;
+    receiver.answer((response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (!response.destroyed && response.write('long word '.repeat(1_000))) sent += 10_000;
+        if (!response.destroyed) response.once('drain', more);
+      };
+      more();
+    });
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    await it.happen(1);
+    await it.deliver();
+    const [delivery] = await it.deliveries(id);
+    expect(delivery).toMatchObject({ state: 'delivered' });
+    expect(delivery?.answer?.length).toBeLessThanOrEqual(1_024);
+    expect(sent).toBeLessThan(20_000_000);
+  });
+
+  it('wait as long as the receiver asks, with everything', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    await it.webhook(receiver.url, { types: ['customer.created'] });
+    receiver.answer([{ status: 429, headers: { 'retry-after': '3600' } }]);
+    await it.happen(1);
+    await it.deliver();
+    await it.happen(1);
+    it.setNow(at(3_599));
+    await it.deliver();
+    expect(receiver.seqs).toEqual([2]);
+    it.setNow(at(3_600));
+    await it.deliver();
+    expect(receiver.seqs.toSorted()).toEqual([2, 2, 3]);
+  });
+
+  it('end with 410, with an event for the other webhooks', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    await using other = await startReceiver();
+    const { id } = await it.webhook(receiver.url);
+    await it.webhook(other.url, { types: ['webhook.disabled'] });
+    receiver.answer(410);
+    await it.happen(20);
+    await it.deliver();
+    const sent = receiver.received.length;
+    await it.happen(1);
+    await it.deliver();
+    expect(receiver.received).toHaveLength(sent);
+    expect(await it.show(id)).toMatchObject({ active: false, disabledAt: DAWN, disabledReason: 'gone' });
+    expect(other.received.map(({ event }) => [event.type, event.resource_id, event.data, event.actor])).toEqual([
+      ['webhook.disabled', id, { reason: 'gone', failingSince: DAWN }, { type: 'job', id: 'deliveries' }],
+    ]);
+
+    receiver.answer(200);
+    await it.world.call('admin', 'PUT', `/webhook/by-id?webhookId=${id}`, { active: true });
+    it.setNow(at(60));
+    await it.deliver();
+    const head = (await it.world.call('admin', 'GET', '/event/list?after=2000000000')).body.meta.last;
+    expect([...new Set(receiver.seqs)].toSorted((a, b) => a - b)).toEqual(range(1, head));
+  });
+
+  it('end once nothing was accepted for five days', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    receiver.answer(500);
+    await it.happen(1);
+    await it.deliver();
+    it.setNow(at(5 * 86_400 - 1));
+    await it.deliver();
+    expect(await it.show(id)).toMatchObject({ active: true, failingSince: DAWN });
+    it.setNow(at(5 * 86_400));
+    await it.happen(1);
+    await it.deliver();
+    expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing', failingSince: DAWN });
+  });
+
+  it('forget that they failed once something is accepted', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    receiver.answer([500]);
+    await it.happen(1);
+    await it.deliver();
+    it.setNow(at(6));
+    await it.deliver();
+    expect(await it.show(id)).toMatchObject({ failingSince: null });
+    expect(await it.deliveries(id)).toMatchObject([{ state: 'delivered', attempts: 2, error: null, status: 204 }]);
+  });
+
+  it('come one after the other where order was asked for, and never overtake one that failed', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'], ordered: true });
+    receiver.answer([200, 200, 500, 500]);
+    await it.happen(30);
+    await it.deliver();
+    expect(receiver.seqs).toEqual([2, 3, 4]);
+    it.setNow(at(6));
+    await it.deliver();
+    it.setNow(at(305));
+    await it.deliver();
+    expect(receiver.seqs).toEqual([2, 3, 4, 4]);
+    it.setNow(at(400));
+    await it.deliver();
+    expect(receiver.seqs).toEqual([2, 3, 4, 4, ...range(4, 31)]);
+    expect(await it.show(id)).toMatchObject({ lastSeq: 31, failingSince: null });
+  });
+
+  it('in order are never given up while the webhook is active', async () => {
+    await using it = await createDeliveryWorld(engine, { parts: { schedule: [1, 2] } });
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'], ordered: true });
+    receiver.answer(500);
+    await it.happen(1);
+    for (let second = 0; second < 20; second += 2) {
+      it.setNow(at(second));
+      await it.deliver();
+    }
+    expect(await it.deliveries(id)).toMatchObject([{ state: 'retrying', attempts: 10 }]);
+  });
+
+  it('go to each webhook as fast as it takes them', async () => {
+    await using it = await createDeliveryWorld(engine, { timeoutMs: 2_000 });
+    await using slow = await startReceiver();
+    await using fast = await startReceiver();
+    slow.answer(() => {});
+    await it.webhook(slow.url, { types: ['customer.created'] });
+    await it.webhook(fast.url, { types: ['customer.created'] });
+    await it.happen(50);
+    const started = Date.now();
+    await it.deliverer.dispatch();
+    while (fast.received.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(Date.now() - started).toBeLessThan(1_500);
+    await it.deliverer.stop();
+  });
+
+  it('are signed with both secrets while one takes over from the other', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id, secret: old } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    const rotated = await it.world.call('admin', 'POST', '/webhook/rotate', { webhookId: id, overlap: 60 });
+    const { secret } = rotated.body.data;
+    const signedBy = async () => {
+      await it.happen(1);
+      await it.deliver();
+      const { headers = {}, text = '' }: Partial<Received> = receiver.received.at(-1) ?? {};
+      const [id = '', timestamp, signature = ''] = ['id', 'timestamp', 'signature'].map((n) => headers[`webhook-${n}`]);
+      const message = { id, timestamp: Number(timestamp), body: text };
+      return [isSignedBy(message, signature, [old]), isSignedBy(message, signature, [secret])];
+    };
+    expect(await signedBy()).toEqual([true, true]);
+    it.setNow(at(60));
+    expect(await signedBy()).toEqual([false, true]);
+  });
+
+  it('are taken over from a server that has died, and repeated with the same ids', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    await it.happen(5);
+    let died = () => {};
+    const dead = it.another({
+      // It sends, and never comes to keep that it has.
+      sender: { send: ({ body }) => new Promise(() => void fetch(receiver.url, { method: 'POST', body }).then(died)) },
+    });
+    const sent = new Promise<void>((resolve) => {
+      died = resolve;
+    });
+    await dead.dispatch();
+    await sent;
+    await it.deliver();
+    expect(await it.deliveries(id)).toEqual([]);
+    const later = it.another({ realTime: () => new Date(Date.now() + 61_000).toISOString() as never });
+    await later.dispatch();
+    await later.idle();
+    expect(new Set(receiver.seqs)).toEqual(new Set(range(2, 6)));
+    expect((await it.deliveries(id)).map(({ seq }) => seq)).toEqual([6, 5, 4, 3, 2]);
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(5);
+  });
+
+  it('are handed on by a server that stops', async () => {
+    await using it = await createDeliveryWorld(engine, { timeoutMs: 10_000 });
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    receiver.answer(() => {});
+    await it.happen(3);
+    const stopping = it.another();
+    await stopping.dispatch();
+    while (receiver.received.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    await stopping.stop();
+    expect(await it.deliveries(id)).toMatchObject(range(1, 3).map(() => ({ state: 'retrying', attempts: 0 })));
+    receiver.answer(200);
+    await it.deliver();
+    expect(await it.deliveries(id)).toMatchObject(range(1, 3).map(() => ({ state: 'delivered', attempts: 1 })));
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(3);
+  });
+
+  it('go back to an earlier event while others are on their way', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    await it.happen(3);
+    receiver.answer([
+      async (response) => {
+        await it.world.call('admin', 'POST', '/webhook/replay', { webhookId: id, after: 0 });
+        response.writeHead(200).end();
+      },
+    ]);
+    await it.deliver();
+    await it.deliver();
+    expect(receiver.seqs.toSorted()).toEqual([2, 2, 3, 3, 4, 4]);
+    expect(await it.show(id)).toMatchObject({ lastSeq: 4 });
+  });
+
+  it('are not sent while the webhook is not active, and all of them afterwards', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'], active: false });
+    await it.happen(3);
+    await it.deliver();
+    expect(receiver.received).toEqual([]);
+    await it.world.call('admin', 'PUT', `/webhook/by-id?webhookId=${id}`, { active: true });
+    await it.deliver();
+    expect(receiver.seqs.toSorted()).toEqual([2, 3, 4]);
+  });
+
+  it('are shared by servers, each event with one of them', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    await it.happen(60);
+    const servers = [it.deliverer, it.another(), it.another()];
+    await Promise.all(servers.map((server) => server.dispatch()));
+    await Promise.all(servers.map((server) => server.idle()));
+    expect(receiver.seqs.toSorted((a, b) => a - b)).toEqual(range(2, 61));
+    expect(await it.deliveries(id)).toHaveLength(60);
+  });
+});

@@ -1,0 +1,94 @@
+import type { Instant } from '../../src/contract/scalars.ts';
+import type { Delivery, Webhook } from '../../src/contract/webhooks/webhook.ts';
+import { toInstant } from '../../src/domain/time.ts';
+import { createDeliverer, type Deliverer } from '../../src/server/webhooks/deliverer.ts';
+import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
+import type { DeliveryParts } from '../../src/server/webhooks/turn.ts';
+import { clearSecrets } from '../../src/service/webhooks/secrets.ts';
+import type { Engine } from './engines.ts';
+import { createWorld, DAWN, type World } from './world.ts';
+
+/** A world whose webhooks are sent when the test says so, at the time that it says. */
+export interface DeliveryWorld extends AsyncDisposable {
+  readonly world: World;
+  readonly deliverer: Deliverer;
+  /** Sets the clock of the service. */
+  setNow(instant: string): void;
+  /** Makes a webhook of acme. */
+  webhook(url: string, more?: object): Promise<{ readonly id: string; readonly secret: string }>;
+  /** Records events, one for each customer, and numbers them. */
+  happen(count: number): Promise<void>;
+  /** Numbers what there is, and sends what is due, until nothing is. */
+  deliver(): Promise<void>;
+  /** A webhook as it stands. */
+  show(id: string): Promise<Webhook>;
+  /** The deliveries of a webhook, the last one first. */
+  deliveries(id: string): Promise<readonly Delivery[]>;
+  /** Another server on the same database. */
+  another(more?: Partial<DeliveryParts>): Deliverer;
+}
+
+/** Makes such a world. */
+export async function createDeliveryWorld(
+  engine: Engine,
+  options: { readonly timeoutMs?: number; readonly sender?: Sender; readonly parts?: Partial<DeliveryParts> } = {},
+): Promise<DeliveryWorld> {
+  const world = await createWorld({ engine, allowPrivateWebhooks: true });
+  const sender = options.sender ?? createSender({ allowPrivate: true, timeoutMs: options.timeoutMs ?? 300 });
+  let now: Instant = DAWN;
+  let leases = 0;
+  const another: DeliveryWorld['another'] = (more = {}) =>
+    createDeliverer(
+      {
+        store: world.store,
+        log: silent,
+        record: world.record,
+        secrets: clearSecrets,
+        sender,
+        recorded: () => {},
+        now: () => now,
+        realTime: () => toInstant(Date.now()),
+        random: (length) => new Uint8Array(length),
+        ...options.parts,
+        ...more,
+      },
+      () => {
+        leases += 1;
+        return `lease ${leases}`;
+      },
+    );
+  const deliverer = another();
+  return {
+    world,
+    deliverer,
+    another,
+    setNow: (instant) => {
+      now = instant as Instant;
+      world.setNow(instant);
+    },
+    webhook: async (url, more = {}) => {
+      const made = await world.call('admin', 'POST', '/webhook', { url, ...more });
+      if (made.status !== 201) throw new Error(made.text);
+      await world.sequence();
+      return made.body.data;
+    },
+    happen: async (count) => {
+      for (let index = 0; index < count; index += 1) await world.customer();
+      await world.sequence();
+    },
+    deliver: async () => {
+      await world.sequence();
+      await deliverer.dispatch();
+      await deliverer.idle();
+    },
+    show: async (id) => (await world.call('admin', 'GET', `/webhook/by-id?webhookId=${id}`)).body.data,
+    deliveries: async (id) => (await world.call('admin', 'GET', `/webhook/deliveries?webhookId=${id}`)).body.data,
+    async [Symbol.asyncDispose]() {
+      await deliverer.stop();
+      sender.close();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} } as unknown as DeliveryParts['log'];
