@@ -31,9 +31,9 @@ await build({
   logLevel: 'warning',
 });
 
-// Software that is licensed may take this one file along and nothing else of the package.
+// Software that is licensed, or that receives webhooks, may take this one file along and nothing else of the package.
 await build({
-  entryPoints: ['src/license-file.ts'],
+  entryPoints: ['src/license-file.ts', 'src/webhooks.ts'],
   outdir: 'dist',
   bundle: true,
   format: 'esm',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSigner, signLicenseFile, toJwk } from '../src/domain/license-file/sign.ts';
 import { addSeconds, toInstant } from '../src/domain/time.ts';
+import { mintWebhookSecret, signedHeaders } from '../src/domain/webhooks/signature.ts';
 import { hostId, licenseWith, privatePems, publicPemOf } from './domain/examples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lkm-door-'));
@@ -46,8 +47,28 @@ test('lkm/license-file verifies a file with nothing installed but the package it
   expect(globSync('node_modules/*', { cwd: folder })).toEqual(['node_modules/lkm']);
 });
 
-test('lkm/license-file imports modules of Node.js only', () => {
-  const code = readFileSync(join(installed, 'dist/license-file.js'), 'utf8');
+test('lkm/webhooks verifies a webhook with nothing installed but the package itself', () => {
+  const secret = mintWebhookSecret(new Uint8Array(32));
+  const body = JSON.stringify({ id: 'evt_1', type: 'ping' });
+  const headers = signedHeaders({ id: 'evt_1', timestamp: Math.floor(Date.now() / 1_000), body }, [secret]);
+  writeFileSync(
+    join(folder, 'receiver.mjs'),
+    `import { verifyWebhook } from 'lkm/webhooks';
+    const [headers, body, secret] = process.argv.slice(2);
+    process.stdout.write(verifyWebhook(JSON.parse(headers), body, secret).type);`,
+  );
+  const verify = (text: string) =>
+    execFileSync(process.execPath, ['receiver.mjs', JSON.stringify(headers), text, secret], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+  expect(verify(body)).toBe('ping');
+  expect(() => verify(`${body} `)).toThrow('not signed with this secret');
+});
+
+test.each(['license-file', 'webhooks'])('lkm/%s imports modules of Node.js only', (door) => {
+  const code = readFileSync(join(installed, `dist/${door}.js`), 'utf8');
   const imported = [...code.matchAll(/\bfrom\s+["']([^"']+)|\bimport\s*\(?\s*["']([^"']+)/g)].map(([, a, b]) => a ?? b);
   expect(imported.length).toBeGreaterThan(0);
   expect(imported.filter((name) => !name?.startsWith('node:'))).toEqual([]);

@@ -30,7 +30,8 @@ const saveMany = insertManyInto(deliveries, ['accountId', 'webhookId', 'seq']);
 const read: (row: Parameters<ReturnType<typeof readerOf<typeof deliveryColumns>>>[0]) => DeliveryRecord =
   readerOf(deliveries);
 
-interface OfWebhook {
+/** Names a webhook whose deliveries are meant. */
+export interface OfWebhook {
   readonly accountId: AccountId;
   readonly webhookId: string;
 }

@@ -59,7 +59,8 @@ const read: (row: Parameters<ReturnType<typeof readerOf<typeof webhookColumns>>>
   readerOf(webhooks);
 const lists = listsOf(webhooks, { scope: ['accountId'], order: 'id', conditions: {} });
 
-interface ById {
+/** Names a webhook. */
+export interface ById {
   readonly accountId: AccountId;
   readonly id: string;
 }

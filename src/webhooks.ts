@@ -1,0 +1,91 @@
+/** The entry `lkm/webhooks`: checks in the program that receives webhooks that they are real, with nothing but Node.js. */
+import { isSignedBy } from './domain/webhooks/signature.ts';
+
+/** The headers of a request: of `node:http`, of the Fetch API, or a map. */
+export type WebhookHeaders =
+  | { get(name: string): string | null | undefined }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** An event as webhooks send it. */
+export interface WebhookEvent {
+  /** The same each time it is sent: whoever has seen it may leave it out. */
+  readonly id: string;
+  /** Its number in the account: from 1, without gaps. */
+  readonly seq: number;
+  /** What happened: `license.created`. */
+  readonly type: string;
+  /** The dated contract that it follows. */
+  readonly api_version: string;
+  readonly created_at: string;
+  readonly resource_type: string;
+  readonly resource_id: string;
+  readonly actor: { readonly type: string; readonly id: string };
+  readonly request_id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** How {@link verifyWebhook} judges. */
+export interface VerifyWebhookOptions {
+  /** How far the time of the signature may be from now, in seconds; 300 unless given. */
+  readonly toleranceSeconds?: number;
+  /** The time by which it is judged; the present unless given. */
+  readonly now?: Date;
+}
+
+/** A request is not a webhook that was signed with this secret, or it is an old one. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+}
+
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Checks the signature of a webhook (Standard Webhooks) and returns its event.
+ *
+ * @param body the body exactly as it came: parsed and printed again it is another text
+ * @param secret `whsec_…`, or several while one takes over from the other
+ * @throws WebhookVerificationError when it is not signed with the secret, when it is older or newer than the tolerance, or
+ * when its body is not that of an event
+ * @throws TypeError when a secret is none
+ */
+export function verifyWebhook(
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  secret: string | readonly string[],
+  { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyWebhookOptions = {},
+): WebhookEvent {
+  const id = read(headers, 'webhook-id');
+  const written = read(headers, 'webhook-timestamp');
+  const signatures = read(headers, 'webhook-signature');
+  const timestamp = /^\d{1,12}$/.test(written) ? Number(written) : Number.NaN;
+  const ageSeconds = now.getTime() / 1_000 - timestamp;
+  if (!(ageSeconds <= toleranceSeconds)) throw new WebhookVerificationError('the webhook is too old');
+  if (!(ageSeconds >= -toleranceSeconds))
+    throw new WebhookVerificationError('the time of the webhook is in the future');
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  if (!isSignedBy({ id, timestamp, body }, signatures, secrets)) {
+    throw new WebhookVerificationError('the webhook is not signed with this secret');
+  }
+  return parse(body);
+}
+
+function read(headers: WebhookHeaders, name: string): string {
+  const value = typeof headers.get === 'function' ? headers.get(name) : find(headers, name);
+  if (typeof value === 'string' && value !== '') return value;
+  throw new WebhookVerificationError(`the request has no ${name}`);
+}
+
+function find(headers: object, name: string): unknown {
+  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return Array.isArray(found) ? found[0] : found;
+}
+
+function parse(body: string | Uint8Array): WebhookEvent {
+  try {
+    const event: WebhookEvent = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
+    if (typeof event.id === 'string' && typeof event.type === 'string') return event;
+  } catch (cause) {
+    throw new WebhookVerificationError('the body of the webhook is not JSON', { cause });
+  }
+  throw new WebhookVerificationError('the body of the webhook is not an event');
+}

@@ -1,0 +1,181 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isPublicAddress } from '../../../src/domain/webhooks/public-address.ts';
+import { refuseUrl } from '../../../src/domain/webhooks/url.ts';
+import type { Resolve } from '../../../src/server/webhooks/guard.ts';
+import { createSender } from '../../../src/server/webhooks/send.ts';
+import { selfSigned } from '../../client/self-signed.ts';
+
+/** Addresses that a server must not be sent to, in every form in which they can be written in a URL. */
+const REFUSED = [
+  ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
+  ...['127.255.255.254', '0.0.0.0', '0', '0.1.2.3', '[::1]', '[::]', '[0:0:0:0:0:0:0:1]', 'localhost', 'LOCALHOST.'],
+  ...['a.localhost', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '192.168.255.255'],
+  ...['169.254.169.254', '169.254.0.1', '0xa9fea9fe', '2852039166', '0251.0376.0251.0376', '100.64.0.1'],
+  ...['100.127.255.255', '192.0.0.1', '192.0.2.1', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1'],
+  ...['192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255', '127。0。0。1', '①②⑦.0.0.1'],
+  ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::ffff:169.254.169.254]', '[::ffff:10.0.0.1]', '[::127.0.0.1]'],
+  ...['[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b::a9fe:a9fe]', '[64:ff9b:1::1]', '[2002:7f00:1::]'],
+  ...['[2002:a9fe:a9fe::1]', '[2001:0:7f00:1::]', '[2001:db8::1]', '[2001:2::1]', '[2001:10::1]', '[3fff::1]'],
+  ...['[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[100::1]', '[5f00::1]', '[4000::1]'],
+];
+
+const ALLOWED = [
+  '8.8.8.8',
+  '1.1.1.1',
+  '172.32.0.1',
+  '[2606:4700:4700::1111]',
+  '[::ffff:8.8.8.8]',
+  '[64:ff9b::808:808]',
+];
+
+describe('the guard of webhooks', () => {
+  it('has a table of more than 60 addresses', () => {
+    expect(new Set(REFUSED).size).toBeGreaterThan(60);
+  });
+
+  it.each(REFUSED)('refuses https://%s/ when it is given', (host) => {
+    expect(refuseUrl(`https://${host}/`, { allowPrivate: false })).not.toBeNull();
+  });
+
+  it.each(ALLOWED)('allows https://%s/', (host) => {
+    expect(refuseUrl(`https://${host}:8443/hook?a=1`, { allowPrivate: false })).toBeNull();
+  });
+
+  it.each([
+    ['http://example.com/', 'it must begin with https://'],
+    ['ftp://example.com/', 'it must begin with https://'],
+    ['file:///etc/passwd', 'it must begin with https://'],
+    ['https://me@example.com/', 'it must not hold a user name or password'],
+    ['https://example.com@127.0.0.1/', 'it must not hold a user name or password'],
+    ['https://example.com/#a', 'it must not have a fragment'],
+    ['https://', 'it is not a URL'],
+    ['https://exa mple.com/', 'it is not a URL'],
+    ['example.com', 'it is not a URL'],
+  ])('refuses %s: %s', (url, why) => {
+    expect(refuseUrl(url, { allowPrivate: false })).toBe(why);
+  });
+
+  it.each(['fe80::1%eth0', '::ffff:127.0.0.1%1', 'example.com', '', '1.2.3', '08.8.8.8'])(
+    'takes %s for no public address',
+    (text) => {
+      expect(isPublicAddress(text)).toBe(false);
+    },
+  );
+});
+
+describe('sending', () => {
+  let port = 0;
+  let connections = 0;
+  const server = createServer((_, response) => response.end());
+  server.on('connection', () => {
+    connections += 1;
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+
+  const never = new AbortController().signal;
+  const attempt = (url: string) => ({ url, headers: {}, body: '{}', signal: never });
+  const addresses =
+    (...found: string[]): Resolve =>
+    async () =>
+      found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+  it('makes no connection to any address of the table, by number or by a name for it', async () => {
+    const before = connections;
+    const refused = REFUSED.flatMap((host) => {
+      if (!URL.canParse(`https://${host}:${port}/`)) return [];
+      return [host, new URL(`https://${host}/`).hostname.replace(/^\[|\]$/g, '')];
+    });
+    const sender = createSender({ allowPrivate: false, timeoutMs: 2_000, resolve: addresses() });
+    for (const host of refused) {
+      const outcome = await sender.send(
+        attempt(`https://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}/`),
+      );
+      expect(outcome).toMatchObject({ accepted: false, status: null });
+      const named = createSender({
+        allowPrivate: false,
+        timeoutMs: 2_000,
+        resolve: addresses(host.replace(/^\[|\]$/g, '')),
+      });
+      expect(await named.send(attempt(`https://hooks.example.com:${port}/`))).toMatchObject({
+        accepted: false,
+        error: 'its address is not public',
+      });
+    }
+    expect(connections).toBe(before);
+  });
+
+  it('makes no connection where one of several addresses is not public', async () => {
+    const sender = createSender({ allowPrivate: false, timeoutMs: 500, resolve: addresses('8.8.8.8', '127.0.0.1') });
+    expect(await sender.send(attempt(`https://hooks.example.com:${port}/`))).toMatchObject({
+      error: 'its address is not public',
+    });
+  });
+
+  it('checks again at each attempt: a name that was public before', async () => {
+    const before = connections;
+    const answers = [['8.8.8.8'], ['127.0.0.1']];
+    const asked: string[] = [];
+    const sender = createSender({
+      allowPrivate: false,
+      timeoutMs: 300,
+      resolve: async (name) => {
+        asked.push(name);
+        return (answers.shift() ?? []).map((address) => ({ address, family: 4 }));
+      },
+    });
+    // The first one is public: nothing there answers in time.
+    expect((await sender.send(attempt('https://hooks.example.com:9/')))?.error).not.toBe('its address is not public');
+    expect(await sender.send(attempt(`https://hooks.example.com:${port}/`))).toMatchObject({
+      error: 'its address is not public',
+    });
+    expect(asked).toEqual(['hooks.example.com', 'hooks.example.com']);
+    expect(connections).toBe(before);
+  });
+
+  it('follows no redirect to what it must not reach', async () => {
+    let followed = 0;
+    const target = createServer((_, response) => {
+      followed += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    const { port: metadata } = target.address() as AddressInfo;
+    const source = createServer((_, response) =>
+      response.writeHead(307, { location: `http://127.0.0.1:${metadata}/latest/meta-data` }).end(),
+    );
+    await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
+    const sender = createSender({ allowPrivate: true });
+    const outcome = await sender.send(attempt(`http://127.0.0.1:${(source.address() as AddressInfo).port}/`));
+    expect(outcome).toMatchObject({ accepted: false, status: 307 });
+    expect(followed).toBe(0);
+    sender.close();
+    for (const one of [target, source]) await new Promise((resolve) => one.close(resolve));
+  });
+
+  it('fails where names cannot be looked up', async () => {
+    const sender = createSender({
+      allowPrivate: false,
+      resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })),
+    });
+    expect(await sender.send(attempt('https://hooks.example.com/'))).toMatchObject({ error: 'name not found' });
+  });
+
+  it('trusts no certificate that nobody has signed', async () => {
+    const { createServer: createSecure } = await import('node:https');
+    const secure = createSecure(selfSigned, (_, response) => response.end());
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const url = `https://localhost:${(secure.address() as AddressInfo).port}/`;
+    const distrustful = createSender({ allowPrivate: true });
+    expect((await distrustful.send(attempt(url)))?.error).toMatch(/^TLS failed|DEPTH_ZERO/);
+    const trusting = createSender({ allowPrivate: true, ca: selfSigned.cert });
+    expect(await trusting.send(attempt(url))).toMatchObject({ accepted: true, status: 200 });
+    trusting.close();
+    await new Promise((resolve) => secure.close(resolve));
+  });
+});
