@@ -1,6 +1,7 @@
 /** The package's main entry: the typed client, and the verifier of licence files for the software that is licensed. */
 export { type Client, createClient, type Plain } from './client/client.ts';
 export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
+export { type FollowOptions, followEvents } from './client/event-stream.ts';
 export {
   type ListAllOptions,
   type ListOperation,

@@ -1,10 +1,20 @@
 import type { Caller, Client } from '../client/client.ts';
+import type { FollowOptions } from '../client/event-stream.ts';
+import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
-import { type Connection, chooseTarget, observe, openCaller, openConnection, type Target } from './request/server.ts';
+import {
+  type Connection,
+  chooseTarget,
+  clientOptions,
+  observe,
+  openCaller,
+  openConnection,
+  type Target,
+} from './request/server.ts';
 
 interface Access {
   readonly needsToken: boolean;
@@ -31,6 +41,8 @@ export interface CommandContext {
   change<T>(send: Send<T>): Promise<Changed<T>>;
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
   prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]>;
+  /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
+  follow(options: Omit<FollowOptions, 'signal'>): AsyncIterable<readonly Event[]>;
   /** Says something on stderr while the command still works. */
   say(note: Note): Promise<void>;
   /** Has something closed when the command ends, however it ends. */
@@ -102,6 +114,12 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     return changes.prepare(sends);
   }
 
+  async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
+    const service = await connect(true);
+    const { followParts } = await import('../client/event-stream.ts');
+    yield* followParts(clientOptions(service, observation, settings, io), { ...followed, signal: io.stop });
+  }
+
   const say = (note: Note): Promise<void> => talk([note], settings, io);
 
   return {
@@ -116,6 +134,7 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     written: options,
     change,
     prepare,
+    follow,
     say,
     onClose: (close) => void closers.push(close),
     get connection() {

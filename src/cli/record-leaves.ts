@@ -14,6 +14,11 @@ export const recordLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/record/events.ts')).eventsTail,
   },
   {
+    path: 'events diff',
+    summary: 'list what a program has missed',
+    load: async () => (await import('./commands/record/events.ts')).eventsDiff,
+  },
+  {
     path: 'audit list',
     alias: 'ls',
     summary: 'list the audit log, oldest first',

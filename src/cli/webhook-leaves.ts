@@ -49,4 +49,9 @@ export const webhookLeaves: readonly Leaf[] = [
     summary: 'send events once more',
     load: async () => (await send()).webhooksReplay,
   },
+  {
+    path: 'webhooks listen',
+    summary: 'forward events to a program on this machine',
+    load: async () => (await import('./commands/webhooks/listen.ts')).webhooksListen,
+  },
 ];

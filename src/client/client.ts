@@ -75,7 +75,8 @@ export function clientOf(operation: (endpoint: AnyEndpoint) => AnyOperation): Cl
 
 type AnyOperation = (input?: unknown, options?: CallOptions) => Promise<unknown>;
 
-function readOptions(options: ClientOptions): CallContext {
+/** What the calls of a client share, from its options. Throws `InputError`. */
+export function readOptions(options: ClientOptions): CallContext {
   const { token, fetch, timing = systemTiming } = options;
   const { timeoutMs = 30_000, maxRetries = null, maxElapsedMs = 30_000, maxWaitMs = 60_000 } = options;
   checkToken(token);

@@ -10,6 +10,7 @@ import { trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import { type Listener, listen, type Tls } from './http/listen.ts';
 import { isLoopback } from './http/loopback.ts';
+import { createNews, type News } from './http/news.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
@@ -96,8 +97,13 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   } = await openBase(options.db, { masterKey: options.masterKey ?? null, allowPrivate }, options.clock);
   let listener: Listener | undefined;
   let jobs: Jobs | undefined;
+  const news = createNews();
   const sender = createSender({ allowPrivate, ...sending });
   const recorded = gather(() => jobs?.wake(SEQUENCER));
+  const numbered = () => {
+    jobs?.wake(DELIVERIES);
+    news.announce();
+  };
   try {
     const { log, flush } = await openLog(options.logFormat, options.logTo);
     for (const warning of store.warnings) log.warn(warning);
@@ -111,7 +117,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const uses = createTokenUses(store);
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
     const noteUse = uses.note;
-    listener = await listen(createApp({ ...parts, recorded, door: 'http', log, limiter, addressOf, turns, noteUse }), {
+    const app = createApp({ ...parts, recorded, news, door: 'http', log, limiter, addressOf, turns, noteUse });
+    listener = await listen(app, {
       host: options.host,
       port: options.port,
       ...(options.tls && { tls: options.tls }),
@@ -130,7 +137,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       [
         cleanupJob(clocks, recording),
         expiryJob(recording),
-        sequencerJob(store, parts, recorded, () => jobs?.wake(DELIVERIES)),
+        sequencerJob(store, parts, recorded, numbered),
         checkpointJob(store, parts),
         deliveryJob(deliverer),
         deliveryCleanupJob(parts),
@@ -148,7 +155,10 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       created: adminToken === null ? null : { accountId, adminToken },
       reloadTls: listener.reloadTls,
       jobHealth: jobs.health,
-      close: closeAll(listener, { jobs, deliverer, sender, store, uses, sequence: () => sequenceNow(store, parts), flush }),
+      close: closeAll(listener, {
+        ...{ jobs, news, deliverer, sender, store, uses, flush },
+        sequence: () => sequenceNow(store, parts),
+      }),
     };
   } catch (error) {
     // In this order: no request may meet a closed database.
@@ -183,6 +193,7 @@ const ratesJob = (rates: RateRepository): Job => ({
 
 interface Closing {
   readonly jobs: Jobs;
+  readonly news: News;
   readonly deliverer: Deliverer;
   readonly sender: Sender;
   readonly store: Store;
@@ -192,8 +203,9 @@ interface Closing {
 }
 
 const closeAll =
-  (listener: Listener, { jobs, deliverer, sender, store, uses, sequence, flush }: Closing) =>
+  (listener: Listener, { jobs, news, deliverer, sender, store, uses, sequence, flush }: Closing) =>
   async () => {
+    news.close();
     await listener.close();
     await jobs.stop();
     await deliverer.stop();

@@ -13,7 +13,7 @@ const MAX_SCANNED = 20_000;
 
 /** Lists events behind a number. */
 export async function listEvents(
-  { repositories, caller }: Context,
+  { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
   { after = 0, limit = DEFAULT_FEED_SIZE, type, resourceId }: InputOf<Events['list']>,
 ): Promise<PayloadOf<Events['list']>> {
   const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;

@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { mutates, responseHeaders } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
+import { streamEvents } from '../../src/contract/event-stream.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
 import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { createWorld, type Parsed } from '../support/world.ts';
@@ -37,7 +38,7 @@ describe('the OpenAPI document', () => {
 
   it('has one operation for each endpoint, under the endpoint’s name', () => {
     expect(operations.map(({ path, method, operation }) => [operation.operationId, method, path]).sort()).toEqual(
-      listEndpoints()
+      [...listEndpoints(), { name: 'events.stream', endpoint: streamEvents }]
         .map(({ name, endpoint }) => [name, endpoint.method.toLowerCase(), endpoint.path])
         .sort(),
     );
@@ -147,6 +148,8 @@ describe('the OpenAPI document', () => {
       ['webhooks.deliveries', 'limit', 'query', false],
       ['webhooks.deliveries', 'cursor', 'query', false],
       ['stats.get', 'productId', 'query', false],
+      ['events.stream', 'after', 'query', false],
+      ['events.stream', 'type', 'query', false],
     ]);
   });
 

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type AnyEndpoint, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors, commonReasons, type Reason } from '../../src/contract/errors.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
+import { eventData } from '../../src/contract/webhooks/payloads.ts';
+import type { OutboxEntry } from '../../src/store/tables/record/outbox.ts';
 import { derivedTables, expectDerived } from './derived.ts';
-import { engines } from './engines.ts';
+import { engines, type Row } from './engines.ts';
 import { type Answer, type As, createWorld, type World } from './world.ts';
 
 /** A request of one endpoint, whose method and path are known. */
@@ -103,10 +105,19 @@ async function play<It extends object>(
   const { outbox: [...recordedAfter] = [], ...after } = await world.contents();
   const isRecorded = mutates(endpoint) && ('body' in row.expect || isRecordedRefusal(row.expect));
   expect(recordedAfter.length - recordedBefore.length, 'entries of the record').toBe(isRecorded ? 1 : 0);
+  expectPayloads(recordedAfter);
   if (row.wrote === undefined) expect(after).toEqual(before);
   else expect(growth(before, after)).toEqual(row.wrote);
   if ('customers' in after && 'licenses' in after && 'devices' in after) expectDerived(after);
   await row.afterwards?.(world, subject, answer);
+}
+
+/** What subscribers are told is what the document says of its type. */
+function expectPayloads(outbox: readonly Row[]): void {
+  for (const { entry } of outbox) {
+    const { events }: OutboxEntry = JSON.parse(String(entry));
+    for (const { type, data } of events) expect(eventData[type].safeParse(data).error, type).toBeUndefined();
+  }
 }
 
 function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Refused<It> | Done<It>, subject: It): void {

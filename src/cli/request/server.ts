@@ -108,23 +108,33 @@ async function readGiven(file: string, io: Io): Promise<string> {
   return readTokenFile(file, '--token-file', io);
 }
 
-/** What makes requests on a connection; what they show goes to the observation. */
-export async function openCaller(
+/** How the client connects, and whom it tells what happens. */
+export function clientOptions(
   { baseUrl, token, fetch }: Connection,
   { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
-): Promise<Caller> {
-  const { createCaller } = await import('../../client/client.ts');
+): ClientOptions {
   const { timeoutMs, maxRetries, maxWaitMs } = settings;
-  return createCaller({
+  return {
     baseUrl,
     token: token?.token,
     userAgent: `lkm/${io.version}`,
     ...{ timeoutMs, maxRetries, maxWaitMs },
     ...{ fetch, timing: io.timing },
     ...{ onAttempt, onNotice },
-  });
+  };
+}
+
+/** What makes requests on a connection; what they show goes to the observation. */
+export async function openCaller(
+  connection: Connection,
+  observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  settings: Settings,
+  io: Io,
+): Promise<Caller> {
+  const { createCaller } = await import('../../client/client.ts');
+  return createCaller(clientOptions(connection, observation, settings, io));
 }
 
 /** The typed client on a connection. */

@@ -10,8 +10,10 @@ import {
   responseHeaders,
 } from '../endpoint.ts';
 import { apiErrors, type Reason } from '../errors.ts';
+import { streamEvents } from '../event-stream.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { type Json, jsonSchemaOf } from './json-schema.ts';
+import { webhookOperations } from './webhooks.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
 export function toOpenApi(): Json {
@@ -21,6 +23,8 @@ export function toOpenApi(): Json {
     const method = endpoint.method.toLowerCase();
     paths[endpoint.path] = { ...paths[endpoint.path], [method]: operation(name, endpoint, schemas) };
   }
+  paths[streamEvents.path] = { get: operation('events.stream', streamEvents, schemas) };
+  const webhooks = webhookOperations(schemas);
   return {
     openapi: '3.1.1',
     info: {
@@ -34,6 +38,7 @@ export function toOpenApi(): Json {
     security: [{ bearer: [] }],
     tags: Object.entries(resources).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         bearer: {

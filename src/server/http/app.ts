@@ -1,6 +1,8 @@
 import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
+import { streamEvents } from '../../contract/event-stream.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
+import { answerStream } from './event-stream.ts';
 import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange, HttpResponse } from './messages.ts';
@@ -29,6 +31,7 @@ export function createApp(parts: AppParts): App {
   for (const route of listRoutes()) {
     on(route.endpoint.method, route.endpoint.path, ({ request }) => answer(parts, route, request));
   }
+  on(streamEvents.method, streamEvents.path, ({ request }) => answerStream(parts, request));
   const { testClock } = parts;
   if (testClock !== undefined) {
     on(moveTestClock.method, moveTestClock.path, ({ request }) => answerMove(parts, testClock, request));

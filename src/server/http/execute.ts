@@ -18,6 +18,7 @@ import { budgetOfReplay } from './budget.ts';
 import type { AddressOf } from './client-address.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
+import type { News } from './news.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { recordDone, recordRefused, refuse } from './recording.ts';
 import { responseToStore } from './refusal-to-store.ts';
@@ -42,6 +43,8 @@ export interface AppParts {
   recorded?(): void;
   readonly exactlyOnce: ExactlyOnce;
   readonly webhooks: WebhookSettings;
+  /** Tells streams when there are more events; without it they end with what there is. */
+  readonly news?: News;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly turns?: Turns;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { payloadSchema } from '../../../src/contract/webhooks/payloads.ts';
 import { RETRY_SECONDS } from '../../../src/domain/webhooks/schedule.ts';
 import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
 import { createDeliveryWorld } from '../../support/deliveries.ts';
@@ -24,6 +25,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
       ...{ created_at: DAWN, resource_type: 'customer', resource_id: expect.stringMatching(/^cus_/) },
       ...{ actor: { type: 'token', id: expect.any(String) }, request_id: expect.any(String), data: {} },
     });
+    expect(payloadSchema('customer.created').safeParse(event).error).toBeUndefined();
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': event.id });
     const message = { id: event.id, timestamp: Number(headers?.['webhook-timestamp']), body: text ?? '' };
     expect(isSignedBy(message, headers?.['webhook-signature'] ?? '', [secret])).toBe(true);

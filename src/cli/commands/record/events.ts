@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Event, eventTypes } from '../../../contract/events.ts';
-import { command, many, option } from '../../command.ts';
-import type { CommandContext } from '../../context.ts';
+import { eventTypes } from '../../../contract/events.ts';
+import { command, many, option, required } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { moment } from '../../output/words.ts';
@@ -29,6 +28,9 @@ const type = many('--type <TYPE>', 'only events of this type, such as license.cr
 
 /** How many events or rows are listed unless it is said. */
 export const DEFAULT_LIMIT = 100;
+
+/** How many missing events are listed unless it is said. */
+const DEFAULT_DIFF = 1_000;
 
 export const eventsList = command({
   path: 'events list',
@@ -67,6 +69,46 @@ export const moreBehind = (path: string, seq: number | undefined): Note => ({
   text: `there are more: lkm ${path} --after ${seq}`,
 });
 
+export const eventsDiff = command({
+  path: 'events diff',
+  about:
+    'Lists the events that a program has missed which has seen all up to a number, and says how to send them to its ' +
+    'webhook once more.',
+  operation: 'events.list',
+  arguments: {},
+  options: {
+    last: required('--last <SEQ>', 'the number of the last event that it has seen'),
+    limit: option('--limit <N>', `at most so many (${DEFAULT_DIFF})`, { parse: parsePositive }),
+    type,
+  },
+  fields: eventFields,
+  examples: [
+    ['lkm events diff --last 4200', 'what came since'],
+    ['lkm events diff --last 4200 --type license.created -q | wc -l', 'how many that are, of one type'],
+  ],
+
+  async run({ last: written, limit = DEFAULT_DIFF, type }, context) {
+    const last = parseCount(written);
+    const client = await context.client();
+    const end = (await client.events.list({ after: BEHIND_ALL, limit: 1 })).meta.last;
+    if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
+    const list = readSome((part) => client.events.list({ ...part, type }), { after: last, limit });
+    const { items, hasMore } = await list;
+    const hint = `send them once more: lkm webhooks replay ID --after ${last}`;
+    return {
+      kind: 'rows',
+      rows: items,
+      data: items,
+      quiet: items.map(({ id }) => id),
+      empty: `nothing is missing: ${end} is the last event`,
+      notes: [
+        ...(items.length > 0 ? ([{ tone: 'hint', text: hint }] as const) : []),
+        ...(hasMore ? [moreBehind('events list', items.at(-1)?.seq)] : []),
+      ],
+    };
+  },
+});
+
 export const eventsTail = command({
   path: 'events tail',
   about: 'Prints what happens in the account as it happens, until it is stopped: a line for each event.',
@@ -87,33 +129,14 @@ export const eventsTail = command({
 
   async run({ after, type }, context) {
     const client = await context.client();
-    const list = (behind: number, limit: number) => client.events.list({ after: behind, limit, type });
-    const start = after ?? (await list(BEHIND_ALL, 1)).meta.last;
-    return { kind: 'stream', stream: follow(list, start, context), data: [], quiet: [] };
+    // A service that refuses, or that is not there, is met before anything is waited for.
+    const { meta } = await client.events.list({ after: BEHIND_ALL, limit: 1 });
+    return { kind: 'stream', stream: context.follow({ after: after ?? meta.last, type }), data: [], quiet: [] };
   },
 });
 
 /** No event has this number. */
 const BEHIND_ALL = 2_147_483_647;
-
-const PART = 100;
-
-/** How long to wait for news. */
-const POLL_MS = 500;
-
-async function* follow(
-  list: (after: number, limit: number) => Promise<{ items: readonly Event[]; meta: { last: number } }>,
-  after: number,
-  { io: { stop } }: CommandContext,
-): AsyncGenerator<readonly Event[]> {
-  let last = after;
-  while (!stop.aborted) {
-    const { items, meta } = await list(last, PART);
-    if (items.length > 0) yield items;
-    if (meta.last <= last) await sleep(POLL_MS, undefined, { signal: stop }).catch(() => {});
-    else last = meta.last;
-  }
-}
 
 /** The id of who did something. */
 function idOf(actor: unknown): unknown {

@@ -1,0 +1,127 @@
+import { type Event, eventTypes } from '../../../contract/events.ts';
+import { epochSeconds, toInstant } from '../../../domain/time.ts';
+import { mintWebhookSecret, signedHeaders } from '../../../domain/webhooks/signature.ts';
+import { command, many, option, required } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Field } from '../../output/result.ts';
+import { nothing } from '../../output/words.ts';
+import { parseCount } from '../../values/scalars.ts';
+
+/** How long the local program may take, as a webhook may, in milliseconds. */
+const TIMEOUT_MS = 15_000;
+
+/** Where the secret comes from that signs what is forwarded. */
+const SECRET_VARIABLE = 'LKM_WEBHOOK_SECRET';
+
+const fields: readonly Field[] = [
+  { name: 'seq' },
+  { name: 'type' },
+  { name: 'status', show: (status) => (status === null ? nothing : String(status)) },
+  { name: 'durationMs', label: 'ms' },
+  { name: 'error', shown: 'data' },
+  { name: 'eventId', shown: 'chosen' },
+];
+
+export const webhooksListen = command({
+  path: 'webhooks listen',
+  about:
+    'Forwards events to a program on this machine as they happen, signed as webhooks are, until it is stopped. Nothing is ' +
+    `set up in the service. They are signed with the secret in ${SECRET_VARIABLE}, or with a new one, which is shown.`,
+  arguments: {},
+  options: {
+    forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
+    after: option('--after <SEQ>', 'begin behind this number, not with what happens from now on', {
+      parse: parseCount,
+    }),
+    type: many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes }),
+  },
+  fields,
+  examples: [
+    ['lkm webhooks listen --forward-to http://localhost:3000/hook', 'try a receiver'],
+    ['lkm webhooks listen --forward-to http://localhost:3000/hook --after 0', 'with all that has happened'],
+  ],
+
+  async run({ forwardTo, after, type }, context) {
+    const url = readUrl(forwardTo);
+    const secret = await readSecret(context);
+    const client = await context.client();
+    const { meta } = await client.events.list({ after: BEHIND_ALL, limit: 1 });
+    const start = after ?? meta.last;
+    await context.say({ tone: 'done', text: `forwarding events behind ${start} to ${url} · ctrl-c ends it` });
+    return { kind: 'stream', stream: forward(context, { url, secret, after: start, type }), data: [], quiet: [] };
+  },
+});
+
+/** No event has this number. */
+const BEHIND_ALL = 2_147_483_647;
+
+function readUrl(text: string): string {
+  const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(url)) throw new UsageError(`'${text}' is not a URL`, [['Like:', 'http://localhost:3000/hook']]);
+  return new URL(url).href;
+}
+
+async function readSecret({ io, say }: CommandContext): Promise<string> {
+  const given = io.env[SECRET_VARIABLE];
+  if (given) {
+    try {
+      signedHeaders({ id: '', timestamp: 0, body: '' }, [given]);
+    } catch {
+      throw new UsageError(`${SECRET_VARIABLE} is not a secret of a webhook: whsec_ and base64`);
+    }
+    return given;
+  }
+  const secret = mintWebhookSecret(Buffer.from((io.uuid() + io.uuid()).replaceAll('-', ''), 'hex'));
+  await say({ tone: 'hint', text: `${SECRET_VARIABLE}=${secret}` });
+  return secret;
+}
+
+interface Forwarding {
+  readonly url: string;
+  readonly secret: string;
+  readonly after: number;
+  readonly type: Parameters<CommandContext['follow']>[0]['type'];
+}
+
+async function* forward(context: CommandContext, { url, secret, after, type }: Forwarding) {
+  for await (const events of context.follow({ after, type })) {
+    for (const event of events) {
+      if (context.io.stop.aborted) return;
+      yield [await send(context, event, { url, secret })];
+    }
+  }
+}
+
+/** Sends an event as the service would, once. */
+async function send(
+  { io }: CommandContext,
+  { address: _, ...event }: Event,
+  { url, secret }: Pick<Forwarding, 'url' | 'secret'>,
+): Promise<Record<string, unknown>> {
+  const { id, seq, type } = event;
+  const body = JSON.stringify(event);
+  const started = io.now();
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'lkm-webhooks',
+    ...signedHeaders({ id, timestamp: epochSeconds(toInstant(started)), body }, [secret]),
+  };
+  const ended = (status: number | null, error: string | null) => ({
+    ...{ seq, type, status, durationMs: io.now() - started, error, eventId: id },
+  });
+  try {
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), io.stop]);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await response.body?.cancel();
+    return ended(response.status, response.ok ? null : `answered ${response.status}`);
+  } catch (error) {
+    return ended(null, reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1_000} s`;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'connection failed';
+}

@@ -1,0 +1,139 @@
+import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import { streamEvents } from '../../contract/event-stream.ts';
+import type { Contract } from '../../contract/index.ts';
+import { type Caller, mayCall } from '../../domain/access.ts';
+import { listEvents } from '../../service/events.ts';
+import { authenticate } from './authenticate.ts';
+import type { AppParts } from './execute.ts';
+import { readInput } from './input.ts';
+import type { HttpRequest, HttpResponse } from './messages.ts';
+import { authenticateWithinLimits } from './pipeline.ts';
+import { jsonText, refusal, toApiError } from './respond.ts';
+
+type Input = InputOf<typeof streamEvents>;
+type Events = PayloadOf<Contract['events']['list']>;
+
+/** Events that are read at one time. */
+const PART = 100;
+
+/** How often a caller is shown that the stream is alive, and its token is looked at again, in milliseconds. */
+const HEARTBEAT_MS = 15_000;
+
+/** When a caller is to come back that has lost the stream, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** The second one for proxies that would hold the stream back until it ends. */
+const STREAM_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
+
+/** Answers `GET /event/stream`: events as they happen. In process, what there is. */
+export async function answerStream(parts: AppParts, request: HttpRequest): Promise<HttpResponse> {
+  const requestId = parts.newRequestId();
+  const headers: Record<string, string> = { 'X-Request-Id': requestId };
+  let status = 200;
+  try {
+    const ipAddress = parts.addressOf(request.peer, request.headers.get('x-forwarded-for'));
+    const caller = await authenticateWithinLimits(parts, request, { now: parts.now(), ipAddress, headers });
+    if (!mayCall(caller, { scope: 'event:read' }) || caller.productIds !== null) throw apiError('scopeMissing');
+    const input: Input = readInput(streamEvents, request, new Uint8Array());
+    const after = readLastEventId(request) ?? input.after ?? (await endOf(parts, caller));
+    const tokenId = caller.tokenId ?? '';
+    if (request.method === 'HEAD') return jsonText(200, '', { ...headers, ...STREAM_HEADERS });
+    if (parts.news?.enter(tokenId) === false) throw apiError('rateLimited');
+    const ended = new AbortController();
+    const stream = follow(parts, { request, caller, after, type: input.type, ended: ended.signal });
+    const leave = () => {
+      if (!ended.signal.aborted) parts.news?.leave(tokenId);
+      ended.abort();
+    };
+    return jsonText(200, leaving(stream, leave), { ...headers, ...STREAM_HEADERS });
+  } catch (thrown) {
+    const error = toApiError(streamEvents, thrown);
+    status = error.status;
+    if (status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
+    return refusal(
+      error,
+      status === 429 && headers['Retry-After'] === undefined ? { 'Retry-After': '5', ...headers } : headers,
+    );
+  } finally {
+    parts.log.info({ requestId, method: 'GET', route: streamEvents.path, status }, 'request');
+  }
+}
+
+/** The number of the last event that the caller has seen, in the header that browsers send. */
+function readLastEventId({ headers }: HttpRequest): number | null {
+  const text = headers.get('last-event-id');
+  if (text === null || text === '') return null;
+  if (!/^\d{1,9}$/.test(text)) throw apiError('invalidParams');
+  return Number(text);
+}
+
+async function endOf({ store }: AppParts, { accountId }: Caller): Promise<number> {
+  return (await store.repositories.recordHeads.find(accountId))?.eventSeq ?? 0;
+}
+
+interface Following extends Pick<Input, 'type'> {
+  readonly request: HttpRequest;
+  readonly caller: Caller;
+  readonly after: number;
+  /** Aborted when nobody takes what comes. */
+  readonly ended: AbortSignal;
+}
+
+/** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
+async function* follow(parts: AppParts, { request, caller, after, type, ended }: Following): AsyncGenerator<string> {
+  const { store, news } = parts;
+  let last = after;
+  let heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
+  // The number at once, so that a caller that is cut off before the first event comes back to the same place.
+  yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
+  for (;;) {
+    const { items, meta } = await listEvents(
+      { repositories: store.repositories, caller },
+      { after: last, limit: PART, type },
+    );
+    const isBehind = meta.last > last;
+    last = Math.max(last, meta.last);
+    if (items.length > 0) yield items.map(write).join('');
+    // Others than those of the wanted types need not be looked at again.
+    if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
+    if (isBehind) continue;
+    if (news === undefined || !(await news.wait(ended))) return;
+    if (!heartbeat.aborted) continue;
+    heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
+    if (!(await isStillAllowed(parts, request, caller))) return;
+    yield ': alive\n\n';
+  }
+}
+
+const write = (event: Events['items'][number]): string =>
+  `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+/** Whether the token has not been revoked, and has not expired, since the stream began. */
+async function isStillAllowed({ store, now }: AppParts, { headers }: HttpRequest, caller: Caller): Promise<boolean> {
+  if (caller.tokenId === null) return true;
+  return (await authenticate(store.repositories, headers.get('authorization'), now())) !== null;
+}
+
+/** Calls `leave` when the last piece was taken, or nobody takes any more, also while the next piece is waited for. */
+function leaving(stream: AsyncIterator<string>, leave: () => void): AsyncIterable<string> {
+  const ended = { done: true, value: undefined } as const;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const next = await stream.next();
+          if (next.done) leave();
+          return next;
+        } catch (error) {
+          leave();
+          throw error;
+        }
+      },
+      async return() {
+        leave();
+        return ended;
+      },
+    }),
+  };
+}

@@ -1,0 +1,202 @@
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Event } from '../../src/contract/events.ts';
+import { followEvents } from '../../src/index.ts';
+import { createFolder } from '../support/engines.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { createWorld } from '../support/world.ts';
+
+/** Opens a stream; resolves with its response, and what has come of it. */
+async function open({ server, adminToken }: TestServer, path = '/event/stream', headers: Record<string, string> = {}) {
+  const ended = new AbortController();
+  onTestFinished(() => ended.abort());
+  const response = await fetch(server.url + path, {
+    headers: { authorization: `Bearer ${adminToken}`, ...headers },
+    signal: ended.signal,
+  });
+  const stream = { response, text: '', isOver: false, end: () => ended.abort() };
+  void (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) stream.text += decoder.decode(chunk, { stream: true });
+    stream.isOver = true;
+  })().catch(() => {});
+  return stream;
+}
+
+const seqsOf = (text: string): number[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']): number => JSON.parse(json).seq);
+
+/** Adds so many events of five kilobytes to a database that nobody has open. */
+function addEvents(db: string, count: number): void {
+  const database = new DatabaseSync(db);
+  const [first] = database
+    .prepare('select e.*, event_seq from events e join record_heads h using (account_id) limit 1')
+    .all();
+  if (first === undefined) throw new Error('there is no event');
+  const insert = database.prepare('insert into events values (?, ?, ?, ?, ?)');
+  database.exec('begin');
+  const next = Number(first.event_seq) + 1;
+  for (let seq = next; seq < next + count; seq += 1) {
+    const content = JSON.stringify({ ...JSON.parse(String(first.content)), seq, data: { text: 'x'.repeat(5_000) } });
+    insert.run(String(first.account_id), seq, String(first.type), String(first.subject_id), content);
+  }
+  database.exec(`update record_heads set event_seq = ${next + count - 1}; commit`);
+  database.close();
+}
+
+const customer = (service: TestServer) => service.call('POST', '/customer', { name: 'Zoë' });
+
+describe('GET /event/stream', () => {
+  it('sends what happens from then on, as server-sent events', async () => {
+    await using service = await startTestServer();
+    await customer(service);
+    await expect.poll(async () => (await service.call('GET', '/event/list')).body.data.length).toBe(2);
+    const stream = await open(service);
+    expect(stream.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    await customer(service);
+    await expect.poll(() => seqsOf(stream.text)).toEqual([3]);
+    expect(stream.text).toMatch(/^retry: 1000\nid: 2\n\nid: 3\nevent: customer.created\ndata: \{"id":"evt_/);
+    const listed = (await service.call('GET', '/event/list?after=2')).body.data;
+    expect(JSON.parse(/^data: (.*)$/m.exec(stream.text)?.[1] ?? '')).toEqual(listed[0]);
+  });
+
+  it('goes on behind the last event that the caller has seen', async () => {
+    await using service = await startTestServer();
+    for (let made = 0; made < 250; made += 1) await customer(service);
+    const stream = await open(service, '/event/stream?after=240', { 'last-event-id': '7' });
+    await expect.poll(() => seqsOf(stream.text).length).toBe(244);
+    expect(seqsOf(stream.text)).toEqual(Array.from({ length: 244 }, (_, index) => index + 8));
+  });
+
+  it('sends some types only, and says how far it has come', async () => {
+    await using service = await startTestServer();
+    const stream = await open(service, '/event/stream?after=0&type=product.created');
+    await customer(service);
+    await service.call('POST', '/product', { name: 'Editor' });
+    await customer(service);
+    await expect.poll(() => stream.text).toContain('id: 4\n\n');
+    expect(seqsOf(stream.text)).toEqual([3]);
+  });
+
+  it.each([
+    ['nobody', {}, '', 401],
+    ['a token of another kind', { kind: 'client' }, '', 403],
+    ['a token that is held to some products', { kind: 'scoped', scopes: ['event:read'], productIds: true }, '', 403],
+    ['a number that is none', { kind: 'read-only' }, '?after=-1', 400],
+    ['a type that does not exist', { kind: 'read-only' }, '?type=license.eaten', 400],
+  ])('refuses %s', async (_, rights, query, status) => {
+    await using service = await startTestServer();
+    const { id } = (await service.call('POST', '/product', { name: 'Editor' })).body.data;
+    const productIds = 'productIds' in rights ? { productIds: [id] } : {};
+    const made = await service.call('POST', '/token', { name: 'other', ...rights, ...productIds });
+    const token = made.body.data?.token ?? 'none';
+    const { response } = await open({ ...service, adminToken: token }, `/event/stream${query}`);
+    expect(response.status).toBe(status);
+  });
+
+  it('refuses a last number that is none', async () => {
+    await using service = await startTestServer();
+    expect((await open(service, '/event/stream', { 'last-event-id': 'evt_1' })).response.status).toBe(400);
+  });
+
+  it('has so many places for a token, and frees them', async () => {
+    await using service = await startTestServer();
+    const streams = await Promise.all(Array.from({ length: 16 }, () => open(service)));
+    const tooMany = await open(service);
+    expect(tooMany.response.status).toBe(429);
+    expect(tooMany.response.headers.get('retry-after')).toBe('5');
+    expect(
+      (
+        await fetch(`${service.server.url}/event/stream`, {
+          method: 'HEAD',
+          headers: { authorization: `Bearer ${service.adminToken}` },
+        })
+      ).status,
+    ).toBe(200);
+    for (const stream of streams) stream.end();
+    await expect.poll(async () => (await open(service)).response.status, { timeout: 5_000 }).toBe(200);
+  });
+
+  it('ends at once when the server stops', async () => {
+    await using service = await startTestServer();
+    const stream = await open(service);
+    const started = Date.now();
+    await service.server.close();
+    expect(Date.now() - started).toBeLessThan(3_000);
+    await expect.poll(() => stream.isOver).toBe(true);
+  });
+
+  it('closes callers that never read, and gives their places to others', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const first = await startTestServer({ db });
+    await first.server.close();
+    addEvents(db, 3_000);
+    await using service = await startTestServer({ db, connections: { stallMs: 600 } });
+    const { hostname, port } = new URL(service.server.url);
+    const request = `GET /event/stream?after=0 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${first.adminToken}\r\n\r\n`;
+    for (let made = 0; made < 16; made += 1) {
+      const socket = connect(Number(port), hostname).pause();
+      socket.on('error', () => {}).write(request);
+      onTestFinished(() => void socket.destroy());
+    }
+    const status = async () => {
+      const stream = await open({ ...service, adminToken: first.adminToken });
+      stream.end();
+      return stream.response.status;
+    };
+    await expect.poll(status, { interval: 20, timeout: 8_000 }).toBe(429);
+    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it('in process ends with what there is', async () => {
+    await using world = await createWorld();
+    await world.customer();
+    await world.sequence();
+    const answer = await world.call('read-only', 'GET', '/event/stream?after=0');
+    expect(seqsOf(answer.text)).toEqual([1]);
+    expect(answer.text).toContain('"address":"203.0.*.*"');
+  });
+});
+
+describe('followEvents', () => {
+  it('sees each event once, in order, while the server is restarted', async () => {
+    await using first = await startTestServer();
+    const { adminToken, server } = first;
+    const { port, db } = server;
+    const end = new AbortController();
+    const seen: Event[] = [];
+    const following = (async () => {
+      const options = { baseUrl: server.url, token: adminToken };
+      for await (const event of followEvents(options, { after: 0, signal: end.signal })) seen.push(event);
+    })();
+    for (let made = 0; made < 30; made += 1) await customer(first);
+    await server.close();
+    const { startServer } = await import('../../src/server/index.ts');
+    const second = await startServer({ db, host: '127.0.0.1', port, logFormat: 'none', logTo: { write: () => {} } });
+    for (let made = 0; made < 30; made += 1) await customer(first);
+    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(61);
+    expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: 61 }, (_, index) => index + 1));
+    end.abort();
+    await following;
+    await second.close();
+  });
+
+  it('ends with what the service refuses', async () => {
+    await using service = await startTestServer();
+    const made = await service.call('POST', '/token', { name: 'app', kind: 'client' });
+    const options = { baseUrl: service.server.url, token: made.body.data.token };
+    await expect(followEvents(options).next()).rejects.toMatchObject({ name: 'ApiError', reason: 'scopeMissing' });
+  });
+
+  it('ends with its signal while it waits for a service that is not there', async () => {
+    const end = new AbortController();
+    const following = followEvents({ baseUrl: 'http://127.0.0.1:9', token: 'x' }, { signal: end.signal }).next();
+    await sleep(50);
+    end.abort();
+    expect(await following).toEqual({ done: true, value: undefined });
+  });
+});
