@@ -41,6 +41,8 @@ export const sabotages = {
   'log-throws': 'a log line that cannot be written is an error of its request',
   'losses-uncounted': 'log lines that are lost are not counted',
   'recorded-later': 'what a mutation did is recorded after its commit',
+  'sent-early': 'events are sent before the commit of what they tell of',
+  'refused-is-final': 'a webhook whose connection is refused is not tried again',
 } as const;
 
 export type Sabotage = keyof typeof sabotages;

@@ -11,6 +11,12 @@ export interface ServerSetup {
   readonly drainMs?: number;
   /** Serves HTTPS with the certificate of the tests. */
   readonly tls?: boolean;
+  /** Has webhooks sent to programs on this machine, in a hurry. */
+  readonly webhooks?: {
+    readonly timeoutMs: number;
+    readonly leaseSeconds: number;
+    readonly schedule: readonly number[];
+  };
   /** The file that its log goes to; without one it has no log. */
   readonly log?: string;
 }

@@ -7,6 +7,7 @@ import { startServer } from '../src/server/serve.ts';
 import { selfSigned } from '../test/client/self-signed.ts';
 import { type Sabotage, sabotage, sabotageDrivers } from './sabotage.ts';
 import { listenWithout, openLogWithout } from './sabotaged-server.ts';
+import { startDelivering } from './sabotaged-webhooks.ts';
 import type { ServerSetup } from './server-process.ts';
 
 // A server under test: as `lkm serve` runs it, or with one protection taken away. It stops at SIGTERM, and ends with its
@@ -20,6 +21,7 @@ const { db, without, setup } = JSON.parse(process.argv[2] ?? '{}') as {
 process.stdin.on('end', () => process.exit()).resume();
 
 const { limits, drainMs } = setup;
+const webhooks = setup.webhooks && { webhooks: { allowPrivate: true, ...setup.webhooks } };
 const file = setup.log === undefined ? null : openSync(setup.log, 'a');
 const logTo = file === null ? { write: (line: string) => process.stderr.write(line) } : createLogSink(file);
 const logFormat = file === null && process.env.LKM_FAULT_LOG === undefined ? 'none' : 'json';
@@ -39,15 +41,28 @@ process.once('SIGTERM', async () => {
 });
 
 function start(): Promise<{ url: string; close(): Promise<void> }> {
-  return startServer({ db, ...options, ...(limits && { connections: limits }), logFormat, logTo, rateLimit: null });
+  return startServer({
+    db,
+    ...options,
+    ...(limits && { connections: limits }),
+    logFormat,
+    logTo,
+    rateLimit: null,
+    ...webhooks,
+  });
 }
 
 async function startWithout(name: Sabotage): Promise<{ url: string; close(): Promise<void> }> {
-  const { parts, store } = await openBase(db, {});
+  const base = await openBase(db, { allowPrivate: webhooks !== undefined });
+  const { parts, store } = base;
+  const without = sabotage(name, parts, db);
+  const record = without.record ?? parts.record;
+  const delivering = webhooks && startDelivering(name, base, { record, webhooks: setup.webhooks });
   const { log, flush } = await openLogWithout(name, logFormat, logTo, file);
   const app = createApp({
     ...parts,
-    ...sabotage(name, parts, db),
+    ...without,
+    ...(delivering && { record: delivering.record, recorded: delivering.recorded }),
     log,
     door: 'http',
     limiter: null,
@@ -58,6 +73,7 @@ async function startWithout(name: Sabotage): Promise<{ url: string; close(): Pro
     url: listener.url,
     async close() {
       await listener.close();
+      await delivering?.stop();
       await store.close();
       await flush();
     },

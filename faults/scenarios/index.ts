@@ -14,6 +14,7 @@ import { secondServer } from './second-server.ts';
 import { slots } from './slots.ts';
 import { stoppedReplica } from './stopped-replica.ts';
 import { unreadAnswers } from './unread-answers.ts';
+import { webhooks } from './webhooks.ts';
 
 /** A scenario with its share of the time, and the rounds of its short form. */
 export interface Planned {
@@ -40,4 +41,5 @@ export const plan: readonly Planned[] = [
   { scenario: unreadAnswers, share: 2, shortRounds: 2 },
   { scenario: logDisk, share: 1, shortRounds: 3 },
   { scenario: clock, share: 1, shortRounds: 3 },
+  { scenario: webhooks, share: 3, shortRounds: 2 },
 ];

@@ -63,6 +63,8 @@ export interface ServeOptions {
 export interface WebhookOptions extends Partial<SenderOptions> {
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[];
+  /** How long the work of a server that has died waits for another, in seconds (60). */
+  readonly leaseSeconds?: number;
 }
 
 /** A server that accepts requests. */
@@ -87,7 +89,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const proxies = options.behindProxy ?? [];
   const addressOf = trustProxies(proxies);
   refusePlain(options);
-  const { schedule, allowPrivate = false, ...sending } = options.webhooks ?? {};
+  const { schedule, leaseSeconds, allowPrivate = false, ...sending } = options.webhooks ?? {};
   const {
     store,
     accountId,
@@ -130,7 +132,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     store.announce(listener.url);
     const recording = { ...parts, recorded };
-    const delivering = { ...recording, log, sender, schedule, secrets: parts.webhooks.secrets };
+    const delivering = { ...recording, log, sender, schedule, leaseSeconds, secrets: parts.webhooks.secrets };
     const deliverer = createDeliverer(delivering, parts.newRequestId);
     if (!isPostgres(options.db)) await store.transaction(({ webhooks }) => webhooks.releaseAll());
     jobs = startJobs(

@@ -101,7 +101,7 @@ async function* follow(parts: AppParts, { request, caller, after, type, ended }:
     if (news === undefined || !(await news.wait(ended))) return;
     if (!heartbeat.aborted) continue;
     heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
-    if (!(await isStillAllowed(parts, request, caller))) return;
+    if (!(await isStillAllowed(parts, request, caller, ipAddress))) return;
     yield ': alive\n\n';
   }
 }

@@ -1,6 +1,5 @@
 import type { AccountId } from '../../contract/scalars.ts';
-import { addSeconds } from '../../domain/time.ts';
-import { type DeliveryParts, deliverTo, LEASE_SECONDS } from './turn.ts';
+import { type DeliveryParts, deliverTo, leaseEnd } from './turn.ts';
 
 /** How many webhooks one server works for at one time. */
 const MAX_TURNS = 256;
@@ -31,7 +30,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string): D
     const lease = newLease();
     let seen = dispatches;
     try {
-      const times = { realTime: realTime(), until: addSeconds(realTime(), LEASE_SECONDS) };
+      const times = { realTime: realTime(), until: leaseEnd(parts) };
       const claimed = await store.transaction(({ webhooks }) => webhooks.claim({ accountId, id }, { lease, ...times }));
       if (claimed !== null) {
         seen = dispatches;

@@ -24,6 +24,8 @@ export interface DeliveryParts {
   readonly sender: Pick<Sender, 'send'>;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[] | undefined;
+  /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
+  readonly leaseSeconds?: number | undefined;
   /** Called after each commit of what was recorded. */
   recorded(): void;
   /** The time of the service, by which retries are due. */
@@ -33,8 +35,11 @@ export interface DeliveryParts {
   random(length: number): Uint8Array;
 }
 
-/** How long a lease lasts; each batch prolongs it. Longer than a batch can take. */
-export const LEASE_SECONDS = 60;
+const LEASE_SECONDS = 60;
+
+/** Until when a lease lasts that is taken, or prolonged, now. */
+export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryParts): Instant =>
+  addSeconds(realTime(), leaseSeconds);
 
 /** In order, no further event is sent in a batch that has lasted so long. */
 const MAX_BATCH_SECONDS = 15;
@@ -116,7 +121,7 @@ async function keep(
   { until }: Batch,
   attempted: readonly Attempted[],
 ): Promise<WebhookRecord | null> {
-  const { store, recorded, log, now, realTime } = parts;
+  const { store, recorded, log, now } = parts;
   const records = attempted.map((one) => recordOf(parts, webhook, one));
   const kept = await store.transaction(async (repositories) => {
     const { webhooks, deliveries } = repositories;
@@ -129,7 +134,7 @@ async function keep(
       ...health,
       lastSeq: reached(webhook, until, attempted),
       retryAt: await deliveries.nextRetry({ accountId: webhook.accountId, webhookId: webhook.id }),
-      leaseUntil: addSeconds(realTime(), LEASE_SECONDS),
+      leaseUntil: leaseEnd(parts),
     });
     if (health.disabledReason != null) await recordDisabled(parts, repositories, after);
     return { after, isDisabled: health.disabledReason != null };
