@@ -19,22 +19,26 @@ interface Described {
 /** Objects of the service that have a picker. */
 export type Pickable = 'product' | 'customer' | 'key' | 'token' | 'session';
 
+/** What is needed only where something else is not given. */
+interface Conditional {
+  /** The option that makes it unnecessary: `file`. */
+  readonly neededUnless?: string;
+}
+
 /** An option of a command; `T` is what the command receives. */
-export interface OptionSpec<T = unknown> extends Described {
+export interface OptionSpec<T = unknown> extends Described, Conditional {
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
   readonly env?: string;
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   readonly parse: Parse<unknown>;
-  /** The option that makes it unnecessary where it is required: `file`. */
-  readonly neededUnless?: string;
   /** Never set: carries the type of the value. */
   readonly value?: T;
 }
 
 /** A positional argument of a command. */
-export interface ArgumentSpec<T = unknown> extends Described {
+export interface ArgumentSpec<T = unknown> extends Described, Conditional {
   /** As in the help: `<KEY>`, `<ID...>`, `[TOPIC]`. */
   readonly usage: string;
   readonly parse: Parse<unknown>;

@@ -55,13 +55,15 @@ function readWholeKey(key: string): string {
 }
 
 /** The KEY argument of a command that can also take keys from a file. */
-export const keyUnlessFile: ArgumentSpec<string | undefined> = { ...licenseKeyArgument, usage: '[KEY]' };
+export const keyUnlessFile: ArgumentSpec<string | undefined> = {
+  ...licenseKeyArgument,
+  usage: '[KEY]',
+  neededUnless: 'file',
+};
 
 /** The same for several keys. */
-export const keysUnlessFile: ArgumentSpec<string[]> = { ...licenseKeyArguments, usage: '[KEY...]' };
-
-/** The key of a command that was given no file. Throws `UsageError` when it was given none either. */
-export function needKey(key: string | undefined, path: string): string {
-  if (key !== undefined) return key;
-  throw new UsageError("missing required argument 'KEY'", [['See:', `lkm ${path} --help`]]);
-}
+export const keysUnlessFile: ArgumentSpec<string[]> = {
+  ...licenseKeyArguments,
+  usage: '[KEY...]',
+  neededUnless: 'file',
+};

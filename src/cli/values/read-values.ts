@@ -17,7 +17,7 @@ export async function readValues(command: Command, written: Written, context: Co
   const values: Record<string, unknown> = {};
   const words: string[] = [];
   for (const [name, declared] of Object.entries(command.options)) {
-    const spec = isNeeded(declared, written) ? declared : { ...declared, kind: 'one' as const };
+    const spec = isWaived(declared, written) ? { ...declared, kind: 'one' as const } : declared;
     const text = written.options[name] ?? (await pickMissing(spec, context));
     if (text !== undefined && written.options[name] === undefined) words.push(longFlag(spec.flags), String(text));
     values[name] = await readOption(spec, text, io);
@@ -25,7 +25,8 @@ export async function readValues(command: Command, written: Written, context: Co
   for (const [name, spec] of Object.entries(command.arguments)) {
     const given = written.arguments[name];
     const isMissing = given === undefined || given.length === 0;
-    const text = isMissing && spec.usage.startsWith('<') ? await pickArgument(spec, command, context, values) : given;
+    const isNeeded = spec.neededUnless === undefined ? spec.usage.startsWith('<') : !isWaived(spec, written);
+    const text = isMissing && isNeeded ? await pickArgument(spec, command, context, values) : given;
     if (isMissing && typeof text === 'string') words.push(text);
     const isList = spec.usage.includes('...');
     values[name] = await readArgument(spec, isList && typeof text === 'string' ? [text] : text, io, values);
@@ -33,8 +34,9 @@ export async function readValues(command: Command, written: Written, context: Co
   return { values, picked: words };
 }
 
-const isNeeded = ({ kind, neededUnless = '' }: OptionSpec, { options }: Written): boolean =>
-  kind !== 'required' || options[neededUnless] === undefined;
+/** Whether something else was given in its place. */
+const isWaived = ({ neededUnless = '' }: OptionSpec | ArgumentSpec, { options }: Written): boolean =>
+  options[neededUnless] !== undefined;
 
 /** Asks for a required value that is given nowhere. */
 async function pickMissing({ kind, env, pick }: OptionSpec, context: CommandContext): Promise<string | undefined> {
@@ -51,7 +53,7 @@ async function pickArgument(
 ): Promise<string> {
   const text = await picked(pick, context, options);
   if (text !== undefined) return text;
-  const name = withoutBrackets(usage).replace('...', '');
+  const name = withoutBrackets(usage).replaceAll(/[[\].]/g, '');
   throw new UsageError(`missing required argument '${name}'`, [['See:', `lkm ${path} --help`]]);
 }
 

@@ -217,7 +217,7 @@ describe('changes of many keys', () => {
   });
 
   it.each([
-    [['keys', 'renew'], '--for is required'],
+    [['keys', 'renew', 'ACME-0001-2019-AAAA-BBBB'], '--for is required'],
     [['keys', 'renew', '--for', '1y'], "missing required argument 'KEY'"],
     [['keys', 'update', '--max-activations', '2'], "missing required argument 'KEY'"],
     [['keys', 'block'], "missing required argument 'KEY'"],

@@ -4,7 +4,7 @@ import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
 import { change, command, option, product, productUnlessFile } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
-import { keyCheck, keysUnlessFile, licenseKeyArguments, needKey } from '../../values/license-key.ts';
+import { keyCheck, keysUnlessFile, licenseKeyArguments } from '../../values/license-key.ts';
 import { ifUpdatedAt } from './changed.ts';
 import { changeKeys, keyFields } from './several.ts';
 
@@ -30,7 +30,6 @@ export const keysBlock = command({
       const { blockKeys, changeMany } = await import('../../bulk/operations/change-keys.ts');
       return changeMany(context, blockKeys, { product, ...values }, { note: values.note });
     }
-    needKey(values.keys[0], 'keys block');
     // Without a file it has been asked for.
     return switchKeys({ product: product ?? '', ...values }, context, 'block');
   },

@@ -5,7 +5,7 @@ import { change, command, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { keyCheck, keyUnlessFile, needKey } from '../../values/license-key.ts';
+import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 
 const starts = ['end', 'now', 'later'] as const;
@@ -43,9 +43,8 @@ export const keysRenew = command({
       return changeMany(context, renewKeys, values, { duration: duration && writeDuration(duration), from });
     }
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
-    const key = needKey(values.key, 'keys renew');
-    // Without a file it has been asked for.
-    const product = values.product ?? '';
+    // Without a file they have been asked for.
+    const { key = '', product = '' } = values;
     const changed = await context.change((client, call) =>
       client.keys.renew({ productId: product, licenseKey: key, duration, from, ifUpdatedAt: values.ifUpdatedAt }, call),
     );

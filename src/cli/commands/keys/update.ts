@@ -5,7 +5,7 @@ import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
 import { change, command, flag, many, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { keyCheck, keyUnlessFile, needKey } from '../../values/license-key.ts';
+import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import { parseBoolean, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
 import { parseExpiry, parseSeconds } from '../../values/time.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
@@ -114,9 +114,8 @@ export const keysUpdate = command({
       const gracePeriod = changes.gracePeriod && writeDuration(changes.gracePeriod);
       return changeMany(context, updateKeys, values, { ...changes, gracePeriod, force: inUse || undefined });
     }
-    const key = needKey(values.key, 'keys update');
-    // Without a file it has been asked for.
-    const product = values.product ?? '';
+    // Without a file they have been asked for.
+    const { key = '', product = '' } = values;
     if (Object.values(changes).every((value) => value === undefined)) {
       throw new UsageError('nothing to change: give an option such as --max-activations or --expires', [
         ['See them:', 'lkm keys update --help'],
