@@ -35,7 +35,7 @@ export function startDelivering(
   const deliverer = createDeliverer(
     {
       ...parts,
-      ...{ record, recorded, log, secrets: parts.webhooks.secrets },
+      ...{ record, recorded, log },
       ...{ schedule: webhooks?.schedule, leaseSeconds: webhooks?.leaseSeconds },
       sender: name === 'refused-is-final' ? endWithRefusal(sender) : sender,
     },

@@ -7,7 +7,6 @@ import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
 import { createRandom, createSigners, type KeyPair, type SignerOf, type WebhookSettings } from '../service/context.ts';
 import { createRecorder, type Recorder } from '../service/record.ts';
-import { clearSecrets } from '../service/webhooks/secrets.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -110,7 +109,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
         signerOf: createSigners(),
         record,
         exactlyOnce: createExactlyOnce(store, random),
-        webhooks: { secrets: clearSecrets, allowPrivate },
+        webhooks: { allowPrivate },
       },
     };
   } catch (error) {

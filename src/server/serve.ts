@@ -132,7 +132,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     store.announce(listener.url);
     const recording = { ...parts, recorded };
-    const delivering = { ...recording, log, sender, schedule, leaseSeconds, secrets: parts.webhooks.secrets };
+    const delivering = { ...recording, log, sender, schedule, leaseSeconds };
     const deliverer = createDeliverer(delivering, parts.newRequestId);
     if (!isPostgres(options.db)) await store.transaction(({ webhooks }) => webhooks.releaseAll());
     jobs = startJobs(

@@ -5,7 +5,6 @@ import type { IpAddress } from '../domain/ip-address.ts';
 import { createSigner, type Signer } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
 import type { UseCaseEvent } from './record.ts';
-import type { SecretStorage } from './webhooks/secrets.ts';
 
 /**
  * Everything that a use case works with. The repositories of one that changes something are inside its transaction, and
@@ -32,7 +31,6 @@ export interface Context {
 
 /** What holds for all webhooks of the service. */
 export interface WebhookSettings {
-  readonly secrets: SecretStorage;
   /** Whether they may be sent to programs on the same machine and in its network. */
   readonly allowPrivate: boolean;
 }

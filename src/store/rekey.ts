@@ -8,6 +8,8 @@ import { StartupError } from './startup-error.ts';
 const sealedColumns = [
   { table: 'signing_keys', column: 'private_pem', key: ['account_id', 'kid'] },
   { table: 'sessions', column: 'secret', key: ['account_id', 'id'] },
+  { table: 'webhooks', column: 'secret', key: ['account_id', 'id'] },
+  { table: 'webhooks', column: 'previous_secret', key: ['account_id', 'id'] },
 ] as const;
 
 /** What a change of the master key has done. */
@@ -66,7 +68,9 @@ async function moveSecrets(db: Kysely<Tables>, from: Secrets, to: Secrets): Prom
   let moved = 0;
   for (const { table, column, key } of sealedColumns) {
     const columns = sql.join([column, ...key].map((name) => sql.ref(name)));
-    const { rows } = await sql<Record<string, string>>`select ${columns} from ${sql.table(table)}`.execute(db);
+    const given = sql`${sql.ref(column)} is not null`;
+    const selected = sql<Record<string, string>>`select ${columns} from ${sql.table(table)} where ${given}`;
+    const { rows } = await selected.execute(db);
     for (const row of rows) {
       const place = placeOf(table, ...key.map((name) => String(row[name])));
       const secret = to.sealSecret(from.openSecret(String(row[column]), place), place);

@@ -115,7 +115,7 @@ function repositoriesOn(
     events: () => eventRepository(connection),
     recordHeads: () => recordHeadRepository(connection),
     checkpoints: () => checkpointRepository(connection),
-    webhooks: () => webhookRepository(connection),
+    webhooks: () => webhookRepository(connection, secrets),
     deliveries: () => deliveryRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
     nested: () => connection.nested,

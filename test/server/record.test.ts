@@ -9,7 +9,6 @@ import type { JobContext } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
 import type { Context } from '../../src/service/context.ts';
 import { createRecorder } from '../../src/service/record.ts';
-import { clearSecrets } from '../../src/service/webhooks/secrets.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -32,7 +31,7 @@ async function send(world: World, perform: Route['perform']) {
     random: (length: number) => new Uint8Array(length),
     newKeyPair: () => ({ privatePem: '', publicPem: '' }),
     newRequestId: () => 'request',
-    webhooks: { secrets: clearSecrets, allowPrivate: false },
+    webhooks: { allowPrivate: false },
   };
   const headers: Readonly<Record<string, string>> = {
     authorization: 'Bearer owner',
@@ -102,11 +101,20 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
 describe('a transaction', () => {
   it('is given nothing that reaches a network, which the compiler checks', () => {
     expectTypeOf<keyof Context>().toEqualTypeOf<
-      'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'noteBudget' | 'signer' | 'newKeyPair' | 'webhooks'
+      | 'repositories'
+      | 'caller'
+      | 'now'
+      | 'ipAddress'
+      | 'random'
+      | 'record'
+      | 'noteBudget'
+      | 'signer'
+      | 'newKeyPair'
+      | 'webhooks'
     >();
     expectTypeOf<Parameters<JobContext['transaction']>[0]>().parameters.toEqualTypeOf<[repositories: Repositories]>();
     expectTypeOf<Route['perform']>().parameters.toEqualTypeOf<[context: Context, input: unknown]>();
-    expectTypeOf<keyof Context['webhooks']>().toEqualTypeOf<'secrets' | 'allowPrivate'>();
+    expectTypeOf<keyof Context['webhooks']>().toEqualTypeOf<'allowPrivate'>();
     expectTypeOf<Context['random']>().returns.toEqualTypeOf<Uint8Array>();
   });
 });

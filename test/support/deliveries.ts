@@ -4,7 +4,6 @@ import { toInstant } from '../../src/domain/time.ts';
 import { createDeliverer, type Deliverer } from '../../src/server/webhooks/deliverer.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
 import type { DeliveryParts } from '../../src/server/webhooks/turn.ts';
-import { clearSecrets } from '../../src/service/webhooks/secrets.ts';
 import type { Engine } from './engines.ts';
 import { createWorld, DAWN, type World } from './world.ts';
 
@@ -43,7 +42,6 @@ export async function createDeliveryWorld(
         store: world.store,
         log: silent,
         record: world.record,
-        secrets: clearSecrets,
         sender,
         recorded: () => {},
         now: () => now,

@@ -21,7 +21,6 @@ import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
 import { createRecorder, type Recorder } from '../../src/service/record.ts';
-import { clearSecrets } from '../../src/service/webhooks/secrets.ts';
 import type { Store } from '../../src/store/store.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
@@ -157,7 +156,7 @@ export async function createWorld(
     signerOf,
     record,
     exactlyOnce: createExactlyOnce(store, random),
-    webhooks: { secrets: clearSecrets, allowPrivate: options.allowPrivateWebhooks ?? false },
+    webhooks: { allowPrivate: options.allowPrivateWebhooks ?? false },
     now: () => now,
     random,
     newKeyPair: () => {

@@ -3,6 +3,7 @@ import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
 import type { Contract } from '../../contract/index.ts';
 import { type Caller, mayCall } from '../../domain/access.ts';
+import type { IpAddress } from '../../domain/ip-address.ts';
 import { listEvents } from '../../service/events.ts';
 import { authenticate } from './authenticate.ts';
 import type { AppParts } from './execute.ts';
@@ -41,7 +42,7 @@ export async function answerStream(parts: AppParts, request: HttpRequest): Promi
     if (request.method === 'HEAD') return jsonText(200, '', { ...headers, ...STREAM_HEADERS });
     if (parts.news?.enter(tokenId) === false) throw apiError('rateLimited');
     const ended = new AbortController();
-    const stream = follow(parts, { request, caller, after, type: input.type, ended: ended.signal });
+    const stream = follow(parts, { request, caller, ipAddress, after, type: input.type, ended: ended.signal });
     const leave = () => {
       if (!ended.signal.aborted) parts.news?.leave(tokenId);
       ended.abort();
@@ -75,14 +76,16 @@ async function endOf({ store }: AppParts, { accountId }: Caller): Promise<number
 interface Following extends Pick<Input, 'type'> {
   readonly request: HttpRequest;
   readonly caller: Caller;
+  readonly ipAddress: IpAddress;
   readonly after: number;
   /** Aborted when nobody takes what comes. */
   readonly ended: AbortSignal;
 }
 
 /** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
-async function* follow(parts: AppParts, { request, caller, after, type, ended }: Following): AsyncGenerator<string> {
+async function* follow(parts: AppParts, following: Following): AsyncGenerator<string> {
   const { store, news } = parts;
+  const { caller, after, type, ended } = following;
   let last = after;
   let heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
   // The number at once, so that a caller that is cut off before the first event comes back to the same place.
@@ -101,7 +104,7 @@ async function* follow(parts: AppParts, { request, caller, after, type, ended }:
     if (news === undefined || !(await news.wait(ended))) return;
     if (!heartbeat.aborted) continue;
     heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
-    if (!(await isStillAllowed(parts, request, caller, ipAddress))) return;
+    if (!(await isStillAllowed(parts, following))) return;
     yield ': alive\n\n';
   }
 }
@@ -110,9 +113,11 @@ const write = (event: Events['items'][number]): string =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Whether the token has not been revoked, and has not expired, since the stream began. */
-async function isStillAllowed({ store, now }: AppParts, { headers }: HttpRequest, caller: Caller): Promise<boolean> {
+async function isStillAllowed({ store, now }: AppParts, { request, caller, ipAddress }: Following): Promise<boolean> {
   if (caller.tokenId === null) return true;
-  return (await authenticate(store.repositories, headers.get('authorization'), now())) !== null;
+  return (
+    (await authenticate(store.repositories, request.headers.get('authorization'), { now: now(), ipAddress })) !== null
+  );
 }
 
 /** Calls `leave` when the last piece was taken, or nobody takes any more, also while the next piece is waited for. */

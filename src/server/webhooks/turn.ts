@@ -7,7 +7,6 @@ import { isGivenUp, nextAttempt, notBefore } from '../../domain/webhooks/schedul
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
 import type { Recorder } from '../../service/record.ts';
 import { payloadOf } from '../../service/webhooks/payload.ts';
-import type { SecretStorage } from '../../service/webhooks/secrets.ts';
 import { webhookEvent } from '../../service/webhooks/webhooks.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -20,7 +19,6 @@ export interface DeliveryParts {
   readonly store: Store;
   readonly log: Logger;
   readonly record: Recorder;
-  readonly secrets: SecretStorage;
   readonly sender: Pick<Sender, 'send'>;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[] | undefined;
@@ -89,10 +87,10 @@ async function attemptAll(
 }
 
 /** The secrets that sign now, the newest first. */
-function secretsOf({ secrets, now }: DeliveryParts, webhook: WebhookRecord): string[] {
+function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
   const { secret, previousSecret, previousSecretUntil } = webhook;
   const isShared = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now();
-  return [secret, ...(isShared ? [previousSecret] : [])].map((stored) => secrets.openSecret(stored, webhook));
+  return [secret, ...(isShared ? [previousSecret] : [])];
 }
 
 async function attemptOne(

@@ -26,7 +26,7 @@ export async function createWebhook(
   context: Context,
   input: InputOf<Webhooks['create']>,
 ): Promise<PayloadOf<Webhooks['create']>> {
-  const { repositories, caller, now, random, record, webhooks } = context;
+  const { repositories, caller, now, random, record } = context;
   const { accountId } = caller;
   checkUrl(context, input.url);
   const { reveal = false, ordered = false, active = true } = input;
@@ -39,7 +39,7 @@ export async function createWebhook(
     ...owner,
     ...{ url: input.url, types: uniqueOf(input.types), description: input.description ?? null },
     ...{ reveal, ordered, active, apiVersion: input.apiVersion ?? currentVersion() },
-    ...{ secret: webhooks.secrets.sealSecret(secret, owner), previousSecret: null, previousSecretUntil: null },
+    ...{ secret, previousSecret: null, previousSecretUntil: null },
     lastSeq: await lastSeqOf(context),
     ...{ retryAt: null, notBefore: null, lease: null, leaseUntil: null },
     ...{ failingSince: null, disabledAt: null, disabledReason: null, createdAt: now, updatedAt: now },
@@ -129,11 +129,11 @@ export async function rotateWebhook(
   context: Context,
   { webhookId, overlap = DEFAULT_OVERLAP_SECONDS }: InputOf<Webhooks['rotate']>,
 ): Promise<PayloadOf<Webhooks['rotate']>> {
-  const { repositories, now, random, record, webhooks } = context;
+  const { repositories, now, random, record } = context;
   const before = await lockWebhook(context, webhookId);
   const secret = mintWebhookSecret(random(SECRET_BYTES));
   const after = await repositories.webhooks.patch(before, {
-    secret: webhooks.secrets.sealSecret(secret, before),
+    secret,
     previousSecret: overlap === 0 ? null : before.secret,
     previousSecretUntil: overlap === 0 ? null : addSeconds(now, overlap),
     updatedAt: changeInstant(now, before.updatedAt),

@@ -5,6 +5,7 @@ import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks/
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import { listsOf, type Page } from '../../lists.ts';
+import { placeOf, type Secrets } from '../../secrets.ts';
 import {
   flag,
   insertInto,
@@ -28,7 +29,7 @@ export const webhookColumns = {
   ordered: flag()('ordered'),
   active: flag()('active'),
   apiVersion: text<PayloadVersion>()('api_version'),
-  /** As `service/webhooks/secrets.ts` stores it. */
+  /** Sealed where the database has a master key. */
   secret: text()('secret'),
   previousSecret: optional(text()('previous_secret')),
   previousSecretUntil: optional(text<Instant>()('previous_secret_until')),
@@ -55,8 +56,8 @@ export type WebhookRecord = RecordOf<typeof webhookColumns>;
 const webhooks: Table<typeof webhookColumns> = { name: 'webhooks', columns: webhookColumns };
 const insert = insertInto(webhooks);
 const patch = patchOf(webhooks, ['accountId', 'id']);
-const read: (row: Parameters<ReturnType<typeof readerOf<typeof webhookColumns>>>[0]) => WebhookRecord =
-  readerOf(webhooks);
+type Row = Parameters<ReturnType<typeof readerOf<typeof webhookColumns>>>[0];
+const read: (row: Row) => WebhookRecord = readerOf(webhooks);
 const lists = listsOf(webhooks, { scope: ['accountId'], order: 'id', conditions: {} });
 
 /** Names a webhook. */
@@ -123,70 +124,99 @@ const releaseAll = statement<Record<never, never>>()((db) =>
 );
 
 /** The webhooks of accounts. */
-export const webhookRepository = (db: Connection) => ({
-  async insert(webhook: WebhookRecord): Promise<void> {
-    await db.run(insert, webhook);
-  },
+export function webhookRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
+  const open = (row: Row): WebhookRecord => {
+    const webhook = read(row);
+    const { secret, previousSecret } = webhook;
+    const place = placeOfSecret(webhook);
+    return {
+      ...webhook,
+      secret: openSecret(secret, place),
+      previousSecret: previousSecret && openSecret(previousSecret, place),
+    };
+  };
+  const sealed = ({ accountId, id }: ById, { secret, previousSecret, ...webhook }: WebhookChanges): WebhookChanges => {
+    const place = placeOfSecret({ accountId, id });
+    return {
+      ...webhook,
+      ...(secret !== undefined && { secret: sealSecret(secret, place) }),
+      ...(previousSecret !== undefined && { previousSecret: previousSecret && sealSecret(previousSecret, place) }),
+    };
+  };
+  return {
+    async insert(webhook: WebhookRecord): Promise<void> {
+      const { secret, previousSecret } = webhook;
+      const place = placeOfSecret(webhook);
+      const kept = {
+        secret: sealSecret(secret, place),
+        previousSecret: previousSecret && sealSecret(previousSecret, place),
+      };
+      await db.run(insert, { ...webhook, ...kept });
+    },
 
-  async find(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
-    const row = await db.first(find, { accountId, id });
-    return row === undefined ? null : read(row);
-  },
+    async find(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
+      const row = await db.first(find, { accountId, id });
+      return row === undefined ? null : open(row);
+    },
 
-  /** The webhook, which nobody else changes until this transaction ends. */
-  async lock(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
-    const row = await db.first(lock, { accountId, id });
-    return row === undefined ? null : read(row);
-  },
+    /** The webhook, which nobody else changes until this transaction ends. */
+    async lock(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
+      const row = await db.first(lock, { accountId, id });
+      return row === undefined ? null : open(row);
+    },
 
-  /** Webhooks, oldest first. */
-  async list(accountId: AccountId, page: Page): Promise<WebhookRecord[]> {
-    return (await lists.page(db, { accountId }, page)).map(read);
-  },
+    /** Webhooks, oldest first. */
+    async list(accountId: AccountId, page: Page): Promise<WebhookRecord[]> {
+      return (await lists.page(db, { accountId }, page)).map(open);
+    },
 
-  count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
+    count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
 
-  /** All webhooks, oldest first. */
-  async *listAll(accountId: AccountId): AsyncGenerator<WebhookRecord> {
-    for await (const rows of lists.walk(db, { accountId })) yield* rows.map(read);
-  },
+    /** All webhooks, oldest first. */
+    async *listAll(accountId: AccountId): AsyncGenerator<WebhookRecord> {
+      for await (const rows of lists.walk(db, { accountId })) yield* rows.map(open);
+    },
 
-  /** Changes what is given, and returns the webhook as it is then. */
-  async patch({ accountId, id }: ById, changes: WebhookChanges): Promise<WebhookRecord> {
-    const row = await db.first(patch(changes), { ...changes, accountId, id });
-    if (row === undefined) throw new Error(`webhook ${id} was not locked`);
-    return read(row);
-  },
+    /** Changes what is given, and returns the webhook as it is then. */
+    async patch({ accountId, id }: ById, given: WebhookChanges): Promise<WebhookRecord> {
+      const changes = sealed({ accountId, id }, given);
+      const row = await db.first(patch(changes), { ...changes, accountId, id });
+      if (row === undefined) throw new Error(`webhook ${id} was not locked`);
+      return open(row);
+    },
 
-  /** Removes a webhook with its deliveries; false when there is none. */
-  async remove(accountId: AccountId, id: string): Promise<boolean> {
-    return (await db.run(remove, { accountId, id })) === 1;
-  },
+    /** Removes a webhook with its deliveries; false when there is none. */
+    async remove(accountId: AccountId, id: string): Promise<boolean> {
+      return (await db.run(remove, { accountId, id })) === 1;
+    },
 
-  /** Webhooks with something to send now, for which no server works; those that waited longest come first. */
-  async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
-    return (await db.all(due, { now, realTime })).map((row) => ({ accountId: row.account_id, id: row.id }));
-  },
+    /** Webhooks with something to send now, for which no server works; those that waited longest come first. */
+    async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
+      return (await db.all(due, { now, realTime })).map((row) => ({ accountId: row.account_id, id: row.id }));
+    },
 
-  /** Takes the lease of a webhook; null when another server has it, or when the webhook is gone or not active. */
-  async claim(
-    webhook: ById,
-    lease: { lease: string; realTime: Instant; until: Instant },
-  ): Promise<WebhookRecord | null> {
-    const row = await db.first(claim, { ...webhook, ...lease });
-    return row === undefined ? null : read(row);
-  },
+    /** Takes the lease of a webhook; null when another server has it, or when the webhook is gone or not active. */
+    async claim(
+      webhook: ById,
+      lease: { lease: string; realTime: Instant; until: Instant },
+    ): Promise<WebhookRecord | null> {
+      const row = await db.first(claim, { ...webhook, ...lease });
+      return row === undefined ? null : open(row);
+    },
 
-  /** Gives a lease back. */
-  async release(lease: string): Promise<void> {
-    await db.run(release, { lease });
-  },
+    /** Gives a lease back. */
+    async release(lease: string): Promise<void> {
+      await db.run(release, { lease });
+    },
 
-  /** Ends all leases: where no other server can have one. */
-  async releaseAll(): Promise<void> {
-    await db.run(releaseAll, {});
-  },
-});
+    /** Ends all leases: where no other server can have one. */
+    async releaseAll(): Promise<void> {
+      await db.run(releaseAll, {});
+    },
+  };
+}
+
+const placeOfSecret = ({ accountId, id }: ById): string => placeOf('webhooks', accountId, id);
 
 /** New values of a webhook; what is undefined stays. */
 export type WebhookChanges = { readonly [F in keyof WebhookRecord]?: WebhookRecord[F] | undefined };
