@@ -42,6 +42,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'server/runtime.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/pipeline.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
+  'store/backup/files.ts': ['process'],
   'store/engine/sqlite/lock.ts': ['process', 'performance.now'],
   'store/migrations/0004-sealed-idempotency.ts': ['randomBytes'],
 };

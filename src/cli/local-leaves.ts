@@ -81,17 +81,27 @@ export const localLeaves: readonly Leaf[] = [
   {
     path: 'db status',
     summary: 'show how far the schema has come',
-    load: async () => (await import('./commands/db.ts')).dbStatus,
+    load: async () => (await import('./commands/db/db.ts')).dbStatus,
   },
   {
     path: 'db migrate',
     summary: 'bring the schema up to date',
-    load: async () => (await import('./commands/db.ts')).dbMigrate,
+    load: async () => (await import('./commands/db/db.ts')).dbMigrate,
   },
   {
     path: 'db copy',
     summary: 'copy everything into another, empty database',
-    load: async () => (await import('./commands/db.ts')).dbCopy,
+    load: async () => (await import('./commands/db/db.ts')).dbCopy,
+  },
+  {
+    path: 'db backup',
+    summary: 'write it into one file, while it is served',
+    load: async () => (await import('./commands/db/backup.ts')).dbBackup,
+  },
+  {
+    path: 'db restore',
+    summary: 'put a backup in its place, or try one',
+    load: async () => (await import('./commands/db/restore.ts')).dbRestore,
   },
   {
     path: 'db rekey',

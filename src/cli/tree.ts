@@ -29,7 +29,12 @@ export const groups: readonly Group[] = [
   { name: 'events', alias: 'event', summary: 'see what happened' },
   { name: 'webhooks', alias: 'webhook', summary: 'have events sent to other programs' },
   { name: 'audit', summary: 'see who did what, and check that nothing is missing' },
-  { name: 'db', alias: 'database', summary: 'inspect, migrate and copy a database', isForOperators: true },
+  {
+    name: 'db',
+    alias: 'database',
+    summary: 'inspect, migrate, copy, back up and restore a database',
+    isForOperators: true,
+  },
   { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
 

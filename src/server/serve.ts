@@ -14,6 +14,7 @@ import { createNews, type News } from './http/news.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE } from './http/rate-limit.ts';
 import { createTurns, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/turns.ts';
+import { type BackupSchedule, backupJob } from './jobs/backups.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
@@ -57,6 +58,8 @@ export interface ServeOptions {
   readonly webhooks?: WebhookOptions;
   /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
   readonly drainMs?: number;
+  /** Backs the database up while it serves. */
+  readonly backups?: BackupSchedule | undefined;
 }
 
 /** How webhooks are sent. */
@@ -87,6 +90,7 @@ export interface RunningServer {
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const proxies = options.behindProxy ?? [];
+  const { backups } = options;
   const addressOf = trustProxies(proxies);
   refusePlain(options);
   const { schedule, leaseSeconds, allowPrivate = false, ...sending } = options.webhooks ?? {};
@@ -107,6 +111,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     news.announce();
   };
   try {
+    const backup = backups === undefined ? null : backupJob(options.db, backups, parts);
     const { log, flush } = await openLog(options.logFormat, options.logTo);
     for (const warning of store.warnings) log.warn(warning);
     const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
@@ -145,10 +150,12 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         deliveryCleanupJob(parts),
         uses.job,
         ...(store.rates === null ? [] : [ratesJob(store.rates)]),
+        ...(backup === null ? [] : [backup]),
       ],
       { store, log, testClock: parts.testClock },
     );
     jobs.wake(SEQUENCER);
+    if (backup?.isDue?.()) jobs.wake(backup.name);
     return {
       url: listener.url,
       port: listener.port,

@@ -12,12 +12,12 @@ export interface Serving extends AsyncDisposable {
 }
 
 /** Serves a database on a free port; resolves once it is ready. */
-export async function startServing(db: string): Promise<Serving> {
+export async function startServing(db: string, options: readonly string[] = []): Promise<Serving> {
   const home = await createFolder();
   const lkm = join(import.meta.dirname, '../../src/cli/main.ts');
   const child = spawn(
     process.execPath,
-    [lkm, 'serve', '--db', db, '--port', '0', '--json', '--log-format', 'none', '--rate-limit', 'off'],
+    [lkm, 'serve', '--db', db, '--port', '0', '--json', '--log-format', 'none', '--rate-limit', 'off', ...options],
     { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH, HOME: home.path } },
   );
   const exited = once(child, 'exit');

@@ -15,6 +15,7 @@ import { quote } from '../output/words.ts';
 import { readTls, type TlsOptions } from '../values/files.ts';
 import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/scalars.ts';
 import { parseClock } from '../values/time.ts';
+import { backupOptions, backupSchedule } from './serve-backups.ts';
 
 export const serve = command({
   path: 'serve',
@@ -44,6 +45,7 @@ export const serve = command({
     drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
       parse: parseCount,
     }),
+    ...backupOptions,
     clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
       parse: parseClock,
     }),
@@ -77,6 +79,7 @@ export const serve = command({
       ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
       webhooks: { allowPrivate: values.allowPrivateWebhooks },
       ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
+      backups: backupSchedule(values, db, io),
       connections: {
         ...(values.maxConnections !== undefined && { maxConnections: values.maxConnections }),
         ...(values.maxPerAddress !== undefined && { maxConnectionsPerAddress: values.maxPerAddress }),

@@ -69,3 +69,7 @@ export const firstLower = (text: string): string => text.charAt(0).toLowerCase()
 /** A word as a shell reads it. */
 export const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** A size in bytes: `340 kB`, `12.3 MB`. */
+export const size = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

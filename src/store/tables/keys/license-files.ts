@@ -9,7 +9,7 @@ export const licenseFileColumns = {
   accountId: text<AccountId>()('account_id'),
   id: text()('id'),
   licenseId: text()('license_id'),
-  hostId: text()('host_id'),
+  hostId: text<HostId>()('host_id'),
   kid: text()('kid'),
   signedAt: text<Instant>()('signed_at'),
   endsAt: text<Instant>()('ends_at'),
@@ -54,6 +54,10 @@ const outstanding = statement<{ accountId: AccountId; licenseId: string; now: In
     .orderBy('ends_at', 'desc')
     .orderBy('id', 'desc')
     .limit(sql.lit(MAX_LIST_ROWS)),
+);
+
+const newest = statement<{ accountId: AccountId; limit: number }>()((db, $) =>
+  db.selectFrom('license_files').selectAll().where('account_id', '=', $.accountId).orderBy('id', 'desc').limit($.limit),
 );
 
 const revokeAll = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
@@ -168,6 +172,10 @@ export const licenseFileRepository = (db: Connection) => {
     },
 
     /** The files of a licence that have not ended, the one that lasts longest first. */
+    async listNewest(accountId: AccountId, limit: number): Promise<LicenseFile[]> {
+      return (await db.all(newest, { accountId, limit })).map(toFile);
+    },
+
     async listOutstanding(license: License, now: Instant): Promise<LicenseFile[]> {
       return (await db.all(outstanding, { ...idsOf(license), now })).map((row) => toFile(row));
     },

@@ -1,11 +1,11 @@
-import { type ArgumentSpec, argument, command } from '../command.ts';
-import { checkExists, locate, withoutPassword } from '../config/location.ts';
-import { InterruptedError, UsageError } from '../failure/errors.ts';
-import { showProgress } from '../output/progress.ts';
-import type { Field } from '../output/result.ts';
-import type { Note } from '../output/terminal.ts';
-import { count } from '../output/words.ts';
-import { chooseDatabase, loadOperator, operateOn } from '../request/server.ts';
+import { type ArgumentSpec, argument, command } from '../../command.ts';
+import { checkExists, locate, withoutPassword } from '../../config/location.ts';
+import { InterruptedError, UsageError } from '../../failure/errors.ts';
+import { showProgress } from '../../output/progress.ts';
+import type { Field } from '../../output/result.ts';
+import type { Note } from '../../output/terminal.ts';
+import { count } from '../../output/words.ts';
+import { chooseDatabase, loadOperator, operateOn } from '../../request/server.ts';
 
 const names = (value: unknown): string => (Array.isArray(value) && value.join(', ')) || 'none';
 

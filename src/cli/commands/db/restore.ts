@@ -1,0 +1,102 @@
+import { join, resolve } from 'node:path';
+import { toInstant } from '../../../domain/time.ts';
+import { argument, command, flag, many, yes } from '../../command.ts';
+import { withoutPassword } from '../../config/location.ts';
+import type { CommandContext } from '../../context.ts';
+import { exitCodes, UsageError } from '../../failure/errors.ts';
+import type { CommandResult } from '../../output/result.ts';
+import type { Note } from '../../output/terminal.ts';
+import { count } from '../../output/words.ts';
+import { confirm } from '../../prompts/questions.ts';
+import { chooseDatabase, loadOperator, type Operator } from '../../request/server.ts';
+import { readSource } from '../../values/files.ts';
+
+export const dbRestore = command({
+  path: 'db restore',
+  about:
+    'Puts a backup where a database is to stand, after every page of it was read. A database that stands there is ' +
+    'replaced only after a yes, and kept beside it under another name; on PostgreSQL the target has to be empty. With ' +
+    '--drill nothing is replaced: a copy is opened, its audit chain followed, and licence files are signed and verified ' +
+    'with its keys. Prints where it was restored, or ok or broken; exit code 0 or 1.',
+  arguments: { file: argument('<FILE>', 'a file that lkm db backup has written') },
+  options: {
+    drill: flag('--drill', 'try it, and restore nothing'),
+    licenseFile: many('--license-file <FILE>', 'with --drill: a licence file that its keys have to verify'),
+    yes,
+  },
+  fields: [{ name: 'target' }, { name: 'previous' }, { name: 'verdict' }, { name: 'problems' }],
+  examples: [
+    ['lkm db restore /backup/lkm.db --db lkm.db', 'asks when there is a database already'],
+    ['lkm db restore /backup/lkm.db --drill', 'every night: would it restore?'],
+    ['lkm db restore /backup/lkm.db --db postgres://lkm@db.example/lkm', 'into an empty PostgreSQL database'],
+  ],
+
+  async run({ file, drill, licenseFile, yes }, context) {
+    const path = resolve(context.io.cwd, file);
+    if (drill) return tryOut(path, licenseFile ?? [], context);
+    if (licenseFile !== undefined) throw new UsageError('--license-file goes with --drill');
+    const { flags, io } = context;
+    const db = chooseDatabase(flags, io);
+    const operator = await loadOperator();
+    const isReplaced = operator.isTargetTaken(db);
+    if (isReplaced && !yes) {
+      await confirm(context, {
+        about: [`there is a database at ${db}`, 'it is kept beside, under another name'],
+        question: 'put the backup in its place?',
+        action: `restoring over ${db}`,
+        flag: '--yes',
+      });
+    }
+    const restored = await operator.restore(path, db, { replace: isReplaced, at: toInstant(io.now()) });
+    const target = withoutPassword(restored.target);
+    return {
+      kind: 'value',
+      value: target,
+      data: { target, previous: restored.previous },
+      quiet: [target],
+      notes: [
+        { tone: 'done', text: `restored ${path}` },
+        ...(restored.previous === null
+          ? []
+          : [{ tone: 'hint', text: `the database before it: ${restored.previous}` } as const]),
+      ],
+    };
+  },
+});
+
+async function tryOut(path: string, names: readonly string[], { flags, io }: CommandContext): Promise<CommandResult> {
+  if (flags.db) throw new UsageError('a drill restores nothing: leave --db out');
+  const licenseFiles: { name: string; text: string }[] = [];
+  for (const name of names) licenseFiles.push({ name, text: await readSource(name, io) });
+  const operator = await loadOperator();
+  const place = join(io.tempDir, 'drill.db');
+  const report = await operator.drill(path, { place, now: toInstant(io.now()), licenseFiles });
+  const { migrations, licenseFiles: verified, problems } = report;
+  const verdict = problems.length === 0 ? 'ok' : 'broken';
+  const accounts = report.accounts.map(({ id, auditRows, checkpoints, files }) => ({
+    id,
+    auditRows,
+    checkpoints,
+    licenseFiles: files,
+  }));
+  return {
+    kind: 'value',
+    value: verdict,
+    data: { verdict, migrations, accounts, licenseFiles: verified, problems },
+    quiet: [verdict],
+    notes: problems.length === 0 ? [describe(report)] : problems.map((text): Note => ({ tone: 'hint', text })),
+    exitCode: problems.length === 0 ? exitCodes.ok : exitCodes.internal,
+  };
+}
+
+function describe({ accounts, licenseFiles, migrations }: Awaited<ReturnType<Operator['drill']>>): Note {
+  const rows = accounts.reduce((sum, { auditRows }) => sum + auditRows, 0);
+  const files = accounts.reduce((sum, { files }) => sum + files, licenseFiles.length);
+  const parts = [
+    count(accounts.length, 'account'),
+    `${count(rows, 'audit row')} linked`,
+    `${count(files, 'licence file')} verified`,
+    ...(migrations.length === 0 ? [] : [`${count(migrations.length, 'migration')} to run`]),
+  ];
+  return { tone: 'done', text: parts.join(' · ') };
+}

@@ -1,0 +1,88 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Instant } from '../../contract/scalars.ts';
+import { WORK_PREFIX } from '../../store/backup/files.ts';
+import { takeBackup } from '../../store/backup/take.ts';
+import { StartupError } from '../../store/startup-error.ts';
+import type { Job } from './job.ts';
+
+/** When a server backs its database up, and where to. */
+export interface BackupSchedule {
+  readonly everyMs: number;
+  /** So many are kept; older ones are removed. */
+  readonly keep: number;
+  readonly folder: string;
+}
+
+/** How often the job looks whether a backup is due. */
+const LOOK_EVERY_MS = 60_000;
+
+/** What is left of a backup that was cut off is removed once it is so old. */
+const ABANDONED_MS = 24 * 60 * 60 * 1_000;
+
+/** The name of a backup that this job took: `lkm-2026-11-21T10-00-00Z.db`. Nothing else is counted or removed. */
+const nameShape = /^lkm-(\d{4}-\d{2}-\d{2}T)(\d{2})-(\d{2})-(\d{2})Z\.db$/;
+
+const nameAt = (at: Instant): string => `lkm-${at.slice(0, 19).replaceAll(':', '-')}Z.db`;
+
+const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1$2:$3:$4Z'));
+
+/**
+ * The job that backs the database up. One is due when the newest in the folder is old enough, so that a server that is
+ * restarted often takes no more of them, and none too few.
+ *
+ * @throws StartupError when others could write to the folder
+ */
+export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
+  const folder = resolve(schedule.folder);
+  prepareFolder(folder);
+  return {
+    name: 'backups',
+    everyMs: Math.min(schedule.everyMs, LOOK_EVERY_MS),
+    isDue() {
+      const newest = listBackups(folder).at(-1);
+      return newest === undefined || Date.parse(now()) - takenAt(newest) >= schedule.everyMs;
+    },
+    async run({ log, signal }) {
+      const at = now();
+      removeAbandoned(folder, Date.parse(at));
+      const file = join(folder, nameAt(at));
+      try {
+        const bytes = await takeBackup(location, file, { signal });
+        log.info({ file, bytes }, 'backed up');
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      for (const name of listBackups(folder).slice(0, -schedule.keep)) rmSync(join(folder, name));
+    },
+  };
+}
+
+/** Makes the folder for its owner only, and refuses one that others could put files into. */
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new StartupError(`${folder} cannot be made`, 'give another folder with --backup-dir', { cause });
+  }
+  if ((statSync(folder).mode & 0o022) === 0) return;
+  throw new StartupError(
+    `others than its owner may write to ${folder}, where the backups go`,
+    `close it: chmod go-w ${folder}`,
+  );
+}
+
+/** Oldest first. */
+const listBackups = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => nameShape.test(name))
+    .sort();
+
+function removeAbandoned(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(WORK_PREFIX))) {
+    const path = join(folder, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() && nowMs - stats.mtimeMs > ABANDONED_MS) rmSync(path, { recursive: true, force: true });
+  }
+}

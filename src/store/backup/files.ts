@@ -1,0 +1,83 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { codesOf } from '../engine/sqlite/file.ts';
+import { StartupError } from '../startup-error.ts';
+
+/** The folders in which files are made have this name, and some characters more. */
+export const WORK_PREFIX = '.lkm-work-';
+
+/** Runs `work` with a folder of its own (mode 0700) beside a file, and removes it with all that is left in it. */
+export async function withWorkFolder<T>(path: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const parent = dirname(resolve(path));
+  try {
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    return await inFolder(mkdtempSync(join(parent, WORK_PREFIX)), work);
+  } catch (error) {
+    throw explainWriting(error, parent);
+  }
+}
+
+async function inFolder<T>(folder: string, work: (folder: string) => Promise<T>): Promise<T> {
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Moves a finished file to its place: after a crash it stands there whole, or not at all. */
+export function publish(from: string, to: string): void {
+  chmodSync(from, 0o600);
+  sync(from);
+  renameSync(from, to);
+  if (process.platform !== 'win32') sync(dirname(to));
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const fullDisk: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+const refused: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
+const SQLITE_FULL = 13;
+
+function explainWriting(error: unknown, folder: string): unknown {
+  if (error instanceof StartupError) return error;
+  const { code, errcode } = codesOf(error);
+  if (fullDisk.includes(code) || (errcode & 0xff) === SQLITE_FULL) {
+    return new StartupError(`${folder} has no room for a copy of the database`, 'free some space, or give another', {
+      cause: error,
+    });
+  }
+  if (refused.includes(code)) {
+    return new StartupError(`${folder} cannot be written to`, 'check its owner and its mode', { cause: error });
+  }
+  return error;
+}
+
+/** Throws StartupError when others than its owner may read a file: it holds private keys. */
+export function refuseOpenFile(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw new StartupError(`${path} does not exist`, 'check the path of the backup');
+  if (!stats.isFile()) throw new StartupError(`${path} is not a file`, 'give a file that lkm db backup has written');
+  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return;
+  throw new StartupError(
+    `${path} holds private keys, and others than its owner may open it (mode ${(stats.mode & 0o777).toString(8)})`,
+    `close it: chmod 600 ${basename(path)}; if others may have read it, rotate the signing keys and the tokens`,
+  );
+}

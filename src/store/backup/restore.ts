@@ -1,0 +1,129 @@
+import { constants, copyFileSync, existsSync, linkSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { copyDatabase } from '../copy.ts';
+import { openSqliteFile } from '../engine/sqlite/driver.ts';
+import { explain } from '../engine/sqlite/file.ts';
+import { migrate } from '../migrate.ts';
+import { StartupError } from '../startup-error.ts';
+import { isPostgres, openDatabase } from '../store.ts';
+import { publish, refuseOpenFile, withWorkFolder } from './files.ts';
+
+/** How long a restore waits for another command that uses the target, in milliseconds. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** Where a restored database stands, and where the one that stood there before does now, if there was one. */
+export interface Restored {
+  readonly target: string;
+  readonly previous: string | null;
+}
+
+/** Whether something stands where a backup is to be restored: a file, of whatever content. */
+export function isTaken(target: string): boolean {
+  return !isPostgres(target) && (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/**
+ * Puts a backup where a database is to stand: after a crash the target is the one or the other, whole. A database that
+ * stands there is kept beside it, under a name with `stamp` in it; on PostgreSQL the target has to be empty. The backup
+ * itself stays as it is.
+ *
+ * @throws StartupError when the backup is damaged or open to others, or the target is in use, or is not to be replaced
+ */
+export async function restoreBackup(
+  file: string,
+  target: string,
+  { replace, stamp }: { readonly replace: boolean; readonly stamp: string },
+): Promise<Restored> {
+  if (isPostgres(target)) {
+    await withCopy(file, file, (copy) => fillPostgres(copy, target));
+    return { target, previous: null };
+  }
+  const path = resolve(target);
+  const isReplaced = isTaken(path);
+  if (isReplaced && !replace) throw new StartupError(`${path} is there already`, 'give another path');
+  refuseStrayLog(path, isReplaced);
+  return withCopy(file, path, async (copy) => {
+    const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
+    const previous = isReplaced ? `${path}.before-restore-${stamp}` : null;
+    try {
+      // The queue for the file stays closed to others until the new one is in its place.
+      old.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      old.writer.close();
+      if (existsSync(`${path}-wal`)) {
+        throw new StartupError(`${path} is open in another program`, 'close it there, then restore again');
+      }
+      // A second name, not a move: at every moment there is a database at the path.
+      if (previous !== null) linkSync(path, previous);
+      publish(copy, path);
+    } finally {
+      if (old.writer.isOpen) old.writer.close();
+      old.lock.release();
+    }
+    return { target: path, previous };
+  });
+}
+
+/** The log of a file that was removed would be read as that of the new one. */
+function refuseStrayLog(path: string, isReplaced: boolean): void {
+  if (isReplaced || !existsSync(`${path}-wal`)) return;
+  throw new StartupError(
+    `${path}-wal is the log of a database that is not there`,
+    'move it away, or give another path',
+  );
+}
+
+/**
+ * Runs `work` with a copy of a backup in a folder of its own beside `place`; the copy was checked page by page.
+ *
+ * @throws StartupError when the backup is damaged, is no backup, or is open to others
+ */
+export function withCopy<T>(file: string, place: string, work: (copy: string) => Promise<T>): Promise<T> {
+  const backup = resolve(file);
+  refuseOpenFile(backup);
+  if (existsSync(`${backup}-wal`)) {
+    throw new StartupError(`${backup} is a database with its log, not a backup`, 'take one of it: lkm db backup');
+  }
+  return withWorkFolder(place, async (folder) => {
+    const copy = join(folder, 'copy.db');
+    copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
+    checkPages(copy, backup);
+    return work(copy);
+  });
+}
+
+/** Reads every page and every index, and every reference between tables. */
+function checkPages(copy: string, backup: string): void {
+  const damaged = (what: unknown) => new StartupError(`${backup} is damaged: ${what}`, 'take another backup');
+  try {
+    const database = new DatabaseSync(copy, { timeout: 0 });
+    try {
+      const ours = database.prepare("select 1 from sqlite_master where name = 'kysely_migration'").get();
+      if (ours === undefined) throw new StartupError(`${backup} is no backup of lkm`, 'give another file');
+      const [page] = database.prepare('PRAGMA integrity_check(1)').all();
+      if (page?.integrity_check !== 'ok') throw damaged(page?.integrity_check);
+      const [reference] = database.prepare('PRAGMA foreign_key_check').all();
+      if (reference !== undefined) throw damaged(`a row of ${reference.table} refers to one that is not there`);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw explain(error, backup);
+  }
+}
+
+async function fillPostgres(copy: string, location: string): Promise<void> {
+  const source = await openDatabase(copy);
+  try {
+    const target = await openDatabase(location);
+    try {
+      await migrate(source.kysely);
+      await migrate(target.kysely);
+      await copyDatabase(source.kysely, target.kysely, () => {});
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

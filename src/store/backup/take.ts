@@ -1,0 +1,110 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { copyDatabase } from '../copy.ts';
+import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
+import { migrate, schemaStatus } from '../migrate.ts';
+import { StartupError } from '../startup-error.ts';
+import { isPostgres, openDatabase } from '../store.ts';
+import { publish, withWorkFolder } from './files.ts';
+
+/** How a backup is taken. */
+export interface BackupOptions {
+  /** Whether a file that is there already is replaced. */
+  readonly replace?: boolean;
+  /** Ends it early; its reason is thrown, and nothing is left behind. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Pages that are copied between two looks at the signal: 4 MiB. */
+const PAGES_PER_STEP = 1_000;
+
+/**
+ * Writes a whole database, as it is at one moment, into one SQLite file (mode 0600), while servers go on using it. The
+ * file holds every change that was acknowledged before. Returns its size in bytes.
+ *
+ * @throws StartupError when the database cannot be read, or the file not be written
+ */
+export async function takeBackup(
+  location: string,
+  file: string,
+  { replace = false, signal }: BackupOptions = {},
+): Promise<number> {
+  const target = resolve(file);
+  if (!replace && existsSync(target)) {
+    throw new StartupError(`${target} is there already`, 'give another name, or --force to replace it');
+  }
+  return withWorkFolder(target, async (folder) => {
+    const copy = join(folder, 'backup.db');
+    if (isPostgres(location)) await copySnapshot(location, copy, signal);
+    else await copyFile(location, copy, signal);
+    signal?.throwIfAborted();
+    publish(copy, target);
+    return statSync(target).size;
+  });
+}
+
+/**
+ * Reads the file on a connection of its own, inside one read transaction: it sees one state of the log, whoever writes
+ * meanwhile, and needs no right of the owner. Steps run on another thread.
+ */
+async function copyFile(location: string, copy: string, signal: AbortSignal | undefined): Promise<void> {
+  const { path, isEmpty } = locateFile(location, false);
+  if (isEmpty) throw new StartupError(`${path} is empty, not a database`, 'check the path of the database');
+  makeOwnFile(copy, 0o600);
+  try {
+    const source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    try {
+      source.exec('BEGIN; SELECT 1 FROM kysely_migration');
+      await backup(source, unlocked(copy), {
+        rate: PAGES_PER_STEP,
+        progress: () => signal?.throwIfAborted(),
+      });
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw explain(error, path);
+  }
+}
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Nobody else knows the copy, so that it needs no locks. With some, another lkm that opens the database would take this
+ * process for one that owns it.
+ */
+function unlocked(path: string): string {
+  const url = pathToFileURL(path);
+  url.searchParams.set('nolock', '1');
+  return url.href;
+}
+
+/** Reads PostgreSQL in one transaction that sees one snapshot, and copies every row into a new file. */
+async function copySnapshot(location: string, copy: string, signal: AbortSignal | undefined): Promise<void> {
+  const source = await openDatabase(location);
+  try {
+    const { pending, unknown } = await schemaStatus(source.kysely);
+    if (pending.length + unknown.length > 0) {
+      throw new StartupError(
+        unknown.length > 0 ? 'a newer lkm has changed this database' : 'the schema of this database is an older one',
+        unknown.length > 0 ? 'use that version or a later one' : 'bring it up to date first: lkm db migrate',
+      );
+    }
+    const target = await openDatabase(copy);
+    try {
+      await migrate(target.kysely);
+      await source.kysely
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((snapshot) => copyDatabase(snapshot, target.kysely, () => {}, signal));
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,229 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { backUp } from '../../src/operator/index.ts';
+import { openStore } from '../../src/store/store.ts';
+import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+
+/** A folder with a database of one product, one key and one signed file, and a backup of it. */
+async function backedUp() {
+  const cwd = tempFolder();
+  const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, env: { LKM_DB: 'lkm.db' }, ...more });
+  const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create'])).stdout.trim();
+  const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
+  await at(['keys', 'sign', key, '-P', product, '--host-id', 'host-1', '-o', 'host-1.lic']);
+  const taken = await at(['db', 'backup', 'backup.db']);
+  return { cwd, at, product, key, taken, file: join(cwd, 'backup.db') };
+}
+
+const namesOf = (db: string, at: Awaited<ReturnType<typeof backedUp>>['at']) =>
+  at(['products', 'list', '--fields', 'name', '--db', db]).then(({ stdout }) => stdout);
+
+describe('db backup', () => {
+  it('writes one private file, and prints its path', async () => {
+    const { cwd, taken, file } = await backedUp();
+    expect(taken).toEqual({
+      code: 0,
+      stdout: `${file}\n`,
+      stderr: expect.stringMatching(/^backed up \S+lkm\.db \(\d+ kB\)\ntry it: lkm db restore backup\.db --drill\n$/),
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(cwd).filter((name) => name.startsWith('backup') || name.startsWith('.lkm'))).toEqual([
+      'backup.db',
+    ]);
+  });
+
+  it('reads a file that a server owns, with what is only in its log', async () => {
+    const { cwd, at } = await backedUp();
+    const store = await openStore(join(cwd, 'lkm.db'));
+    const before = await store.repositories.accounts.oldest();
+    expect((await at(['db', 'backup', 'served.db'])).code).toBe(0);
+    await store.close();
+    const copy = await openStore(join(cwd, 'served.db'));
+    expect(await copy.repositories.accounts.oldest()).toEqual(before);
+    await copy.close();
+  });
+
+  it('lets another process open the database while it is taken', async () => {
+    const { cwd } = await backedUp();
+    const taking = backUp(join(cwd, 'lkm.db'), join(cwd, 'second.db'), {});
+    const store = await openStore(join(cwd, 'lkm.db'));
+    await store.close();
+    expect(await taking).toBeGreaterThan(0);
+  });
+
+  it('replaces a file only when it is told to', async () => {
+    const { at, file } = await backedUp();
+    const bytes = readFileSync(file);
+    const refused = await at(['db', 'backup', 'backup.db']);
+    expect({ code: refused.code, stderr: refused.stderr }).toEqual({
+      code: 13,
+      stderr: `error: ${file} is there already\n  give another name, or --force to replace it\n`,
+    });
+    expect(readFileSync(file).equals(bytes)).toBe(true);
+    expect((await at(['db', 'backup', 'backup.db', '--force'])).code).toBe(0);
+  });
+
+  it('leaves nothing behind when it is stopped', async () => {
+    const { cwd, at } = await backedUp();
+    const before = readdirSync(cwd).sort();
+    const { code } = await at(['db', 'backup', 'late.db'], { stop: AbortSignal.abort('SIGINT') });
+    expect(code).toBe(130);
+    expect(readdirSync(cwd).sort()).toEqual(before);
+  });
+});
+
+describe('db restore', () => {
+  it('makes the database that there is not, without its migrations being run', async () => {
+    const { at, key, product } = await backedUp();
+    const { code, stderr } = await at(['db', 'restore', 'backup.db', '--db', 'new/lkm.db']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^restored \S+backup\.db\n$/) });
+    expect((await at(['keys', 'get', key, '-P', product, '--db', 'new/lkm.db', '-q'])).stdout).toBe(`${key}\n`);
+  });
+
+  it('replaces a database only after a yes, and keeps it', async () => {
+    const { cwd, at } = await backedUp();
+    await at(['products', 'create', '--name', 'Later']);
+    const unasked = await at(['db', 'restore', 'backup.db']);
+    expect(unasked.code).toBe(3);
+    expect(await namesOf('lkm.db', at)).toContain('Later');
+    expect((await at(['db', 'restore', 'backup.db', '--yes'])).code).toBe(0);
+    expect(await namesOf('lkm.db', at)).toBe('Engine Pro\n');
+    const [kept = ''] = readdirSync(cwd).filter((name) => name.includes('before-restore'));
+    expect(kept).toBe('lkm.db.before-restore-2026-11-21T12-00-00');
+    expect(await namesOf(kept, at)).toContain('Later');
+  });
+
+  it('does not take the place of a database that is in use', async () => {
+    const { cwd, at } = await backedUp();
+    const store = await openStore(join(cwd, 'lkm.db'));
+    store.announce('http://127.0.0.1:4747');
+    const { code, stderr } = await at(['db', 'restore', 'backup.db', '--yes']);
+    await store.close();
+    expect(code).toBe(13);
+    expect(stderr).toContain('is served by process');
+  });
+
+  it('refuses a backup that others may read, and says what to do', async () => {
+    const { at, file } = await backedUp();
+    chmodSync(file, 0o640);
+    const { code, stderr } = await at(['db', 'restore', 'backup.db', '--db', 'new.db']);
+    expect(code).toBe(13);
+    expect(stderr).toContain('others than its owner may open it (mode 640)');
+    expect(stderr).toContain('chmod 600 backup.db');
+  });
+
+  it.each([
+    ['cut off', (file: string) => truncateSync(file, statSync(file).size / 2)],
+    ['overwritten in the middle', (file: string) => overwrite(file, Buffer.alloc(8_192, 7))],
+    ['no database', (file: string) => writeFileSync(file, 'hello')],
+    ['a database of another program', replaceWithOther],
+  ])('refuses one that is %s, and leaves the target alone', async (_, spoil) => {
+    const { cwd, at, file } = await backedUp();
+    spoil(file);
+    const { code } = await at(['db', 'restore', 'backup.db', '--db', 'new.db']);
+    expect(code).toBe(13);
+    expect(existsSync(join(cwd, 'new.db'))).toBe(false);
+    expect((await at(['db', 'restore', 'backup.db', '--drill'])).code).toBe(13);
+  });
+
+  it('refuses a database with a log beside it: what is in the log would be lost', async () => {
+    const { cwd, at } = await backedUp();
+    const store = await openStore(join(cwd, 'lkm.db'));
+    const { code, stderr } = await at(['db', 'restore', 'lkm.db', '--db', 'new.db']);
+    await store.close();
+    expect(code).toBe(13);
+    expect(stderr).toContain('is a database with its log, not a backup');
+  });
+});
+
+describe('db restore --drill', () => {
+  it('says ok, and counts what it has tried', async () => {
+    const { cwd, at } = await backedUp();
+    const { code, stdout, stderr } = await at([
+      'db',
+      'restore',
+      'backup.db',
+      '--drill',
+      '--license-file',
+      'host-1.lic',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'ok\n' });
+    expect(stderr).toMatch(/^1 account · \d+ audit rows linked · 2 licence files verified\n$/);
+    expect(readdirSync(cwd).filter((name) => name.startsWith('.lkm'))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a changed audit row',
+      "update audit set content = replace(content, 'create', 'delete') where seq = 2",
+      'row 2 was',
+    ],
+    [
+      'an audit log that was cut off',
+      'delete from audit where seq = (select max(seq) from audit)',
+      'missing at the end',
+    ],
+    ['a lost signing key', 'delete from signing_keys', 'its signing key cannot be used'],
+  ])('finds %s', async (_, sql, says) => {
+    const { at, file } = await backedUp();
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+    const { code, stdout } = await at(['db', 'restore', 'backup.db', '--drill', '--json']);
+    expect(code).toBe(1);
+    const { verdict, problems } = JSON.parse(stdout);
+    expect({ verdict, problems: problems.join('\n') }).toEqual({
+      verdict: 'broken',
+      problems: expect.stringContaining(says),
+    });
+  });
+
+  it('finds that a licence file is of other keys', async () => {
+    const { at } = await backedUp();
+    const other = await backedUp();
+    const foreign = join(other.cwd, 'host-1.lic');
+    const { code, stderr } = await at(['db', 'restore', 'backup.db', '--drill', '--license-file', foreign]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('does not verify: unknown_kid');
+  });
+});
+
+describe('a schedule of backups', () => {
+  it.each([
+    [['--backup-keep', '3'], 2, 'go with --backup-every'],
+    [['--backup-every', '0s'], 2, 'at least 1s'],
+    [['--backup-every', '1h', '--db', 'postgres://db.example/lkm'], 2, 'give --backup-dir DIR'],
+    [['--backup-every', '1h', '--backup-dir', 'open'], 13, 'others than its owner may write to'],
+  ])('refuses %j', async (options, exitCode, says) => {
+    const { cwd, at } = await backedUp();
+    mkdirSync(join(cwd, 'open'));
+    chmodSync(join(cwd, 'open'), 0o777);
+    const { code, stderr } = await at(['serve', '--port', '0', ...options], { env: {} });
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain(says);
+  });
+});
+
+function overwrite(file: string, bytes: Buffer): void {
+  const content = readFileSync(file);
+  bytes.copy(content, Math.floor(content.length / 2 / 4_096) * 4_096);
+  writeFileSync(file, content);
+}
+
+function replaceWithOther(file: string): void {
+  writeFileSync(file, '');
+  const database = new DatabaseSync(file);
+  database.exec('create table other (a); insert into other values (1)');
+  database.close();
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { drill, restore } from '../../src/operator/index.ts';
+import { backupJob } from '../../src/server/jobs/backups.ts';
+import { startJobs } from '../../src/server/jobs/job.ts';
+import { createLog } from '../../src/server/log.ts';
+import { takeBackup } from '../../src/store/backup/take.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createFolder, engines } from '../support/engines.ts';
+import { createWorld, DAWN, type World } from '../support/world.ts';
+
+const HOUR_MS = 3_600_000;
+
+const later = (hours: number) => new Date(Date.parse(DAWN) + hours * HOUR_MS).toISOString() as Instant;
+
+/** The job on a world, whose clock stands where it is set. */
+async function schedule(world: World, folder: string, keep = 2) {
+  let now = DAWN;
+  const job = backupJob(world.location, { everyMs: HOUR_MS, keep, folder }, { now: () => now });
+  const lines: string[] = [];
+  const log = await createLog('json', { write: (line) => lines.push(line) });
+  const signal = new AbortController().signal;
+  const context = { log, signal, transaction: async () => null };
+  return {
+    job,
+    lines,
+    async runAt(hours: number) {
+      now = later(hours);
+      if (job.isDue?.()) await job.run(context);
+    },
+  };
+}
+
+describe.each(engines)('backups on $name', (engine) => {
+  it('hold everything, and are restored', async () => {
+    await using world = await createWorld({ engine });
+    await using folder = await createFolder();
+    const { id: productId } = await world.product('Engine Pro');
+    const licenseKey = await world.key({ productId });
+    await world.activate({ productId, licenseKey }, 'host-1');
+    await world.sequence();
+    const file = join(folder.path, 'backup.db');
+    await takeBackup(world.location, file);
+    const report = await drill(file, { place: file, now: DAWN, licenseFiles: [] });
+    expect(report).toMatchObject({ problems: [], migrations: [], accounts: [{ files: 1 }, { files: 0 }] });
+    const target = join(folder.path, 'restored.db');
+    await restore(file, target, { replace: false, at: DAWN });
+    const restored = await openStore(target);
+    const found = await restored.repositories.keys.find(world.accounts.acme, productId as never, licenseKey as never);
+    await restored.close();
+    expect(found).toMatchObject({ key: licenseKey, activations: 1 });
+  });
+
+  it('are taken when the newest is old enough, and the oldest are removed', async () => {
+    await using world = await createWorld({ engine });
+    await using folder = await createFolder();
+    const { runAt, lines } = await schedule(world, folder.path);
+    for (const hours of [0, 0.5, 1, 1.9, 2]) await runAt(hours);
+    expect(readdirSync(folder.path).sort()).toEqual(['lkm-2026-11-21T11-00-00Z.db', 'lkm-2026-11-21T12-00-00Z.db']);
+    expect(lines.filter((line) => line.includes('backed up'))).toHaveLength(3);
+    // A server that starts again looks at the folder.
+    const again = await schedule(world, folder.path);
+    await again.runAt(2.5);
+    expect(again.lines).toEqual([]);
+  });
+
+  it('remove what was cut off a day ago, and nothing else', async () => {
+    await using world = await createWorld({ engine });
+    await using folder = await createFolder();
+    const day = Date.parse(DAWN) / 1_000 - 24 * 3_600;
+    for (const [name, at] of [
+      ['.lkm-work-old', day - 60],
+      ['.lkm-work-new', day + 60],
+      ['mine', day - 60],
+    ] as const) {
+      mkdirSync(join(folder.path, name));
+      utimesSync(join(folder.path, name), at, at);
+    }
+    const { runAt } = await schedule(world, folder.path);
+    await runAt(0);
+    expect(readdirSync(folder.path).sort()).toEqual(['.lkm-work-new', 'lkm-2026-11-21T10-00-00Z.db', 'mine']);
+  });
+});
+
+describe('a backup that fails', () => {
+  it('leaves nothing, is logged, and is tried again at the next look', async () => {
+    await using world = await createWorld();
+    await using folder = await createFolder();
+    const job = backupJob(
+      `${world.location}.gone`,
+      { everyMs: HOUR_MS, keep: 1, folder: folder.path },
+      { now: () => DAWN },
+    );
+    const lines: string[] = [];
+    const log = await createLog('json', { write: (line) => lines.push(line) });
+    const jobs = startJobs([job], { store: world.store, log });
+    jobs.wake('backups');
+    await expect.poll(jobs.health).toMatchObject([{ runs: 1, failures: 1 }]);
+    await jobs.stop();
+    expect(lines.join('')).toContain('does not exist');
+    expect(readdirSync(folder.path)).toEqual([]);
+    expect(job.isDue?.()).toBe(true);
+  });
+});
