@@ -41,6 +41,8 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'webhooks.ts': ['new Date'],
   'server/runtime.ts': ['Date.now', 'performance.now', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/pipeline.ts': ['performance.now'],
+  'server/telemetry/metrics.ts': ['performance.now'],
+  'server/telemetry/observe.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],
   'store/engine/sqlite/lock.ts': ['process', 'performance.now'],

@@ -43,7 +43,7 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   if (format === 'json') return pino({ base: null }, { write });
   const { prettyFactory } = await import('pino-pretty');
   const prettify = prettyFactory({
-    ignore: 'pid,hostname,method,route,status,ms,requestId,account,token,reason,lost',
+    ignore: 'pid,hostname,method,route,status,ms,requestId,account,token,reason,lost,traceId,parentId',
     messageFormat: '{msg} {method} {route} {status} {ms}ms {reason}',
     colorize: false,
   });

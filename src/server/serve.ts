@@ -22,6 +22,8 @@ import { type Job, type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { type Clock, openBase } from './runtime.ts';
+import type { MetricsAddress } from './telemetry/listen.ts';
+import { type OpenTelemetry, openTelemetry } from './telemetry/open.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createSender, type Sender, type SenderOptions } from './webhooks/send.ts';
@@ -60,6 +62,8 @@ export interface ServeOptions {
   readonly drainMs?: number;
   /** Backs the database up while it serves. */
   readonly backups?: BackupSchedule | undefined;
+  /** Serves metrics there, apart from the API; without it there are none. */
+  readonly metrics?: MetricsAddress | undefined;
 }
 
 /** How webhooks are sent. */
@@ -77,6 +81,8 @@ export interface RunningServer {
   readonly db: string;
   /** How private keys and other secrets are kept. */
   readonly secrets: 'plain' | 'sealed';
+  /** Where the metrics are, or null. */
+  readonly metricsUrl: string | null;
   /** Set when the database was new: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
   /** Takes another certificate and key for connections to come; those that are open go on. */
@@ -105,6 +111,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   let jobs: Jobs | undefined;
   const news = createNews();
   const sender = createSender({ allowPrivate, ...sending });
+  let telemetry: OpenTelemetry | undefined;
   const recorded = gather(() => jobs?.wake(SEQUENCER));
   const numbered = () => {
     jobs?.wake(DELIVERIES);
@@ -124,7 +131,24 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const uses = createTokenUses(store);
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
     const noteUse = uses.note;
-    const app = createApp({ ...parts, recorded, news, door: 'http', log, limiter, addressOf, turns, noteUse });
+    telemetry = await openTelemetry(
+      options.metrics,
+      { store, turns, now: parts.now, jobHealth: () => jobs?.health() ?? [] },
+      (error) => log.error({ err: error }, 'metrics failed'),
+    );
+    const observed = telemetry.telemetry && { telemetry: telemetry.telemetry };
+    const app = createApp({
+      ...parts,
+      ...observed,
+      recorded,
+      news,
+      door: 'http',
+      log,
+      limiter,
+      addressOf,
+      turns,
+      noteUse,
+    });
     listener = await listen(app, {
       host: options.host,
       port: options.port,
@@ -161,17 +185,19 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       port: listener.port,
       db: options.db,
       secrets: store.secrets,
+      metricsUrl: telemetry.url,
       created: adminToken === null ? null : { accountId, adminToken },
       reloadTls: listener.reloadTls,
       jobHealth: jobs.health,
       close: closeAll(listener, {
-        ...{ jobs, news, deliverer, sender, store, uses, flush },
+        ...{ telemetry, jobs, news, deliverer, sender, store, uses, flush },
         sequence: () => sequenceNow(store, parts),
       }),
     };
   } catch (error) {
     // In this order: no request may meet a closed database.
     await listener?.close();
+    await telemetry?.close();
     // The first failure is reported; a failure to close after it is not.
     await store.close().catch(() => {});
     throw error;
@@ -201,6 +227,7 @@ const ratesJob = (rates: RateRepository): Job => ({
 });
 
 interface Closing {
+  readonly telemetry: OpenTelemetry;
   readonly jobs: Jobs;
   readonly news: News;
   readonly deliverer: Deliverer;
@@ -212,10 +239,11 @@ interface Closing {
 }
 
 const closeAll =
-  (listener: Listener, { jobs, news, deliverer, sender, store, uses, sequence, flush }: Closing) =>
+  (listener: Listener, { telemetry, jobs, news, deliverer, sender, store, uses, sequence, flush }: Closing) =>
   async () => {
     news.close();
     await listener.close();
+    await telemetry.close();
     await jobs.stop();
     await deliverer.stop();
     sender.close();

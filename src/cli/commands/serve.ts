@@ -13,7 +13,7 @@ import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { readTls, type TlsOptions } from '../values/files.ts';
-import { parseCount, parsePort, parsePositive, parseRateLimit } from '../values/scalars.ts';
+import { parseCount, parseListenAddress, parsePort, parsePositive, parseRateLimit } from '../values/scalars.ts';
 import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 
@@ -46,11 +46,22 @@ export const serve = command({
       parse: parseCount,
     }),
     ...backupOptions,
+    metrics: option('--metrics <[HOST:]PORT>', 'serve /metrics for Prometheus there, and nothing else', {
+      parse: parseListenAddress,
+    }),
     clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
       parse: parseClock,
     }),
   },
-  fields: [{ name: 'event' }, { name: 'url' }, { name: 'port' }, { name: 'pid' }, { name: 'db' }, { name: 'secrets' }],
+  fields: [
+    { name: 'event' },
+    { name: 'url' },
+    { name: 'port' },
+    { name: 'pid' },
+    { name: 'db' },
+    { name: 'secrets' },
+    { name: 'metrics' },
+  ],
   examples: [
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
@@ -79,6 +90,7 @@ export const serve = command({
       ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
       webhooks: { allowPrivate: values.allowPrivateWebhooks },
       ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
+      metrics: values.metrics,
       backups: backupSchedule(values, db, io),
       connections: {
         ...(values.maxConnections !== undefined && { maxConnections: values.maxConnections }),
@@ -92,7 +104,10 @@ export const serve = command({
     await record(served, context);
     return {
       kind: 'done',
-      data: { event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db, secrets: server.secrets },
+      data: {
+        ...{ event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db, secrets: server.secrets },
+        ...(server.metricsUrl !== null && { metrics: server.metricsUrl }),
+      },
       quiet: [server.url],
       notes: [...readyNotes(served, access, io), ...(values.clock === undefined ? [] : [stoppedClock(values.clock)])],
       afterwards: () => stopped(io.stop),
@@ -172,9 +187,10 @@ async function record(served: Served, { io, say, onClose }: CommandContext): Pro
   }
 }
 
-function readyNotes({ url, db, created, secrets }: Served, access: Access, io: Io): Note[] {
+function readyNotes({ url, db, created, secrets, metricsUrl }: Served, access: Access, io: Io): Note[] {
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,
+    ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
     ...access,
     `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; lkm db rekey seals them'}`,
     ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),

@@ -25,6 +25,12 @@ export function parsePort(text: string): number {
   return Number(text);
 }
 
+/** Where to listen: `9464` (of this machine), `0.0.0.0:9464`, `[::]:9464`. */
+export function parseListenAddress(text: string): { readonly host: string; readonly port: number } {
+  const [, bracketed, plain, port = text] = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
+  return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
+}
+
 function parseWhole(text: string, least: number, word?: string): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
   const range = `a whole number from ${least} to ${MAX_COUNT}`;

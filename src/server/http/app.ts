@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
+import { observe } from '../telemetry/observe.ts';
 import { answerStream } from './event-stream.ts';
 import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
@@ -29,7 +30,9 @@ export function createApp(parts: AppParts): App {
   };
 
   for (const route of listRoutes()) {
-    on(route.endpoint.method, route.endpoint.path, ({ request }) => answer(parts, route, request));
+    on(route.endpoint.method, route.endpoint.path, ({ request }) =>
+      observe(parts.telemetry, route.endpoint, request, () => answer(parts, route, request)),
+    );
   }
   on(streamEvents.method, streamEvents.path, ({ request }) => answerStream(parts, request));
   const { testClock } = parts;

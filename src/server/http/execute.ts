@@ -13,6 +13,7 @@ import {
   fingerprintOf,
   readIdempotencyKey,
 } from '../idempotency/exactly-once.ts';
+import type { Telemetry } from '../telemetry/observe.ts';
 import type { TestClock } from '../test-clock.ts';
 import { budgetOfReplay } from './budget.ts';
 import type { AddressOf } from './client-address.ts';
@@ -47,6 +48,8 @@ export interface AppParts {
   readonly news?: News;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly turns?: Turns;
+  /** Looks at requests; without it nobody does. */
+  readonly telemetry?: Telemetry;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
   readonly testClock?: TestClock | undefined;
   /** A fixed token and its caller: the owner of a database that is opened in process. */

@@ -5,6 +5,7 @@ import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
 import { hasIdempotencyKey } from '../idempotency/exactly-once.ts';
+import { readTraceparent } from '../telemetry/trace-context.ts';
 import { authenticate } from './authenticate.ts';
 import { budgetHeader } from './budget.ts';
 import { type AppParts, type AuthorizedRequest, mutate, readOnly } from './execute.ts';
@@ -63,6 +64,7 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
   parts.log.info(
     {
       requestId,
+      ...readTraceparent(request.headers.get('traceparent')),
       method: endpoint.method,
       route: endpoint.path,
       status: response.status,

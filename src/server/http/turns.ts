@@ -15,6 +15,8 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRunning: 256, maxWaiti
 export interface Turns {
   /** Runs the work in its turn. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
   take<T>(work: () => Promise<T>): Promise<T>;
+  /** How many run and wait now. */
+  load(): { readonly running: number; readonly waiting: number };
 }
 
 /** Makes the turns of one server. */
@@ -22,6 +24,7 @@ export function createTurns({ maxRunning, maxWaiting }: RequestLimits): Turns {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
+    load: () => ({ running, waiting: waiting.length }),
     async take(work) {
       if (running < maxRunning) running += 1;
       else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => waiting.push(resolve));

@@ -96,6 +96,13 @@ const countLive = statement<{ accountId: AccountId; licenseId: string; now: Inst
     .where('expires_at', '>', $.now),
 );
 
+const countAllLive = statement<{ now: Instant }>()((db, $) =>
+  db
+    .selectFrom('sessions')
+    .select((s) => s.fn.countAll<number>().as('count'))
+    .where('expires_at', '>', $.now),
+);
+
 const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
   db.deleteFrom('sessions').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId),
 );
@@ -161,6 +168,11 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
     /** How many sessions of the licence have a lease that runs. */
     async countLive({ accountId, id }: License, now: Instant): Promise<number> {
       return Number((await db.first(countLive, { accountId, licenseId: id, now }))?.count ?? 0);
+    },
+
+    /** How many sessions of all accounts have a lease that runs. */
+    async countAllLive(now: Instant): Promise<number> {
+      return Number((await db.first(countAllLive, { now }))?.count ?? 0);
     },
 
     /** Removes every session. */

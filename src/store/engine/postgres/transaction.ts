@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import { commits } from '../commits.ts';
 import type { Connection } from '../driver.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
 import { attempt, codeOf, connect, type createPreparer } from './connection.ts';
@@ -55,7 +56,8 @@ async function runOnce<T>(
 
 /** Commits and checks the command tag: PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
 async function commit(client: PoolClient): Promise<void> {
-  const { command } = await client.query('COMMIT').catch((error: unknown) => {
+  const committing = commits.tracePromise(() => client.query('COMMIT'), { size: 1, isSynchronous: false });
+  const { command } = await committing.catch((error: unknown) => {
     throw isRefusal(error) ? new StorageError(error) : new OutcomeUnknown(error);
   });
   if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));

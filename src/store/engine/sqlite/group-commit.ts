@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { commits } from '../commits.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
 
 interface Job {
@@ -105,7 +106,7 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
       for (const job of batch) answers.push(await attempt(job));
       beforeCommit();
       committing = true;
-      commit.run();
+      commits.traceSync(() => commit.run(), { size: batch.length, isSynchronous: true });
       for (const answer of answers) answer();
     } catch (error) {
       unsettled ||= committing && isInDoubt(error);

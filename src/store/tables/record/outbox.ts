@@ -42,6 +42,10 @@ const list = statement<{ limit: number }>()((db, $) =>
   db.selectFrom('outbox').selectAll().orderBy('account_id').orderBy('id').limit($.limit),
 );
 
+const countRows = statement<object>()((db) =>
+  db.selectFrom('outbox').select((o) => o.fn.countAll<number>().as('count')),
+);
+
 const nextAccount = statement<{ after: string }>()((db, $) =>
   db
     .selectFrom('outbox')
@@ -82,6 +86,11 @@ export const outboxRepository = (db: Connection) => ({
   /** Entries of all accounts, those of each in the order of their ids. */
   async list(limit: number): Promise<OutboxRecord[]> {
     return (await db.all(list, { limit })).map((row) => toRow(row));
+  },
+
+  /** How many entries of all accounts wait for their numbers. */
+  async count(): Promise<number> {
+    return Number((await db.first(countRows, {}))?.count ?? 0);
   },
 
   /** The first account behind `after` that has entries; null when none has. */

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StartupError } from '../../store/startup-error.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Where metrics are served. */
+export interface MetricsAddress {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+/** Metrics that can be asked for. */
+export interface MetricsListener {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics` on an address of its own: they are for the operator's network, not for callers (decision 0081).
+ *
+ * @throws StartupError when the address cannot be used
+ */
+export async function listenForMetrics(
+  { host, port }: MetricsAddress,
+  metrics: Pick<Metrics, 'print' | 'contentType'>,
+  onFailure: (error: unknown) => void,
+): Promise<MetricsListener> {
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
+    const isKnown = request.url?.split('?')[0] === '/metrics';
+    if (!isKnown || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      response.writeHead(isKnown ? 405 : 404).end();
+      return;
+    }
+    metrics.print().then(
+      (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
+      (error: unknown) => {
+        onFailure(error);
+        response.writeHead(503).end();
+      },
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const text = `metrics cannot be served on ${host}:${port}: ${cause.message}`;
+      reject(new StartupError(text, 'give another address with --metrics', { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${name}:${address.port}/metrics`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,164 @@
+import { type Context, context, propagation, type Span, trace } from '@opentelemetry/api';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
+import { startTestServer } from '../support/server.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+const traceparent = `00-${TRACE}-${PARENT}-01`;
+
+/** The value of each line of metrics whose name begins so. */
+async function scrape(url: string, prefix: string): Promise<Record<string, number>> {
+  const text = await (await fetch(url)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(prefix));
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  );
+}
+
+describe('metrics', () => {
+  it('count requests by route and status, commits, queues, sessions and jobs', async () => {
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 } });
+    const url = server.server.metricsUrl ?? '';
+    const { body } = await server.call('POST', '/product', { name: 'Engine Pro' });
+    const { body: made } = await server.call('POST', '/create-key', {
+      productId: body.data.id,
+      licenseType: 'floating',
+      maxConcurrentSessions: 1,
+    });
+    const checkout = { productId: body.data.id, licenseKey: made.key };
+    expect((await server.call('POST', '/key/checkout', checkout)).status).toBe(200);
+    expect((await server.call('POST', '/key/checkout', checkout)).status).toBe(403);
+
+    expect(await scrape(url, 'lkm_http_requests_total')).toEqual({
+      'lkm_http_requests_total{method="POST",route="/product",status="201"}': 1,
+      'lkm_http_requests_total{method="POST",route="/create-key",status="200"}': 1,
+      'lkm_http_requests_total{method="POST",route="/key/checkout",status="200"}': 1,
+      'lkm_http_requests_total{method="POST",route="/key/checkout",status="403"}': 1,
+    });
+    expect(await scrape(url, 'lkm_http_request_seconds_count')).toMatchObject({
+      'lkm_http_request_seconds_count{method="POST",route="/key/checkout"}': 2,
+    });
+    const commits = await scrape(url, 'lkm_commit_');
+    expect(commits.lkm_commit_seconds_count).toBeGreaterThan(2);
+    expect(commits.lkm_commit_seconds_count).toBe(commits.lkm_commit_batch_size_count);
+    expect(commits.lkm_commit_seconds_sum).toBeGreaterThan(0);
+    expect(await scrape(url, 'lkm_sessions')).toEqual({ lkm_sessions: 1 });
+    expect(await scrape(url, 'lkm_requests_')).toEqual({ lkm_requests_running: 0, lkm_requests_waiting: 0 });
+    await expect.poll(() => scrape(url, 'lkm_outbox_rows')).toEqual({ lkm_outbox_rows: 0 });
+    expect(await scrape(url, 'lkm_job_')).toMatchObject({
+      'lkm_job_runs{job="sequencer"}': expect.any(Number),
+      'lkm_job_failures{job="sequencer"}': 0,
+    });
+    expect(await scrape(url, 'process_resident')).toMatchObject({ process_resident_memory_bytes: expect.any(Number) });
+  });
+
+  it('name no token, no key and no part of a path that is none of the contract', async () => {
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 } });
+    const licenseKey = 'AAAAA-BBBBB-CCCCC-DDDDD-EEEEE';
+    await server.call('GET', `/key?productId=prod_x&licenseKey=${licenseKey}`);
+    await server.call('GET', `/key/${licenseKey}`);
+    const text = await (await fetch(server.server.metricsUrl ?? '')).text();
+    expect(text).toContain('route="/key",status="400"');
+    for (const secret of [licenseKey, server.adminToken]) expect(text).not.toContain(secret);
+  });
+
+  it('are not there unless they are asked for, and never beside the API', async () => {
+    await using plain = await startTestServer();
+    expect(plain.server.metricsUrl).toBeNull();
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 } });
+    for (const one of [plain, server]) expect((await fetch(`${one.server.url}/metrics`)).status).toBe(404);
+    const url = server.server.metricsUrl ?? '';
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405);
+    expect((await fetch(url.replace('/metrics', '/key/list'))).status).toBe(404);
+    await server.server.close();
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('on a port in use keep the server from starting', async () => {
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 } });
+    const port = Number(new URL(server.server.metricsUrl ?? '').port);
+    await expect(startTestServer({ metrics: { host: '127.0.0.1', port } })).rejects.toThrow(
+      `metrics cannot be served on 127.0.0.1:${port}`,
+    );
+  });
+});
+
+describe('a trace', () => {
+  it('is named in the line of the request', async () => {
+    await using server = await startTestServer();
+    await server.call('GET', '/token/self', undefined, { traceparent });
+    expect(await server.logged({ route: '/token/self' })).toMatchObject({ traceId: TRACE, parentId: PARENT });
+    await server.call('GET', '/token/self', undefined, { traceparent: `${traceparent}-x` });
+    expect(await server.logged({ route: '/token/self' }, 1)).not.toHaveProperty('traceId');
+  });
+
+  it.each([
+    [traceparent, { traceId: TRACE, parentId: PARENT }],
+    [`cc-${TRACE}-${PARENT}-01-what-comes-later`, { traceId: TRACE, parentId: PARENT }],
+    [null, null],
+    ['', null],
+    [`ff-${TRACE}-${PARENT}-01`, null],
+    [`00-${TRACE}-${PARENT}-01-more`, null],
+    [`00-${'0'.repeat(32)}-${PARENT}-01`, null],
+    [`00-${TRACE}-${'0'.repeat(16)}-01`, null],
+    [`00-${TRACE.toUpperCase()}-${PARENT}-01`, null],
+    [`00-${TRACE}-${PARENT}`, null],
+    [`00-${TRACE}-${PARENT}-01\nforged: line`, null],
+  ])('is read from %j', (header, context) => {
+    expect(readTraceparent(header)).toEqual(context);
+  });
+});
+
+describe('spans', () => {
+  afterEach(() => {
+    trace.disable();
+    context.disable();
+    propagation.disable();
+  });
+
+  it('are made for an SDK that was loaded, as children of the span of the sender', async () => {
+    const spans: { name: string; parent: unknown; ended: boolean; attributes: Record<string, unknown> }[] = [];
+    const PARENT_KEY = Symbol('parent');
+    propagation.setGlobalPropagator({
+      inject: () => {},
+      fields: () => ['traceparent'],
+      extract: (active: Context, carrier, getter) => active.setValue(PARENT_KEY, getter.get(carrier, 'traceparent')),
+    });
+    trace.setGlobalTracerProvider({
+      getTracer: () => ({
+        startSpan: () => {
+          throw new Error('not used');
+        },
+        startActiveSpan: (name: string, ...rest: unknown[]) => {
+          const [options, parent, work] = rest as [{ attributes: object }, Context, (span: Span) => unknown];
+          const made = {
+            name,
+            parent: parent.getValue(PARENT_KEY),
+            ended: false,
+            attributes: { ...options.attributes },
+          };
+          spans.push(made);
+          const span = {
+            setAttribute: (key: string, value: unknown) => Object.assign(made.attributes, { [key]: value }),
+            setStatus: () => span,
+            end: () => {
+              made.ended = true;
+            },
+          };
+          return work(span as never);
+        },
+      }),
+    } as never);
+    await using server = await startTestServer();
+    await server.call('GET', '/token/self', undefined, { traceparent });
+    expect(spans).toEqual([
+      {
+        name: 'GET /token/self',
+        parent: traceparent,
+        ended: true,
+        attributes: { 'http.request.method': 'GET', 'http.route': '/token/self', 'http.response.status_code': 200 },
+      },
+    ]);
+  });
+});
