@@ -106,7 +106,7 @@ export const localLeaves: readonly Leaf[] = [
   {
     path: 'db rekey',
     summary: 'put the secrets under another master key',
-    load: async () => (await import('./commands/db-rekey.ts')).dbRekey,
+    load: async () => (await import('./commands/db/rekey.ts')).dbRekey,
   },
   {
     path: 'idempotency list',

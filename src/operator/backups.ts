@@ -1,8 +1,10 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Verdict } from '../domain/license-file/verify.ts';
+import { createRandom } from '../service/context.ts';
 import { isTaken, type Restored, restoreBackup, withCopy } from '../store/backup/restore.ts';
 import { type BackupOptions, takeBackup } from '../store/backup/take.ts';
 import { migrate } from '../store/migrate.ts';
+import type { MasterKey } from '../store/secret-box.ts';
 import { openDatabase, openStore } from '../store/store.ts';
 import { type AccountReport, checkAccount, isUnsigned, verifyWith } from './drill.ts';
 
@@ -42,6 +44,8 @@ export interface DrillOptions {
   /** The copy that is tried is made in a folder beside this path, and removed again. */
   readonly place: string;
   readonly now: Instant;
+  /** What the secrets of the backup are sealed under; null when they are plain. */
+  readonly masterKey: MasterKey | null;
   /** Licence files as customers have them, by name. */
   readonly licenseFiles: readonly { readonly name: string; readonly text: string }[];
 }
@@ -52,10 +56,10 @@ export interface DrillOptions {
  *
  * @throws StartupError when it cannot be opened as a database of lkm at all
  */
-export function drill(file: string, { place, now, licenseFiles }: DrillOptions): Promise<DrillReport> {
+export function drill(file: string, { place, now, masterKey, licenseFiles }: DrillOptions): Promise<DrillReport> {
   return withCopy(file, place, async (copy) => {
     const migrations = await migrateCopy(copy);
-    const store = await openStore(copy);
+    const store = await openStore(copy, { sealing: { masterKey, random: createRandom() } });
     try {
       const accounts: AccountReport[] = [];
       const { repositories } = store;

@@ -189,6 +189,19 @@ describe('db restore --drill', () => {
     });
   });
 
+  it('opens sealed secrets with the master key, and says when it is not there', async () => {
+    const cwd = tempFolder();
+    const env = { LKM_DB: 'lkm.db', LKM_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
+    await lkm(['products', 'create', '--name', 'Engine Pro', '--create'], { cwd, env });
+    expect((await lkm(['db', 'backup', 'backup.db'], { cwd, env: { LKM_DB: 'lkm.db' } })).code).toBe(0);
+    expect((await lkm(['db', 'restore', 'backup.db', '--drill'], { cwd, env })).code).toBe(0);
+    const without = await lkm(['db', 'restore', 'backup.db', '--drill'], { cwd });
+    expect({ code: without.code, stderr: without.stderr }).toEqual({
+      code: 13,
+      stderr: expect.stringContaining('the secrets in this database are sealed, and there is no master key'),
+    });
+  });
+
   it('finds that a licence file is of other keys', async () => {
     const { at } = await backedUp();
     const other = await backedUp();

@@ -31,7 +31,7 @@ describe('help', () => {
 
   it('has the commands of operators apart', async () => {
     expect((await lkm([])).stdout).toContain(
-      'For operators, on the database itself\n  db           status, migrate, copy, rekey, backup, restore\n  idempotency  list, resolve, history\n',
+      'For operators, on the database itself\n  db           status, migrate, copy, backup, restore, rekey\n  idempotency  list, resolve, history\n',
     );
   });
 

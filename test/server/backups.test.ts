@@ -43,7 +43,7 @@ describe.each(engines)('backups on $name', (engine) => {
     await world.sequence();
     const file = join(folder.path, 'backup.db');
     await takeBackup(world.location, file);
-    const report = await drill(file, { place: file, now: DAWN, licenseFiles: [] });
+    const report = await drill(file, { place: file, now: DAWN, masterKey: null, licenseFiles: [] });
     expect(report).toMatchObject({ problems: [], migrations: [], accounts: [{ files: 1 }, { files: 0 }] });
     const target = join(folder.path, 'restored.db');
     await restore(file, target, { replace: false, at: DAWN });

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { toInstant } from '../../../domain/time.ts';
 import { argument, command, flag, many, yes } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
+import { readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { exitCodes, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -70,7 +71,12 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
   for (const name of names) licenseFiles.push({ name, text: await readSource(name, io) });
   const operator = await loadOperator();
   const place = join(io.tempDir, 'drill.db');
-  const report = await operator.drill(path, { place, now: toInstant(io.now()), licenseFiles });
+  const report = await operator.drill(path, {
+    place,
+    now: toInstant(io.now()),
+    masterKey: readMasterKey(io),
+    licenseFiles,
+  });
   const { migrations, licenseFiles: verified, problems } = report;
   const verdict = problems.length === 0 ? 'ok' : 'broken';
   const accounts = report.accounts.map(({ id, auditRows, checkpoints, files }) => ({

@@ -1,8 +1,8 @@
-import { command, flag, option } from '../command.ts';
-import { readKeyFile, readMasterKey, readPassphraseFile } from '../config/master-key.ts';
-import { UsageError } from '../failure/errors.ts';
-import { count } from '../output/words.ts';
-import { operateOn } from '../request/server.ts';
+import { command, flag, option } from '../../command.ts';
+import { readKeyFile, readMasterKey, readPassphraseFile } from '../../config/master-key.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { count } from '../../output/words.ts';
+import { operateOn } from '../../request/server.ts';
 
 export const dbRekey = command({
   path: 'db rekey',
