@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 // The library doors are plain modules with their types; the command is bundled, because it starts many times a day.
@@ -30,6 +30,18 @@ await build({
   },
   logLevel: 'warning',
 });
+
+// The reference page is served from the package, without any other server.
+mkdirSync('dist/viewer');
+for (const name of [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'LICENSE',
+  'NOTICE',
+]) {
+  cpSync(`node_modules/swagger-ui-dist/${name}`, `dist/viewer/${name}`);
+}
 
 // Software that is licensed, or that receives webhooks, may take this one file along and nothing else of the package.
 await build({

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
+import { pages } from '../pages/pages.ts';
 import { observe } from '../telemetry/observe.ts';
 import { answerStream } from './event-stream.ts';
 import type { AppParts } from './execute.ts';
@@ -39,6 +40,7 @@ export function createApp(parts: AppParts): App {
   if (testClock !== undefined) {
     on(moveTestClock.method, moveTestClock.path, ({ request }) => answerMove(parts, testClock, request));
   }
+  for (const { path, get } of pages) on('GET', path, ({ request }) => get(request));
   on('GET', '/health', () => json(200, { status: 'ok' }));
   on('GET', '/ready', () => readiness(parts));
   let openApi: Promise<string> | undefined;

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import { apiError } from '../../contract/errors.ts';
+import { apiVersion } from '../../contract/index.ts';
+import type { HttpRequest, HttpResponse } from '../http/messages.ts';
+import { refusal } from '../http/respond.ts';
+import { indexPage, indexText, pageScript, pageStyle, referencePage } from './content.ts';
+
+/** Pages that hold nothing of any account: no token is asked for. */
+export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
+  {
+    path: '/',
+    get: async ({ headers }) => (prefersHtml(headers.get('accept')) ? html(indexPage(apiVersion)) : hello()),
+  },
+  { path: '/docs', get: async () => html(referencePage(apiVersion)) },
+  { path: '/docs/page.css', get: async () => text(pageStyle, 'text/css') },
+  { path: '/docs/page.js', get: async () => text(pageScript, 'text/javascript') },
+  { path: '/docs/swagger-ui.css', get: () => asset('swagger-ui.css', 'text/css') },
+  { path: '/docs/swagger-ui-bundle.js', get: () => asset('swagger-ui-bundle.js', 'text/javascript') },
+];
+
+/** A browser names HTML first; a program takes anything, or JSON. */
+const prefersHtml = (accept: string | null): boolean => accept?.includes('text/html') ?? false;
+
+const hello = (): HttpResponse => withVary(text(indexText(apiVersion), 'text/plain'));
+
+const withVary = (response: HttpResponse): HttpResponse => ({
+  ...response,
+  headers: { ...response.headers, Vary: 'Accept' },
+});
+
+/**
+ * Everything comes from this server, and nothing is inline: a text of the document that were taken for a script would
+ * not run. No other page may show this one in a frame, and it names itself to no other.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const html = (body: string): HttpResponse =>
+  withVary({
+    ...text(body, 'text/html'),
+    headers: {
+      ...text(body, 'text/html').headers,
+      'Content-Security-Policy': POLICY,
+      'Referrer-Policy': 'no-referrer',
+    },
+  });
+
+function text(body: string, type: string): HttpResponse {
+  const headers = {
+    'Content-Type': `${type}; charset=utf-8`,
+    'Cache-Control': 'no-cache',
+    'X-Content-Type-Options': 'nosniff',
+  };
+  return { status: 200, headers, body };
+}
+
+/** A file of the viewer, which the build copies into the package; a checkout that was not built has none. */
+async function asset(name: string, type: string): Promise<HttpResponse> {
+  try {
+    return text(await readFile(join(packageFolder(), 'dist/viewer', name), 'utf8'), type);
+  } catch {
+    return refusal(apiError('routeNotFound'));
+  }
+}
+
+const packageFolder = (): string => dirname(findPackageJSON(import.meta.url) ?? '.');

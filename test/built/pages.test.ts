@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { apiVersion } from '../../src/contract/index.ts';
+import { startTestServer } from '../support/server.ts';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+it('says at / what it is and where to go on, to a program and to a browser', async () => {
+  await using server = await startTestServer();
+  const { url } = server.server;
+  const plain = await fetch(`${url}/`);
+  expect(plain.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  const browser = await fetch(`${url}/`, { headers: { accept: BROWSER } });
+  expect(browser.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  for (const response of [plain, browser]) {
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('vary')).toBe('Accept');
+    for (const part of [apiVersion, '/docs', '/openapi.json', 'lkm login']) expect(text).toContain(part);
+  }
+});
+
+it('shows the reference from its own files only, under a policy that runs nothing inline', async () => {
+  await using server = await startTestServer();
+  const { url } = server.server;
+  const page = await fetch(`${url}/docs`, { headers: { accept: BROWSER } });
+  const html = await page.text();
+  expect(page.headers.get('content-security-policy')).toBe(POLICY);
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(page.headers.get('set-cookie')).toBeNull();
+  expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/);
+
+  const loaded = [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path);
+  expect(loaded.sort()).toEqual([
+    '/docs/page.css',
+    '/docs/page.js',
+    '/docs/swagger-ui-bundle.js',
+    '/docs/swagger-ui.css',
+  ]);
+  for (const path of loaded) {
+    const response = await fetch(url + path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(path?.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
+    expect((await response.text()).length).toBeGreaterThan(100);
+  }
+  expect(await (await fetch(`${url}/docs/page.js`)).text()).toContain('validatorUrl: null');
+});
+
+it('serves nothing else of the package there, and takes no other method', async () => {
+  await using server = await startTestServer();
+  for (const path of ['/docs/', '/docs/LICENSE', '/docs/../package.json', '/docs/%2e%2e/package.json']) {
+    expect((await fetch(server.server.url + path)).status).toBe(404);
+  }
+  expect((await fetch(`${server.server.url}/docs`, { method: 'POST' })).status).toBe(405);
+});
