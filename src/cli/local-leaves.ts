@@ -130,6 +130,11 @@ export const localLeaves: readonly Leaf[] = [
     load: async () => (await import('./commands/api/api.ts')).api,
   },
   {
+    path: 'api-diff',
+    summary: 'say which changes of the API break clients',
+    load: async () => (await import('./commands/api/api-diff.ts')).apiDiff,
+  },
+  {
     path: 'doctor',
     summary: 'find out what is wrong here, and what to do',
     load: async () => (await import('./commands/doctor/doctor.ts')).doctor,

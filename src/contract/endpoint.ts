@@ -43,8 +43,13 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly errors: readonly Reason[];
   /** Where this comes from; for maintainers, not in the document. */
   readonly source: string;
-  /** Set when the endpoint is being retired: both go out as the headers of RFC 9745 and RFC 8594. */
-  readonly retirement?: { readonly deprecated: string; readonly sunset: string };
+  /** Set when the endpoint is being retired: goes out as the headers of RFC 9745, RFC 8594 and RFC 8288. */
+  readonly retirement?: {
+    readonly deprecated: string;
+    readonly sunset: string;
+    /** The path of what takes its place. */
+    readonly successor?: `/${string}`;
+  };
 }
 
 /** One operation of the API as data. `Input` is what a use case receives, `Result` what it returns, `Output` what a client gets. */
@@ -140,6 +145,10 @@ export const responseHeaders = {
     description: 'When the endpoint stops working (RFC 8594)',
     schema: text('Mon, 21 Dec 2026 10:00:00 GMT'),
   },
+  Link: {
+    description: 'Where the retirement is described, and what takes the place of the endpoint (RFC 8288)',
+    schema: text('</docs>; rel="deprecation"; type="text/html"'),
+  },
 } as const satisfies Record<string, ResponseHeader>;
 
 export type ResponseHeaderName = keyof typeof responseHeaders;
@@ -173,6 +182,6 @@ function headersOfAny({ scope, retirement }: AnyEndpoint): readonly ResponseHead
   return [
     'X-Request-Id',
     ...(scope === 'public' ? [] : (['RateLimit', 'RateLimit-Policy'] as const)),
-    ...(retirement === undefined ? [] : (['Deprecation', 'Sunset'] as const)),
+    ...(retirement === undefined ? [] : (['Deprecation', 'Sunset', 'Link'] as const)),
   ];
 }

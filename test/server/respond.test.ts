@@ -42,10 +42,15 @@ describe('the headers of an endpoint', () => {
   });
 
   it('say since when it is deprecated and when it ends, once it is being retired', () => {
-    const retirement = { deprecated: '2026-12-01T00:00:00.000Z', sunset: '2027-01-01T12:00:00.000Z' };
+    const retirement = {
+      deprecated: '2026-12-01T00:00:00.000Z',
+      sunset: '2027-01-01T12:00:00.000Z',
+      successor: '/v2/customer',
+    } as const;
     expect(retirementHeaders({ ...findEndpoint('customers.list'), retirement })).toEqual({
       Deprecation: '@1796083200',
       Sunset: 'Fri, 01 Jan 2027 12:00:00 GMT',
+      Link: '</docs>; rel="deprecation"; type="text/html", </v2/customer>; rel="successor-version"',
     });
   });
 });

@@ -56,7 +56,7 @@ export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 's
 const firstWords = [
   ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config', 'completion', 'explain', 'api', 'doctor'],
   ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'jobs', 'webhooks'],
-  ...['events', 'audit', 'signing-keys', 'revocations', 'db', 'idempotency', 'version', 'help'],
+  ...['events', 'audit', 'signing-keys', 'revocations', 'db', 'idempotency', 'version', 'help', 'api-diff'],
 ];
 
 /** A command line inside a text: the name, and the first word of a command or an option. */

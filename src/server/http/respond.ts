@@ -60,11 +60,15 @@ function mayRefuseWith(endpoint: AnyEndpoint, reason: Reason | null): boolean {
   return reason !== null && reasonsOf(endpoint).includes(reason);
 }
 
-/** The headers that announce the retirement of an endpoint (RFC 9745, RFC 8594). */
+/** The headers that announce the retirement of an endpoint (RFC 9745, RFC 8594, RFC 8288). */
 export function retirementHeaders({ retirement }: AnyEndpoint): Record<string, string> {
   if (retirement === undefined) return {};
   return {
     Deprecation: `@${Math.floor(Date.parse(retirement.deprecated) / 1_000)}`,
     Sunset: new Date(retirement.sunset).toUTCString(),
+    Link: [
+      '</docs>; rel="deprecation"; type="text/html"',
+      ...(retirement.successor === undefined ? [] : [`<${retirement.successor}>; rel="successor-version"`]),
+    ].join(', '),
   };
 }

@@ -1,0 +1,57 @@
+import { argument, command } from '../../command.ts';
+import { exitCodes, LocalError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { count } from '../../output/words.ts';
+import { readSource } from '../../values/files.ts';
+
+const kinds = { true: 'breaking', false: 'compatible' } as const;
+
+export const apiDiff = command({
+  path: 'api-diff',
+  about:
+    'Compares two OpenAPI documents of the service and says which changes break clients of the old one: an operation or a ' +
+    'field that is gone, a request that is held to more, a reply of another form. Fields that replies gain break ' +
+    'nothing. Exit code 1 when there is a breaking change.',
+  arguments: {
+    old: argument('<OLD>', 'the document that clients were made for, a file or -'),
+    new: argument('<NEW>', 'the one that comes after it'),
+  },
+  options: {},
+  fields: [{ name: 'kind' }, { name: 'operation' }, { name: 'change' }],
+  examples: [
+    ['lkm api-diff before.json after.json', 'what has changed'],
+    ['curl -s "$URL/openapi.json" | lkm api-diff old.json -', 'before a client is made anew'],
+  ],
+
+  async run(values, { io }) {
+    const { compareApis } = await import('../../../contract/openapi/diff.ts');
+    const changes = compareApis(await readDocument(values.old, io), await readDocument(values.new, io));
+    const rows = changes
+      .map(({ breaking, operation, change }) => ({ kind: kinds[`${breaking}`], operation, change }))
+      .sort((one, other) => (one.kind < other.kind ? -1 : one.kind > other.kind ? 1 : 0));
+    const broken = changes.filter(({ breaking }) => breaking).length;
+    return {
+      kind: 'rows',
+      rows,
+      data: rows,
+      quiet: [...new Set(changes.filter(({ breaking }) => breaking).map(({ operation }) => operation))],
+      empty: 'nothing has changed',
+      notes:
+        rows.length === 0
+          ? []
+          : [{ tone: broken === 0 ? 'done' : 'hint', text: `${count(broken, 'breaking change')} of ${rows.length}` }],
+      exitCode: broken === 0 ? exitCodes.ok : exitCodes.internal,
+    };
+  },
+});
+
+async function readDocument(path: string, io: Io): Promise<unknown> {
+  const text = await readSource(path, io);
+  try {
+    const document: unknown = JSON.parse(text);
+    if (typeof document === 'object' && document !== null && 'paths' in document) return document;
+  } catch {
+    // Said below.
+  }
+  throw new LocalError(`${path} is not an OpenAPI document in JSON`);
+}
