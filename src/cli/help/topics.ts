@@ -92,7 +92,7 @@ const ownVariables = [
   ['LKM_MASTER_KEY', 'the master key itself'],
   ['LKM_MASTER_PASSPHRASE_FILE', 'a passphrase in place of a master key'],
   ['LKM_CONFIG_DIR', 'the folder of config.json'],
-  ['LKM_STATE_DIR', 'the folder of the requests that have no response yet'],
+  ['LKM_STATE_DIR', 'the folder of bulk runs, and of requests that have no response yet'],
 ] as const;
 
 const otherVariables = [
