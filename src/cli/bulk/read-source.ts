@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { type Delimiter, delimiters } from './delimiters.ts';
+import { type Delimiter, delimiters } from './options.ts';
 import type { Problem } from './problems.ts';
 import { readCsv } from './read-csv.ts';
 import { readJson, readJsonLines } from './read-json.ts';
