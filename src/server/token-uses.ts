@@ -27,12 +27,18 @@ export function createTokenUses(store: Store): TokenUses {
     if (pending.length === 0) return;
     const uses = pending;
     pending = [];
-    await store.transaction(async ({ tokens }) => {
-      // In one order on all replicas, so that none of them wait for each other.
-      for (const { accountId, tokenId, day } of uses.toSorted((a, b) => (a.tokenId < b.tokenId ? -1 : 1))) {
-        await tokens.noteUse(accountId, tokenId, day);
-      }
-    });
+    try {
+      await store.transaction(async ({ tokens }) => {
+        // In one order on all replicas, so that none of them wait for each other.
+        for (const { accountId, tokenId, day } of uses.toSorted((a, b) => (a.tokenId < b.tokenId ? -1 : 1))) {
+          await tokens.noteUse(accountId, tokenId, day);
+        }
+      });
+    } catch (error) {
+      // Their next use is noted anew.
+      for (const { tokenId } of uses) noted.delete(tokenId);
+      throw error;
+    }
   }
 
   return {

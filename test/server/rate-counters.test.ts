@@ -7,6 +7,7 @@ import { engines } from '../support/engines.ts';
 import { createWorld } from '../support/world.ts';
 
 const postgres = engines.filter(({ name }) => name === 'PostgreSQL');
+const microseconds = () => Math.floor(performance.now() * 1_000);
 const slow: Rate = { perMinute: 6, burst: 20 };
 
 /** How many of so many requests at once are allowed. */
@@ -42,7 +43,7 @@ describe.each(postgres)('two replicas on $name', (engine) => {
         throw error;
       };
       const counters = [database.store, other].flatMap(({ rates }) =>
-        rates ? [createSharedCounter(rates, fail)] : [],
+        rates ? [createSharedCounter(rates, { now: microseconds, onFailure: fail })] : [],
       );
       expect(counters).toHaveLength(2);
       expect(await burst(counters, slow, 200)).toBe(20);
@@ -66,13 +67,32 @@ describe.each(postgres)('two replicas on $name', (engine) => {
     expect(await database.query('select name from rates')).toHaveLength(1);
   });
 
+  it('make no work for the database while a name is refused, and ask again when its time has come', async () => {
+    let [now, asked] = [0, 0];
+    const rate: Rate = { perMinute: 60, burst: 1 };
+    const refused = { allowed: false, emptyAt: 5_000_000, now: 4_500_000 };
+    const take = async () => {
+      asked += 1;
+      return refused;
+    };
+    const rates = { take, removeEmpty: async () => {} };
+    const counter = createSharedCounter(rates, { now: () => now, onFailure: () => {} });
+    for (let i = 0; i < 9; i += 1) expect((await counter.take('who', rate)).allowed).toBe(false);
+    now = 499_999;
+    expect(await counter.take('who', rate)).toEqual({ ...refused, now: 4_999_999 });
+    expect(asked).toBe(1);
+    now = 500_000;
+    await counter.take('who', rate);
+    expect(asked).toBe(2);
+  });
+
   it('let every request through while it cannot be counted', async () => {
     await using database = await engine.createDatabase();
     await database.query('alter table rates rename to rates_gone');
     const failures: unknown[] = [];
     const { rates } = database.store;
     if (rates === null) throw new Error('replicas share no rates');
-    const counter = createSharedCounter(rates, (error) => void failures.push(error));
+    const counter = createSharedCounter(rates, { now: microseconds, onFailure: (error) => void failures.push(error) });
     await using world = await createWorld({ engine, perMinute: 1, counter });
     const statuses = [];
     for (let i = 0; i < 3; i += 1) statuses.push((await world.call('admin', 'GET', '/token/self')).status);
@@ -84,7 +104,9 @@ describe.each(postgres)('two replicas on $name', (engine) => {
 describe.each(engines)('the service on $name', (engine) => {
   it('answers a burst of ten times the limit as the policy says', async () => {
     await using world = await createWorld({ engine });
-    const counter = world.store.rates ? createSharedCounter(world.store.rates, () => {}) : createMemoryCounter(() => 0);
+    const counter = world.store.rates
+      ? createSharedCounter(world.store.rates, { now: microseconds, onFailure: () => {} })
+      : createMemoryCounter(() => 0);
     await using limited = await createWorld({ engine, perMinute: 30, counter });
     const answers = await Promise.all(Array.from({ length: 300 }, () => limited.call('admin', 'GET', '/token/self')));
     const allowed = answers.filter(({ status }) => status === 200).length;

@@ -1,4 +1,4 @@
-import { admit, intervalOf, type Rate, toleranceOf } from '../../domain/rate.ts';
+import { admit, intervalOf, type Rate, toleranceOf, waitOf } from '../../domain/rate.ts';
 import type { RateRepository } from '../../store/tables/rates.ts';
 
 /** What a request found, in microseconds of the counter's own clock. */
@@ -40,15 +40,35 @@ export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): Ra
   };
 }
 
+/** Refusals that are remembered at one time. */
+const MAX_REFUSED = 10_000;
+
 /**
  * Counts in the database, where all replicas count alike. While that fails, every request is let through: a limit protects
- * the service, and must not be what stops it.
+ * the service, and must not be what stops it. A name that was refused is not asked about again before its time: so nobody
+ * who is over a limit makes work for the database.
+ *
+ * @param now microseconds on a clock of this process that only goes forward
  */
-export function createSharedCounter(rates: RateRepository, onFailure: (error: unknown) => void): RateCounter {
+export function createSharedCounter(
+  rates: RateRepository,
+  { now, onFailure }: { now(): number; onFailure(error: unknown): void },
+): RateCounter {
+  const refused = new Map<string, { readonly taken: Taken; readonly at: number; readonly until: number }>();
   return {
     async take(name, rate) {
+      const known = refused.get(name);
+      if (known !== undefined && now() < known.until) {
+        return { ...known.taken, now: known.taken.now + now() - known.at };
+      }
+      refused.delete(name);
       try {
-        return await rates.take({ name, interval: intervalOf(rate), tolerance: toleranceOf(rate) });
+        const taken = await rates.take({ name, interval: intervalOf(rate), tolerance: toleranceOf(rate) });
+        if (!taken.allowed) {
+          if (refused.size >= MAX_REFUSED) refused.clear();
+          refused.set(name, { taken, at: now(), until: now() + waitOf(rate, taken.emptyAt, taken.now) });
+        }
+        return taken;
       } catch (error) {
         onFailure(error);
         return { allowed: true, emptyAt: 0, now: 0 };
