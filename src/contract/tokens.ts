@@ -14,13 +14,23 @@ export const Token = z
     kind: TokenKind,
     scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
     productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
-    networks: z.array(z.string()).nullable().describe('The only networks it may be used from; null means any'),
+    networks: z
+      .array(z.string())
+      .nullable()
+      .default(null)
+      .describe('The only networks it may be used from; null means any'),
     maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
     issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
-    rateLimit: Count.nullable().describe('Requests per minute; null means as many as the service allows any token'),
+    rateLimit: Count.nullable()
+      .default(null)
+      .describe('Requests per minute; null means as many as the service allows any token'),
     expiresAt: InstantText.nullable().describe('When it expires; null means never'),
     revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
-    lastUsedOn: z.iso.date().nullable().describe('The last day on which it was used, UTC; null means never'),
+    lastUsedOn: z.iso
+      .date()
+      .nullable()
+      .default(null)
+      .describe('The last day on which it was used, UTC; null means never'),
     createdAt: InstantText,
   })
   .meta({ id: 'Token', description: 'A credential of the API, without its secret' });

@@ -213,7 +213,7 @@ describe('a certificate', () => {
   const serve = async (cert: string, key: string) => {
     const cwd = tempFolder();
     writeFileSync(join(cwd, 'cert.pem'), cert);
-    writeFileSync(join(cwd, 'key.pem'), key);
+    writeFileSync(join(cwd, 'key.pem'), key, { mode: 0o600 });
     return lkm(['serve', '--db', 'x.db', '--port', '0', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
   };
   const { privateKey } = generateKeyPairSync('ed25519');
