@@ -140,7 +140,9 @@ it('a replayed tokens create does not either', async () => {
   const line = ['tokens', 'create', '--kind', 'client', '--name', 'app', '--idempotency-key', 'order-1001'];
   const first = await at(...line);
   const second = await at(...line);
-  expect(first.stderr).toMatch(/^created tok_\w+ · client · never expires\nkeep it now: it is not shown again\n$/);
+  expect(first.stderr).toMatch(
+    /^created tok_\w+ · client · expires 2027-02-19 12:00\nkeep it now: it is not shown again\n$/,
+  );
   const [made = '', ...hints] = first.stderr.split(/(?<=\n)/);
   expect(second).toEqual({ code: 0, stdout: first.stdout, stderr: `already ${made}${told}${hints.join('')}` });
 });
