@@ -141,7 +141,7 @@ it('a replayed tokens create does not either', async () => {
   const first = await at(...line);
   const second = await at(...line);
   expect(first.stderr).toMatch(
-    /^created tok_\w+ · client · expires 2027-02-19 12:00\nkeep it now: it is not shown again\n$/,
+    /^created tok_\w+ · client · expires [-\d: ]+ UTC\nkeep it now: it is not shown again\n$/,
   );
   const [made = '', ...hints] = first.stderr.split(/(?<=\n)/);
   expect(second).toEqual({ code: 0, stdout: first.stdout, stderr: `already ${made}${told}${hints.join('')}` });
