@@ -4,7 +4,6 @@ import { createFirstToken } from '../service/tokens.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { StartupError } from '../store/startup-error.ts';
 import { isPostgres, type Store } from '../store/store.ts';
-import type { RateRepository } from '../store/tables/rates.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
@@ -18,7 +17,8 @@ import { type BackupSchedule, backupJob } from './jobs/backups.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
-import { type Job, type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
+import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
+import { ratesJob } from './jobs/rates.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import { type Clock, openBase } from './runtime.ts';
@@ -219,12 +219,6 @@ function rateParts({ rates }: Store, monotonicMs: () => number, log: Logger) {
   const onFailure = (error: unknown) => log.error({ err: error }, 'rate limits cannot be counted');
   return { now, counter: rates === null ? createMemoryCounter(now) : createSharedCounter(rates, { now, onFailure }) };
 }
-
-const ratesJob = (rates: RateRepository): Job => ({
-  name: 'rates',
-  everyMs: 60_000,
-  run: () => rates.removeEmpty(),
-});
 
 interface Closing {
   readonly telemetry: OpenTelemetry;
