@@ -50,7 +50,8 @@ export interface ArgumentSpec<T = unknown> extends Described, Conditional {
 
 type Specs<S> = Readonly<Record<string, S>>;
 
-type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
+/** What a command receives for its arguments, or its options. */
+export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
 
 interface CommandSpec<A, O> {
   /** Its words: `keys create`. */

@@ -1,4 +1,4 @@
-import { type ExitCode, UsageError } from '../failure/errors.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { Changed } from '../request/changes.ts';
 import { doneNote, type Note, type Paint, sanitise } from './terminal.ts';
 import { nothing } from './words.ts';
@@ -39,7 +39,8 @@ interface Common {
   /** What `-q` prints: bare identifiers. */
   readonly quiet: readonly string[];
   readonly notes?: readonly Note[];
-  readonly exitCode?: ExitCode;
+  /** That of a program that the command ran can be any. */
+  readonly exitCode?: number;
   /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
   /** Whether changes brought it: then it is printed, and no pager takes it away. */

@@ -187,11 +187,15 @@ export function observe(settings: Settings, io: Io): Observation {
  * Opens the service on a database in this process, without a socket. Throws `LocalError` when there is no such file and
  * none is to be made.
  */
-export async function openInstance(db: string, io: Io, { create }: { readonly create: boolean }): Promise<Instance> {
+export async function openInstance(
+  db: string,
+  io: Io,
+  { create, clock = io.now }: { readonly create: boolean; readonly clock?: () => number },
+): Promise<Instance> {
   if (!create) checkExists(db, [['A new one:', '--create']]);
   const masterKey = readMasterKey(io);
   const server = await import('../../server/runtime.ts');
-  return server.openInstance({ db, clock: io.now, create, masterKey });
+  return server.openInstance({ db, clock, create, masterKey });
 }
 
 /** What an operator does to a database itself, past the service. */

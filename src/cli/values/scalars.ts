@@ -8,6 +8,9 @@ export const parseCount = (text: string): number => parseWhole(text, 0);
 /** A whole number, `1` to `999999999`. */
 export const parsePositive = (text: string): number => parseWhole(text, 1);
 
+/** The number of a seed; an option without one is `true`. */
+export const parseSeed = (text: string): number => (text === 'true' ? 1 : parseWhole(text, 0));
+
 /** A whole number, or `unlimited`, which is null. Its lower bound is the contract's. */
 export const parseLimit = (text: string): number | null =>
   text === 'unlimited' ? null : parseWhole(text, 0, 'unlimited');

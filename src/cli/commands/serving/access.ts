@@ -1,0 +1,83 @@
+import { toInstant } from '../../../domain/time.ts';
+import { addProfile, moveProfile, profileOf, readConfig } from '../../config/profiles.ts';
+import { forgetServer, recordServer, serversFolder } from '../../config/running-servers.ts';
+import type { CommandContext } from '../../context.ts';
+import { codeOf, LocalError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import type { Note } from '../../output/terminal.ts';
+import { quote } from '../../output/words.ts';
+
+/** A server as it is shown: its database without a password. */
+export interface Served {
+  readonly url: string;
+  readonly db: string;
+  readonly secrets: string;
+  readonly metricsUrl: string | null;
+  readonly created: { readonly adminToken: string } | null;
+  /** Whether other servers may run on the same database: then one address does not stand for them all. */
+  readonly isShared: boolean;
+}
+
+/** How the server is reached with a token, as lines to show. */
+type Access = readonly string[];
+
+/** Stores the token of a new database as a profile of its own; a known database may have moved to another port. */
+export function storeAccess({ url, db, created, isShared }: Served, io: Io): Access {
+  const makeOne = makeToken(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
+  if (created) {
+    const isShown = io.stdout.isTTY && io.stderr.isTTY;
+    const token = isShown ? [`  token     ${created.adminToken} (shown once)`] : [];
+    try {
+      return [...token, ...useOf(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db }))];
+    } catch (error) {
+      if (!(error instanceof LocalError)) throw error;
+      // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
+      return [`  profile   none: ${error.message}`, ...(isShown ? token : makeOne)];
+    }
+  }
+  const profile = profileOf(db, readConfig(io));
+  if (profile === undefined) return makeOne;
+  if (profile.baseUrl === url) return useOf(profile.name);
+  if (isShared) return useOf('local');
+  moveProfile(io, profile.name, url);
+  return useOf(profile.name);
+}
+
+const makeToken = (how: string): Access => [
+  `  token     lkm tokens create --kind admin --name NAME ${how}`,
+  '  try it    lkm -p local products list, with the token in LKM_TOKEN',
+];
+
+const useOf = (profile: string): Access => [`  profile   ${profile}`, `  try it    lkm -p ${profile} products list`];
+
+/** Lets `-p local` find the server. */
+export async function record(served: Served, { io, say, onClose }: CommandContext): Promise<void> {
+  try {
+    recordServer(served, io);
+    onClose(async () => forgetServer(io));
+  } catch (error) {
+    const text = `cannot write to ${serversFolder(io)} (${codeOf(error)}): -p local does not find this server`;
+    await say({ tone: 'warning', text });
+  }
+}
+
+export function readyNotes({ url, db, created, secrets, metricsUrl }: Served, access: Access, io: Io): Note[] {
+  const details = [
+    `  database  ${db}${created ? ' (new)' : ''}`,
+    ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
+    ...access,
+    `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; lkm db rekey seals them'}`,
+    ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),
+  ];
+  return [
+    { tone: 'done', text: `ready at ${url}` },
+    { tone: 'hint', text: details.join('\n') },
+  ];
+}
+
+export const stoppedClock = (epochMs: number): Note => ({
+  tone: 'warning',
+  text:
+    `this is a test clock: it stands at ${toInstant(epochMs)} until an admin token moves it with POST /_test/clock. ` +
+    'Without --clock the server keeps the time.',
+});

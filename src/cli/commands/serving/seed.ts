@@ -1,0 +1,92 @@
+import { type Client, createClient } from '../../../client/client.ts';
+import { toInstant } from '../../../domain/time.ts';
+import { LocalError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { inProcessUrl, openInstance } from '../../request/server.ts';
+import { type Chance, chanceOf } from './chance.ts';
+import { demoCustomers, demoHosts, demoPlans, demoProducts } from './demo-data.ts';
+
+const DAY_MS = 86_400_000;
+
+/** How long ago the demonstration shop opened. */
+const OPENED_DAYS = 84;
+
+/** How many keys it has sold since. */
+const SALES = 60;
+
+interface Seeding {
+  readonly client: Client;
+  readonly chance: Chance;
+  readonly products: readonly SoldProduct[];
+  readonly customerIds: readonly string[];
+}
+
+interface SoldProduct {
+  readonly id: string;
+  readonly isFloating: boolean;
+}
+
+/**
+ * Fills a new database with the sales of twelve weeks, by real requests at a clock that runs through them. The same seed
+ * tells the same story; keys and ids are new each time. Returns an admin token. Throws `LocalError` when there is data.
+ *
+ * @param now when the story ends, in milliseconds since 1970
+ */
+export async function seedDatabase(db: string, seed: number, now: number, io: Io): Promise<string> {
+  let time = now - OPENED_DAYS * DAY_MS;
+  const instance = await openInstance(db, io, { create: true, clock: () => time });
+  try {
+    if (!instance.created) {
+      throw new LocalError(`${db} has data already`, ['--seed is for a new database: name one that does not exist.']);
+    }
+    const { fetch, ownerToken } = instance;
+    const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
+    const { token } = await client.tokens.create({ name: 'local', kind: 'admin' });
+    const seeding = await openShop(client, chanceOf(seed));
+    for (let sale = 0; sale < SALES; sale++) {
+      // More is sold as time goes by.
+      time = now - Math.floor(OPENED_DAYS * DAY_MS * (1 - Math.sqrt((sale + 1) / (SALES + 1))));
+      await sell(seeding, time);
+    }
+    time = now;
+    return token;
+  } finally {
+    await instance.close();
+  }
+}
+
+async function openShop(client: Client, chance: Chance): Promise<Seeding> {
+  const products: SoldProduct[] = [];
+  for (const { name, versions, ...more } of demoProducts) {
+    const { id } = await client.products.create({ name });
+    for (const version of versions) await client.products.createVersion({ productId: id, version });
+    products.push({ id, isFloating: 'isFloating' in more });
+  }
+  const customerIds: string[] = [];
+  for (const customer of demoCustomers) customerIds.push((await client.customers.create(customer)).id);
+  return { client, chance, products, customerIds };
+}
+
+/** Sells a key, and lets some of its devices use it. */
+async function sell({ client, chance, products, customerIds }: Seeding, time: number): Promise<void> {
+  const product = chance.one(products);
+  const { plan, slots, months } = chance.weighted(demoPlans);
+  const end = months === null ? null : toInstant(time + Math.round(months * 30.4) * DAY_MS);
+  const { key } = await client.keys.create({
+    productId: product.id,
+    customerId: chance.one(customerIds),
+    usesPerKey: slots,
+    expiryDate: end,
+    ...(product.isFloating && { licenseType: 'floating', maxConcurrentSessions: slots ?? 10 }),
+    metadata: { plan, ...(plan === 'trial' && { is_trial: true }) },
+  });
+  const address = { productId: product.id, licenseKey: key };
+  const used = product.isFloating ? 0 : chance.upTo(Math.min(slots ?? 8, 8));
+  const host = chance.one(demoHosts);
+  for (let device = 1; device <= used; device++) {
+    const hostId = `${host}-${String(device).padStart(2, '0')}`;
+    if (chance.happens(0.25)) await client.keys.sign({ ...address, hostId, ttl: 30 * 86_400 });
+    else await client.keys.activate({ ...address, hostId });
+  }
+  if (chance.happens(0.04)) await client.keys.block({ ...address, note: 'chargeback' });
+}

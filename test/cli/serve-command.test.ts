@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { fakeIo, lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { started } from './started.ts';
+
+/** A program that calls the service of its environment, writes what it got to `seen.json`, and ends with 7. */
+const program = `
+const { writeFileSync } = require('node:fs');
+const { LKM_BASE_URL: url, LKM_TOKEN: token, LKM_DB, LKM_PROFILE, LKM_TOKEN_FILE } = process.env;
+const headers = { authorization: 'Bearer ' + token };
+fetch(url + '/token/self', { headers }).then(async (response) => {
+  const self = (await response.json()).data;
+  const products = (await (await fetch(url + '/product', { headers })).json()).data;
+  const seen = { url, token, others: [LKM_DB, LKM_PROFILE, LKM_TOKEN_FILE], argv: process.argv.slice(2), self, products };
+  writeFileSync('seen.json', JSON.stringify(seen));
+  process.exit(7);
+});`;
+
+async function served(argv: readonly string[], surroundings: Surroundings = {}) {
+  const { cwd = tempFolder() } = surroundings;
+  writeFileSync(join(cwd, 'program.cjs'), program);
+  const line = ['serve', ...argv, '--', process.execPath, 'program.cjs', '--port', '1', '-q'];
+  const ran = await lkm(line, { ...surroundings, cwd });
+  return { ...ran, cwd, seen: JSON.parse(readFileSync(join(cwd, 'seen.json'), 'utf8')) };
+}
+
+const folders = (cwd: string): string[] => readdirSync(cwd).filter((name) => name.startsWith('lkm-serve-'));
+
+describe('lkm serve -- COMMAND', () => {
+  it('runs it against a service of its own, ends with its exit code, and leaves nothing behind', async () => {
+    const env = { LKM_DB: 'mine.db', LKM_PROFILE: 'shop', LKM_TOKEN_FILE: 'no-such-file', LKM_TOKEN: 'mine' };
+    const { code, stdout, stderr, seen, cwd } = await served([], { env });
+    expect({ code, stdout, stderr }).toEqual({ code: 7, stdout: '', stderr: '' });
+    expect(seen).toMatchObject({ argv: ['--port', '1', '-q'], others: [null, null, null], products: [] });
+    expect(seen.self).toMatchObject({ kind: 'admin' });
+    expect(readdirSync(cwd).sort()).toEqual(['program.cjs', 'seen.json']);
+    await expect(fetch(seen.url)).rejects.toThrow('fetch failed');
+  });
+
+  it('prints nothing of its own as JSON either', async () => {
+    expect((await served(['--json'])).stdout).toBe('');
+  });
+
+  it('lends it a token of a database that is there, and takes it back', async () => {
+    const cwd = tempFolder();
+    const at = (...argv: string[]) => lkm([...argv, '--db', 'shop.db'], { cwd });
+    await at('products', 'create', '--name', 'Engine', '--create');
+    const { code, seen } = await served(['--db', 'shop.db'], { cwd });
+    expect({ code, name: seen.self.name, products: seen.products.length }).toEqual({
+      ...{ code: 7, name: 'lkm serve', products: 1 },
+    });
+    const tokens = JSON.parse((await at('tokens', 'list', '--json')).stdout);
+    expect(tokens.map(({ name, revokedAt }: Record<string, string>) => [name, revokedAt !== null])).toEqual([
+      ['lkm serve', true],
+    ]);
+    expect(folders(cwd)).toEqual([]);
+  });
+
+  it('says what cannot be run', async () => {
+    const cwd = tempFolder();
+    expect(await lkm(['serve', '--', './no-such-program'], { cwd })).toEqual({
+      code: 13,
+      stdout: '',
+      stderr: 'error: cannot run ./no-such-program (ENOENT)\n  Check the words behind --.\n',
+    });
+    expect(folders(cwd)).toEqual([]);
+  });
+
+  it('passes a signal on, and ends as a shell would', async () => {
+    const cwd = tempFolder();
+    const controller = new AbortController();
+    const { io } = fakeIo({ cwd, stop: controller.signal });
+    writeFileSync(join(cwd, 'wait.cjs'), "require('node:fs').writeFileSync('up', ''); setInterval(() => {}, 1000);");
+    const ended = run(['serve', '--', process.execPath, 'wait.cjs'], io);
+    for (let looks = 0; looks < 400 && !readdirSync(cwd).includes('up'); looks++) await sleep(50);
+    controller.abort('SIGTERM');
+    expect(await ended).toBe(143);
+    expect(folders(cwd)).toEqual([]);
+  });
+});
+
+describe('lkm serve --seed', () => {
+  const shopOf = async (...seed: string[]) => {
+    const cwd = tempFolder();
+    const { printed, stop } = await started(['--seed', ...seed, '--db', 'demo.db', '--json'], { cwd });
+    expect(JSON.parse(printed.stdout)).toMatchObject({ event: 'ready' });
+    const at = (...argv: string[]) => lkm([...argv, '-p', 'local', '--json'], { cwd });
+    const stats = JSON.parse((await at('stats')).stdout);
+    const customers = JSON.parse((await at('customers', 'list')).stdout);
+    await stop();
+    return { cwd, stats, customers };
+  };
+  const numbersOf = ({ stats }: Awaited<ReturnType<typeof shopOf>>) => {
+    const { keys, devices, issuedPerWeek, products } = stats;
+    return {
+      keys,
+      devices,
+      issuedPerWeek,
+      products: products.map(({ productId: _, ...counts }: object & { productId: string }) => counts),
+    };
+  };
+
+  it('tells a story of twelve weeks, which is the same for the same seed', async () => {
+    const [one, again, other] = [await shopOf(), await shopOf('1'), await shopOf('7')];
+    expect(one.stats.keys).toMatchObject({ total: 60 });
+    expect(one.customers).toHaveLength(24);
+    expect(one.stats.issuedPerWeek.filter(({ count }: { count: number }) => count > 0).length).toBeGreaterThan(8);
+    for (const name of ['expired', 'unused', 'trial', 'full']) expect(one.stats.keys[name]).toBeGreaterThan(0);
+    const sorted = (shop: typeof one) =>
+      numbersOf(shop)
+        .products.map((counts: object) => JSON.stringify(counts))
+        .sort();
+    expect(sorted(again)).toEqual(sorted(one));
+    expect(numbersOf(again).issuedPerWeek).toEqual(numbersOf(one).issuedPerWeek);
+    expect(numbersOf(other).devices).not.toEqual(numbersOf(one).devices);
+  });
+
+  it('fills no database that has data', async () => {
+    const cwd = tempFolder();
+    await lkm(['products', 'create', '--name', 'Engine', '--db', 'shop.db', '--create'], { cwd });
+    const { code, stderr } = await lkm(['serve', '--seed', '--db', 'shop.db'], { cwd });
+    expect({ code, stderr: stderr.replace(cwd, '') }).toEqual({
+      code: 13,
+      stderr: 'error: /shop.db has data already\n  --seed is for a new database: name one that does not exist.\n',
+    });
+  });
+
+  it('serves a command too', async () => {
+    const { code, seen } = await served(['--seed', '3']);
+    expect({ code, products: seen.products.map(({ name }: { name: string }) => name).sort() }).toEqual({
+      code: 7,
+      products: ['Engine Pro', 'Render Farm', 'Studio'],
+    });
+  });
+});
