@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
+import { writeManPages } from './tools/man-pages.ts';
 
 // The library doors are plain modules with their types; the command is bundled, because it starts many times a day.
 
@@ -55,3 +56,5 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
+
+await writeManPages('dist/man', version);

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { leaves } from '../../src/cli/tree.ts';
+import { type ManPage, manPages, writeManPages } from '../../tools/man-pages.ts';
+import { hasProgram } from '../support/terminal.ts';
+
+const pages = await manPages('1.2.3');
+const folder = mkdtempSync(join(tmpdir(), 'lkm-man-'));
+beforeAll(() => writeManPages(folder, '1.2.3'));
+
+const pageOf = (file: string): ManPage => pages.find((page) => page.file === file) ?? { file, text: '' };
+
+describe('the manual', () => {
+  it('has a page for every command and every topic', () => {
+    const names = pages.map(({ file }) => file);
+    expect(names).toEqual(expect.arrayContaining(leaves.map(({ path }) => `lkm-${path.replaceAll(' ', '-')}.1`)));
+    expect(names).toEqual(expect.arrayContaining(['lkm.1', 'lkm-exit-codes.7', 'lkm-environment.7']));
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each(pages)('$file names only pages that there are', ({ text }) => {
+    const named = [...text.matchAll(/^\.BR (\S+) \((\d)\)/gm)].map(
+      ([, name = '', section]) => `${name.replaceAll('\\-', '-')}.${section}`,
+    );
+    expect(named.filter((name) => pageOf(name).text === '')).toEqual([]);
+  });
+
+  it.each(pages)('$file takes no line of text for a request', ({ text }) => {
+    const requests = new Set(Array.from(text.matchAll(/^[.']\s*(\S*)/gm), ([, name]) => name));
+    expect(
+      [...requests].filter(
+        (name) => !['TH', 'SH', 'B', 'I', 'BR', 'PP', 'TP', 'RS', 'RE', 'nf', 'fi'].includes(name ?? ''),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe.runIf(hasProgram('man'))('man', () => {
+  const render = (file: string) =>
+    spawnSync('man', ['--warnings', '-E', 'UTF-8', '-l', join(folder, file)], {
+      env: { PATH: process.env.PATH, MANWIDTH: '80', LANG: 'C.UTF-8', MANROFFSEQ: '' },
+      encoding: 'utf8',
+    });
+
+  it.each(['lkm.1', 'lkm-keys-create.1', 'lkm-serve.1', 'lkm-api.1', 'lkm-exit-codes.7', 'lkm-formatting.7'])(
+    'renders %s without a warning',
+    (file) => {
+      const { stdout, stderr, status } = render(file);
+      expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+      expect(stdout).toContain('lkm 1.2.3');
+    },
+  );
+
+  it('shows what a command does, its options and its examples as they are typed', () => {
+    const text = render('lkm-keys-create.1').stdout;
+    expect(text).toMatch(/^NAME\n +lkm-keys-create - issue a licence key$/m);
+    expect(text).toMatch(/^SYNOPSIS\n +lkm keys create \[options\]$/m);
+    expect(text).toMatch(/^ +-P, --product ID\n +the product \(LKM_PRODUCT\)$/m);
+    expect(text).toContain('$ KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)');
+  });
+});
+
+describe.runIf(hasProgram('mandoc'))('mandoc', () => {
+  it.each(pages)('has nothing to say against $file', ({ file }) => {
+    expect(spawnSync('mandoc', ['-Tlint', '-Wwarning', join(folder, file)], { encoding: 'utf8' }).stdout).toBe('');
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, describeOption, type Leaf, optionsOf } from '../src/cli/command.ts';
+import { exitCodes } from '../src/cli/failure/errors.ts';
+import { globalOptions } from '../src/cli/global-options.ts';
+import { withoutBrackets } from '../src/cli/help/section.ts';
+import { meanings, topics } from '../src/cli/help/topics.ts';
+import { groups, leaves } from '../src/cli/tree.ts';
+import { apiVersion } from '../src/contract/index.ts';
+
+/** A manual page: the name of its file, `lkm-keys-create.1`, and its text for `man`. */
+export interface ManPage {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Makes the manual pages of all commands and topics from the command tree. */
+export async function manPages(version: string): Promise<readonly ManPage[]> {
+  const commands = await Promise.all(leaves.map(async (leaf) => commandPage(leaf, await leaf.load(), version)));
+  return [rootPage(version), ...commands, ...Object.keys(topics).map((name) => topicPage(name, version))];
+}
+
+/** Writes them into a folder. */
+export async function writeManPages(folder: string, version: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const { file, text } of await manPages(version)) writeFileSync(join(folder, file), text);
+}
+
+const pageOf = (path: string): string => `lkm-${path.replaceAll(' ', '-')}`;
+
+function rootPage(version: string): ManPage {
+  const commands = leaves.map((leaf) => entry(`lkm ${leaf.path}`, `${leaf.summary}; see ${pageOf(leaf.path)}(1).`));
+  return page('lkm', '1', version, 'licence keys: issue, inspect, sign and free them', [
+    ['SYNOPSIS', `.B lkm\n.I COMMAND\n[options]\n`],
+    [
+      'DESCRIPTION',
+      paragraph(
+        'lkm issues licence keys for software and keeps track of them: which devices use a key, which customer it belongs to, when it ends. It is the command, and the server behind it.',
+      ) + paragraph(`Groups of commands: ${groups.map(({ name }) => name).join(', ')}.`),
+    ],
+    ['COMMANDS', commands.join('')],
+    [
+      'OPTIONS OF EVERY COMMAND',
+      globalOptions.map(({ flags, ...more }) => entry(flags, describeOption(more))).join(''),
+    ],
+    ['EXIT STATUS', exitStatus()],
+    ['SEE ALSO', seeAlso(Object.keys(topics).map((name) => `${pageOf(name)}(7)`))],
+  ]);
+}
+
+function commandPage({ path, alias, shortcut, summary }: Leaf, command: Command, version: string): ManPage {
+  const positional = Object.values(command.arguments);
+  const options = Object.values(optionsOf(command));
+  const names = positional.map(({ usage }) => withoutBrackets(usage));
+  const also = [...(alias ? [`lkm ${path.replace(/\S+$/, alias)}`] : []), ...(shortcut ? [`lkm ${shortcut}`] : [])];
+  const fields = (command.fields ?? []).map(({ name }) => name);
+  return page(pageOf(path), '1', version, summary, [
+    ['SYNOPSIS', `.B lkm ${asRoff(path)}\n${names.map((name) => `.I ${asRoff(name)}\n`).join('')}[options]\n`],
+    ['DESCRIPTION', paragraph(command.about) + (also.length > 0 ? paragraph(`Also: ${also.join(', ')}.`) : '')],
+    ['ARGUMENTS', positional.map(({ usage, describe }) => entry(usage, describe)).join('')],
+    ['OPTIONS', options.map((option) => entry(option.flags, describeOption(option))).join('')],
+    ['FIELDS', fields.length > 0 ? paragraph(`For --fields, which makes JSON flat too: ${fields.join(', ')}.`) : ''],
+    ['EXAMPLES', command.examples.map(([line, does]) => example(line, does)).join('')],
+    ['EXIT STATUS', paragraph('0 when it worked; the others are in lkm-exit-codes(7).')],
+    ['SEE ALSO', seeAlso(['lkm(1)', ...neighbours(path), 'lkm-environment(7)', 'lkm-formatting(7)'])],
+  ]);
+}
+
+/** The other commands of its group. */
+function neighbours(path: string): string[] {
+  const [group = ''] = path.split(' ');
+  return leaves
+    .filter((leaf) => leaf.path !== path && leaf.path.startsWith(`${group} `))
+    .map((leaf) => `${pageOf(leaf.path)}(1)`);
+}
+
+function topicPage(name: string, version: string): ManPage {
+  const known: Readonly<Record<string, () => string>> = topics;
+  const text = known[name]?.() ?? '';
+  return page(pageOf(name), '7', version, `${name.replaceAll('-', ' ')} of lkm`, [
+    ['DESCRIPTION', `.nf\n${text.trimEnd().split('\n').map(line).join('')}.fi\n`],
+    ['SEE ALSO', seeAlso(['lkm(1)'])],
+  ]);
+}
+
+const exitStatus = (): string =>
+  Object.entries(meanings)
+    .map(([name, meaning]) => entry(String(Object.entries(exitCodes).find(([one]) => one === name)?.[1]), meaning))
+    .join('');
+
+type Section = readonly [title: string, body: string];
+
+function page(name: string, section: string, version: string, summary: string, sections: readonly Section[]): ManPage {
+  const head = `.TH ${name.toUpperCase().replaceAll('-', '\\-')} ${section} ${apiVersion} "lkm ${version}" "lkm manual"\n`;
+  const title = `.SH NAME\n${asRoff(name)} \\- ${asRoff(summary)}\n`;
+  const body = sections.filter(([, text]) => text !== '').map(([heading, text]) => `.SH ${heading}\n${text}`);
+  return { file: `${name}.${section}`, text: [head, title, ...body].join('') };
+}
+
+const paragraph = (text: string): string => `.PP\n${line(text)}`;
+
+const entry = (term: string, meaning: string): string =>
+  `.TP\n.B ${asRoff(withoutBrackets(term))}\n${line(`${meaning}`)}`;
+
+const example = (command: string, does: string): string =>
+  `.PP\n${line(`${does}:`)}.PP\n.RS 4\n.nf\n${line(`$ ${command}`)}.fi\n.RE\n`;
+
+/** Names with their section, as `man` shows what is related. */
+const seeAlso = (pages: readonly string[]): string =>
+  pages.map((one, at) => `.BR ${asRoff(one).replace('(', ' (')}${at < pages.length - 1 ? ',' : ''}\n`).join('');
+
+/** A line of text: one that begins with a dot or an apostrophe is no request. */
+const line = (text: string): string => `${/^[.']/.test(text) ? '\\&' : ''}${asRoff(text)}\n`;
+
+/** What `roff` would read as its own; a hyphen as it is typed. */
+const asRoff = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('`', '\\`')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll(
+      /[^\x20-\x7e]/gu,
+      (character) => `\\[u${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
+    );
