@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 import { writeManPages } from './tools/man-pages.ts';
 
@@ -10,20 +10,26 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 
+// Whoever imports the client need not install what the command and the server are made of: they hold all of it.
+for (const file of globSync('dist/{operator,server,service,store}/**/*.js{,.map}')) rmSync(file);
+
 await build({
-  entryPoints: ['src/cli/main.ts'],
-  outdir: 'dist/cli',
+  entryPoints: ['src/cli/main.ts', 'src/server/index.ts'],
+  outbase: 'src',
+  outdir: 'dist',
+  chunkNames: 'bundle/[name]-[hash]',
   bundle: true,
   splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node24',
   minifySyntax: true,
+  minifyWhitespace: true,
+  // Node.js prints the line in which an error was thrown.
+  lineLimit: 160,
   sourcemap: 'linked',
   // Positions are enough for a stack trace; the texts of all packages would triple the size of the package.
   sourcesContent: false,
-  // Used by the server only, and found by it at run time.
-  external: ['pino', 'pino-pretty'],
   define: { LKM_VERSION: JSON.stringify(version) },
   // Bundled CommonJS packages load Node's own modules with require.
   banner: {

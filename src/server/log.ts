@@ -41,8 +41,9 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   if (format === 'none') return pino({ enabled: false });
   const write = (line: string) => void sink.write(line);
   if (format === 'json') return pino({ base: null }, { write });
-  const { prettyFactory } = await import('pino-pretty');
-  const prettify = prettyFactory({
+  // A CommonJS package: bundled, it has no exports but the default one.
+  const { default: pretty } = await import('pino-pretty');
+  const prettify = pretty.prettyFactory({
     ignore: 'pid,hostname,method,route,status,ms,requestId,account,token,reason,lost,traceId,parentId',
     messageFormat: '{msg} {method} {route} {status} {ms}ms {reason}',
     colorize: false,

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'lkm-doors-'));
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** The packed package with the packages that it depends on, and no others. */
+beforeAll(() => {
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]);
+  mkdirSync(join(folder, 'node_modules/lkm'), { recursive: true });
+  const [tarball = ''] = globSync('*.tgz', { cwd: folder });
+  execFileSync('tar', ['-xzf', tarball, '-C', 'node_modules/lkm', '--strip-components', '1'], { cwd: folder });
+  for (const name of Object.keys(dependencies))
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the packed package', () => {
+  it('is small, runs nothing when it is installed, and brings only what its client needs', () => {
+    const [tarball = ''] = globSync('*.tgz', { cwd: folder });
+    expect(statSync(join(folder, tarball)).size).toBeLessThan(2_000_000);
+    const { scripts, dependencies: brought } = JSON.parse(
+      readFileSync(join(folder, 'node_modules/lkm/package.json'), 'utf8'),
+    );
+    expect(Object.keys(brought)).toEqual(['undici', 'zod']);
+    expect(['preinstall', 'install', 'postinstall'].filter((name) => name in scripts)).toEqual([]);
+    expect(globSync('node_modules/lkm/**/*.node', { cwd: folder })).toEqual([]);
+  });
+
+  it('has doors for programs', () => {
+    copyFileSync('test/support/door-program.mjs', join(folder, 'program.mjs'));
+    expect(execFileSync(process.execPath, ['program.mjs'], { cwd: folder, encoding: 'utf8' })).toMatch(/ ok\n$/);
+  });
+
+  it('has the server and the command in its own files', () => {
+    writeFileSync(
+      join(folder, 'server.mjs'),
+      `import { startServer } from 'lkm/server';
+       const lines = [];
+       const logTo = { write: (text) => lines.push(text) };
+       const server = await startServer({ db: 'x.db', host: '127.0.0.1', port: 0, logFormat: 'pretty', logTo });
+       const { status } = await fetch(server.url + '/stats');
+       await server.close();
+       process.stdout.write(status + ' ' + lines.length);`,
+    );
+    expect(execFileSync(process.execPath, ['server.mjs'], { cwd: folder, encoding: 'utf8' })).toMatch(/^401 [1-9]/);
+    const bin = 'node_modules/lkm/bin/lkm.js';
+    const env = { HOME: folder, LKM_DB: 'y.db' };
+    const lkm = (...argv: string[]) =>
+      execFileSync(process.execPath, [bin, ...argv], { cwd: folder, encoding: 'utf8', env });
+    expect(lkm('quickstart')).toContain('machine_mismatch');
+    expect(lkm('products', 'list', '--format', 'csv', '--create')).toMatch(/^id,name/);
+  });
+
+  it('types programs strictly, with the types that it brings', () => {
+    writeFileSync(
+      join(folder, 'program.ts'),
+      `import { createClient } from 'lkm';
+       import { contract } from 'lkm/contract';
+       import { verifyLicenseFile } from 'lkm/license-file';
+       const client = createClient({ baseUrl: 'https://x.example', token: 't' });
+       const made: Promise<{ key: string }> = client.keys.create({ productId: 'prod_1' });
+       // @ts-expect-error: there is no such field
+       void client.keys.create({ productIdentifier: 'prod_1' });
+       const path: string = contract.keys.create.path;
+       const verdict: string = verifyLicenseFile('', { keys: [], hostId: 'h' }).verdict;
+       export { made, path, verdict };`,
+    );
+    const config = {
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        module: 'nodenext',
+        target: 'es2023',
+        types: ['node'],
+        typeRoots: [resolve('node_modules/@types')],
+        skipLibCheck: false,
+      },
+      files: ['program.ts'],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const check = () => execFileSync(resolve('node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder, encoding: 'utf8' });
+    expect(check).not.toThrow();
+  });
+});
