@@ -11,7 +11,9 @@ declare const LKM_VERSION: string;
 
 const FALLBACK_COLUMNS = 80;
 
-process.exitCode = await run(process.argv.slice(2), systemIo());
+void run(process.argv.slice(2), systemIo()).then((code) => {
+  process.exitCode = code;
+});
 
 function systemIo(): Io {
   const signals = watchSignals();
