@@ -42,7 +42,9 @@ export async function seedDatabase(db: string, seed: number, now: number, io: Io
     const { fetch, ownerToken } = instance;
     const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin' });
-    const seeding = await openShop(client, chanceOf(seed));
+    const seeding = await openShop(client, chanceOf(seed), () => {
+      time += 1_000;
+    });
     for (let sale = 0; sale < SALES; sale++) {
       // More is sold as time goes by.
       time = now - Math.floor(OPENED_DAYS * DAY_MS * (1 - Math.sqrt((sale + 1) / (SALES + 1))));
@@ -55,15 +57,20 @@ export async function seedDatabase(db: string, seed: number, now: number, io: Io
   }
 }
 
-async function openShop(client: Client, chance: Chance): Promise<Seeding> {
+/** A second passes between one thing and the next, so that lists are always in the same order. */
+async function openShop(client: Client, chance: Chance, tick: () => void): Promise<Seeding> {
   const products: SoldProduct[] = [];
   for (const { name, versions, ...more } of demoProducts) {
+    tick();
     const { id } = await client.products.create({ name });
     for (const version of versions) await client.products.createVersion({ productId: id, version });
     products.push({ id, isFloating: 'isFloating' in more });
   }
   const customerIds: string[] = [];
-  for (const customer of demoCustomers) customerIds.push((await client.customers.create(customer)).id);
+  for (const customer of demoCustomers) {
+    tick();
+    customerIds.push((await client.customers.create(customer)).id);
+  }
   return { client, chance, products, customerIds };
 }
 

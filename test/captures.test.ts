@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { scenes, screenOf, stable } from '../tools/capture/screens.ts';
+import { textOf, themes, toSvg } from '../tools/capture/svg.ts';
+import { hasProgram } from './support/terminal.ts';
+
+describe.runIf(hasProgram('tmux'))('docs/captures', () => {
+  it.each(Object.entries(scenes))('shows %s as a terminal does: else npm run docs:capture', async (name, scene) => {
+    const screen = await screenOf(scene);
+    for (const [theme, colors] of Object.entries(themes)) {
+      const drawn = readFileSync(`docs/captures/${name}-${theme}.svg`, 'utf8');
+      expect(stable(textOf(drawn))).toBe(stable(textOf(toSvg(screen, scene.columns, colors))));
+    }
+  });
+});
+
+describe('a picture', () => {
+  it('has the text of the screen, its colours, and nothing that could be read as markup', () => {
+    const svg = toSvg(
+      'a <b> & \u001b[31mred\u001b[39m \u001b[1;36mx\u001b[0m \u001b[2mdim\u001b[0m\n\n',
+      20,
+      themes.dark,
+    );
+    expect(textOf(svg)).toBe('a <b> & red x dim');
+    expect(svg).toContain('a &lt;b&gt; &amp; <tspan fill="#ff7b72">red</tspan>');
+    expect(svg).toContain('<tspan fill="#76e3ea" font-weight="bold">x</tspan> <tspan fill="#8b949e">dim</tspan>');
+  });
+});

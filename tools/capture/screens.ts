@@ -1,0 +1,109 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What is typed for a picture, and how large the terminal is. */
+interface Scene {
+  readonly columns: number;
+  readonly lines: number;
+  readonly typed: readonly string[];
+  /** Whether there is a server with demonstration data, as profile `local`. */
+  readonly seeded?: boolean;
+}
+
+/** The pictures in the documentation. */
+export const scenes = {
+  tour: {
+    columns: 80,
+    lines: 40,
+    typed: [
+      'export LKM_DB=lkm.db',
+      'export LKM_PRODUCT=$(lkm products create --name "Engine Pro" --create)',
+      'CUSTOMER=$(lkm customers create --name "Ada Ltd" --email it@ada.example)',
+      'KEY=$(lkm keys create --customer "$CUSTOMER" --max-activations 2 --expires 1y)',
+      'lkm keys sign "$KEY" --host-id build-01 -o build-01.lic',
+      'lkm keys verify build-01.lic --host-id laptop-9',
+      'lkm keys get "$KEY"',
+    ],
+  },
+  stats: { columns: 80, lines: 60, typed: ['lkm stats'], seeded: true },
+} as const satisfies Record<string, Scene>;
+
+/** The instant at which the demonstration data ends: the numbers of its weeks are then always the same. */
+const CLOCK = '2026-11-20T12:00:00Z';
+
+/** Types a scene into a real terminal of tmux, and returns what it shows then, with its colours. */
+export async function screenOf({ columns, lines, typed, seeded = false }: Scene): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'lkm-capture-'));
+  const tmux = (...words: string[]) =>
+    execFileSync('tmux', ['-L', folder.replaceAll('/', '-'), '-f', '/dev/null', ...words], { encoding: 'utf8' });
+  const command = `"${process.execPath}" "${resolve('bin/lkm.js')}"`;
+  const env = { PATH: process.env.PATH, HOME: folder, LKM_PAGER: 'cat', LANG: 'C.UTF-8' };
+  const server = seeded ? await serve(folder, env) : null;
+  const variables = seeded ? 'export LKM_PROFILE=local\n' : '';
+  writeFileSync(join(folder, 'shell'), `PS1='$ '\n${variables}lkm() { ${command} "$@"; }\n`);
+  try {
+    const shell = `env -i PATH="$PATH" HOME="${folder}" LKM_PAGER=cat LANG=C.UTF-8 TERM=screen ENV=${join(folder, 'shell')} sh -i`;
+    tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', folder, shell);
+    await prompted(() => tmux('capture-pane', '-p'), 1);
+    for (const [at, line] of typed.entries()) {
+      tmux('send-keys', '-l', line);
+      tmux('send-keys', 'Enter');
+      await prompted(() => tmux('capture-pane', '-p'), at + 2);
+    }
+    return tmux('capture-pane', '-e', '-p').replace(/\n\$ ?\s*$/, '\n');
+  } finally {
+    tmux('kill-server');
+    const ended = new Promise((done) => (server === null ? done(null) : server.once('exit', done)));
+    server?.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function serve(folder: string, env: NodeJS.ProcessEnv) {
+  const words = [
+    'serve',
+    '--seed',
+    '--clock',
+    CLOCK,
+    '--db',
+    'demo.db',
+    '--port',
+    '0',
+    '--json',
+    '--log-format',
+    'none',
+  ];
+  const child = spawn(process.execPath, [resolve('bin/lkm.js'), ...words], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  return child;
+}
+
+/** Waits for the prompt behind so many commands. */
+async function prompted(look: () => string, prompts: number): Promise<void> {
+  for (let looks = 0; looks < 600; looks++) {
+    const screen = look().trimEnd();
+    if (/(^|\n)\$$/.test(screen) && screen.split('\n').filter((line) => line.startsWith('$')).length >= prompts) return;
+    await sleep(50);
+  }
+  throw new Error(`the terminal was never ready:\n${look()}`);
+}
+
+/** A screen without what differs each time: keys, ids, times. */
+export const stable = (text: string): string =>
+  text
+    .replaceAll(/\b[0-9A-Z]{5}(-[0-9A-Z]{5}){4}\b/g, 'KEY')
+    .replaceAll(/\b(prod|cus|fil|lic)_[0-9a-z]{26}\b/g, '$1_ID')
+    .replaceAll(
+      /(\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC|\(?\b(in )?\d+ (day|hour|month|minute|year)s?( ago)?\)?|just now|in a moment)/g,
+      'WHEN',
+    )
+    .replaceAll(/ +/g, ' ');

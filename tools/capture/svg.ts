@@ -1,0 +1,91 @@
+/** Colours of a terminal by the numbers of SGR, and those of its text and ground. */
+interface Theme {
+  readonly ground: string;
+  readonly text: string;
+  readonly dim: string;
+  readonly colors: Readonly<Record<number, string>>;
+}
+
+export const themes = {
+  light: {
+    ground: '#ffffff',
+    text: '#24292f',
+    dim: '#6e7781',
+    colors: { 31: '#cf222e', 32: '#116329', 33: '#7d4e00', 36: '#0a6c74' },
+  },
+  dark: {
+    ground: '#0d1117',
+    text: '#e6edf3',
+    dim: '#8b949e',
+    colors: { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#76e3ea' },
+  },
+} as const satisfies Record<string, Theme>;
+
+const CELL = { width: 8.4, height: 19 };
+const MARGIN = 16;
+
+/** Draws what a terminal shows, with its colours, as a picture of so many columns. */
+export function toSvg(screen: string, columns: number, theme: Theme): string {
+  const lines = screen.replace(/\s+$/, '').split('\n');
+  const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
+  const height = Math.ceil(lines.length * CELL.height + 2 * MARGIN);
+  const rows = lines.map((line, at) => {
+    const y = MARGIN + (at + 0.75) * CELL.height;
+    return `<text x="${MARGIN}" y="${y.toFixed(1)}" xml:space="preserve">${spansOf(line, theme)}</text>\n`;
+  });
+  const font = 'font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14"';
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n`,
+    `<rect width="100%" height="100%" rx="8" fill="${theme.ground}"/>\n`,
+    `<g ${font} fill="${theme.text}">\n`,
+    ...rows,
+    '</g>\n</svg>\n',
+  ].join('');
+}
+
+interface Style {
+  readonly bold: boolean;
+  readonly dim: boolean;
+  readonly color: number | null;
+}
+
+const unstyled: Style = { bold: false, dim: false, color: null };
+
+function spansOf(line: string, theme: Theme): string {
+  const [first = '', ...others] = line.split('\u001b[');
+  let style = unstyled;
+  const styled = others.map((part) => {
+    const [, codes = '', text = ''] = /^([\d;]*)m(.*)$/.exec(part) ?? [];
+    style = codes.split(';').map(Number).reduce(changed, style);
+    return span(text, style, theme);
+  });
+  return [span(first, unstyled, theme), ...styled].join('');
+}
+
+function changed(style: Style, code: number): Style {
+  if (code === 0) return unstyled;
+  if (code === 1) return { ...style, bold: true };
+  if (code === 2) return { ...style, dim: true };
+  if (code === 22) return { ...style, bold: false, dim: false };
+  if (code === 39) return { ...style, color: null };
+  return code >= 30 && code <= 37 ? { ...style, color: code } : style;
+}
+
+function span(text: string, { bold, dim, color }: Style, theme: Theme): string {
+  const fill = color === null ? (dim ? theme.dim : null) : theme.colors[color];
+  const attributes = [...(fill ? [` fill="${fill}"`] : []), ...(bold ? [' font-weight="bold"'] : [])].join('');
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return attributes === '' || text === '' ? escaped : `<tspan${attributes}>${escaped}</tspan>`;
+}
+
+/** The text in such a picture. */
+export const textOf = (svg: string): string =>
+  [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)]
+    .map(([, line = '']) =>
+      line
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&'),
+    )
+    .join('\n');
