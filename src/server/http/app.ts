@@ -4,7 +4,7 @@ import { streamEvents } from '../../contract/event-stream.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import { pages } from '../pages/pages.ts';
 import { observe } from '../telemetry/observe.ts';
-import { answerStream } from './event-stream.ts';
+import { answerStream } from './events/stream.ts';
 import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange, HttpResponse } from './messages.ts';
