@@ -14,7 +14,7 @@ const missing = { status: 400, code: 1, message: 'Missing required params' };
 const invalidToken = { status: 401, code: 1, message: 'Invalid access token' };
 const scopeMissing = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
 const notFound = { status: 404, code: 1, message: 'Token not found' };
-const ended = { status: 409, code: 13, message: 'Token has expired or was revoked' };
+const ended = { status: 409, code: 16, message: 'Token has expired or was revoked' };
 const serverError = { status: 500, code: 1, message: 'Server error' };
 
 async function prepare(world: World): Promise<Subject> {
