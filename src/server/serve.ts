@@ -130,25 +130,13 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       : null;
     const uses = createTokenUses(store);
     const turns = createTurns({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-    const noteUse = uses.note;
     telemetry = await openTelemetry(
       options.metrics,
       { store, turns, now: parts.now, jobHealth: () => jobs?.health() ?? [] },
       (error) => log.error({ err: error }, 'metrics failed'),
     );
-    const observed = telemetry.telemetry && { telemetry: telemetry.telemetry };
-    const app = createApp({
-      ...parts,
-      ...observed,
-      recorded,
-      news,
-      door: 'http',
-      log,
-      limiter,
-      addressOf,
-      turns,
-      noteUse,
-    });
+    const arriving = { log, limiter, addressOf, turns, noteUse: uses.note, telemetry: telemetry.telemetry };
+    const app = createApp({ ...parts, ...arriving, recorded, news, door: 'http' });
     listener = await listen(app, {
       host: options.host,
       port: options.port,

@@ -49,7 +49,7 @@ export interface AppParts {
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly turns?: Turns;
   /** Looks at requests; without it nobody does. */
-  readonly telemetry?: Telemetry;
+  readonly telemetry?: Telemetry | undefined;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
   readonly testClock?: TestClock | undefined;
   /** A fixed token and its caller: the owner of a database that is opened in process. */
