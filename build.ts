@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { writeManPages } from './tools/man-pages.ts';
 
@@ -13,8 +14,9 @@ execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'i
 // Whoever imports the client need not install what the command and the server are made of: they hold all of it.
 for (const file of globSync('dist/{operator,server,service,store}/**/*.js{,.map}')) rmSync(file);
 
-await build({
+const { metafile } = await build({
   entryPoints: ['src/cli/main.ts', 'src/server/index.ts'],
+  metafile: true,
   outbase: 'src',
   outdir: 'dist',
   chunkNames: 'bundle/[name]-[hash]',
@@ -37,6 +39,16 @@ await build({
   },
   logLevel: 'warning',
 });
+
+// Positions in the code of packages help nobody who mends lkm, and would be a fifth of the package.
+for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
+  const sizes = Object.entries(inputs).map(([input, { bytesInOutput }]) =>
+    input.startsWith('src/') ? bytesInOutput : 0,
+  );
+  const own = sizes.reduce((sum, size) => sum + size, 0);
+  const all = Object.values(inputs).reduce((sum, { bytesInOutput }) => sum + bytesInOutput, 0);
+  if (file.endsWith('.js') && own < all * 0.75) rmSync(`${file}.map`);
+}
 
 // The reference page is served from the package, without any other server.
 mkdirSync('dist/viewer');
@@ -62,5 +74,18 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
+
+// The types that somebody can reach from a door; all others are of the inside.
+const typed = new Set<string>();
+for (const door of ['index', 'license-file', 'webhooks', 'contract/index', 'server/index']) reach(`dist/${door}.d.ts`);
+for (const file of globSync('dist/**/*.d.ts')) if (!typed.has(file)) rmSync(file);
+
+function reach(file: string): void {
+  if (typed.has(file)) return;
+  typed.add(file);
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.[jt]s['"]/g)) {
+    reach(`${join(dirname(file), path)}.d.ts`);
+  }
+}
 
 await writeManPages('dist/man', version);

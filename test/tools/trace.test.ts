@@ -17,7 +17,7 @@ test('lists the files of a command in the order in which their functions are fir
   const files = [...stdout.matchAll(/^ +\d+ {2}(src\/\S+) +[1-9]\d*$/gm)].map(([, file]) => file);
   const expected = [
     'src/cli/main.ts',
-    'src/cli/run.ts',
+    'src/cli/run-command.ts',
     'src/client/request.ts',
     'src/client/call.ts',
     'src/server/http/pipeline.ts',

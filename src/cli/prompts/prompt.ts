@@ -27,7 +27,7 @@ type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.
 /** The prompter of a real terminal. Ctrl-C ends the command with 130, and Ctrl-D with 3: nothing was confirmed. */
 export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompter {
   const streams = { input, output };
-  const prompts = () => import('@inquirer/prompts');
+  const prompts = () => import('./library.ts');
   return {
     confirm: (message) =>
       answered(streams, async (context) => (await prompts()).confirm({ message, default: false }, context)),

@@ -169,11 +169,12 @@ async function describeToken({ client, flags, io }: CommandContext, id: string):
   const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
   const token = (await (await client()).tokens.list()).items.find((one) => one.id === id);
   if (!token) return [`  ${id}  not in the list of ${where}`];
-  const issued = token.maxIssues === null ? `${token.issued} keys` : `${usage(token.issued, token.maxIssues)} keys`;
   return [
     `  ${id}  ${token.name}`,
     `  ${token.kind}: ${token.scopes.join(', ')}`,
-    `  has issued ${issued}, at ${where}`,
+    token.issued == null
+      ? `  at ${where}`
+      : `  has issued ${issuedOf(token.issued, token.maxIssues)} keys, at ${where}`,
   ];
 }
 
