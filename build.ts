@@ -28,7 +28,7 @@ const { metafile } = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   // Node.js prints the line in which an error was thrown.
-  lineLimit: 160,
+  lineLimit: 400,
   sourcemap: 'linked',
   // Positions are enough for a stack trace; the texts of all packages would triple the size of the package.
   sourcesContent: false,
@@ -47,7 +47,7 @@ for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
   );
   const own = sizes.reduce((sum, size) => sum + size, 0);
   const all = Object.values(inputs).reduce((sum, { bytesInOutput }) => sum + bytesInOutput, 0);
-  if (file.endsWith('.js') && own < all * 0.75) rmSync(`${file}.map`);
+  if (file.endsWith('.js') && own < all * 0.5) rmSync(`${file}.map`);
 }
 
 // The reference page is served from the package, without any other server.
