@@ -36,6 +36,7 @@ export function toSvg(screen: string, columns: number, theme: Theme): string {
   const font = 'font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14"';
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n`,
+    '<title>lkm in a terminal</title>\n',
     `<rect width="100%" height="100%" rx="8" fill="${theme.ground}"/>\n`,
     `<g ${font} fill="${theme.text}">\n`,
     ...rows,
