@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { TokenId } from '../../src/contract/scalars.ts';
-import { anonymous } from '../../src/domain/access.ts';
+import { ownerOf } from '../../src/domain/access.ts';
 import type { Context } from '../../src/service/context.ts';
 import { revokeToken } from '../../src/service/tokens.ts';
 import { engines } from '../support/engines.ts';
@@ -196,7 +196,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
             return found;
           },
         };
-        const caller = { ...anonymous, accountId: world.accounts.acme };
+        const caller = ownerOf(world.accounts.acme);
         const record = () => {};
         const context = {
           repositories: { ...repositories, tokens },

@@ -184,7 +184,6 @@ const badTypes = [
 ];
 
 const unknownPaths = [
-  '/',
   '/nothing',
   '/create-key/',
   '//create-key',

@@ -305,7 +305,7 @@ scenarios<Subject>('webhooks.delete', oneWebhook, [
 ]);
 
 const inactive: Scenario<Subject>['given'] = (world) => world.sql('update webhooks set active = 0');
-const refusedInactive = { status: 409, code: 13, message: 'Webhook is not active' };
+const refusedInactive = { status: 409, code: 15, message: 'Webhook is not active' };
 
 scenarios<Subject>('webhooks.test', oneWebhook, [
   {
