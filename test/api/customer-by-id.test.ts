@@ -169,13 +169,13 @@ scenarios<Subject>('customers.keys', twoCustomers, [
     },
   },
   {
-    name: 'lists no keys of products that the token is not for',
+    name: 'does not know a customer whose keys are all of products that the token is not for',
     given: async (world, { ada }) => {
       await world.key({ productId: (await world.product()).id, customerId: ada });
     },
     as: { kind: 'read-only', productIds: ['prod_00000000000000000000000000'] },
     request: byId,
-    expect: { status: 200, body: { data: [], meta: { total: 0, page: 1, limit: 100, totalPages: 0 }, code: 0 } },
+    expect: { status: 404, code: 2, message: ({ ada }) => `Customer ${ada} not found` },
   },
   {
     name: 'refuses a page of 1001',

@@ -78,7 +78,12 @@ describe('a server that cannot start', () => {
 
   it('says that the address is not one of this machine', async () => {
     await using folder = await createFolder();
-    const started = startServer({ ...quiet, db: join(folder.path, 'lkm.db'), host: '203.0.113.7' });
+    const started = startServer({
+      ...quiet,
+      behindProxy: ['10.0.0.0/8'],
+      db: join(folder.path, 'lkm.db'),
+      host: '203.0.113.7',
+    });
     await expect(started).rejects.toMatchObject({
       name: 'StartupError',
       message: expect.stringContaining('cannot listen on 203.0.113.7'),
@@ -98,7 +103,11 @@ describe('a server that cannot start', () => {
 
   it('makes no database when the proxies are not networks', async () => {
     await using folder = await createFolder();
-    const started = startServer({ ...quiet, db: join(folder.path, 'lkm.db'), behindProxy: ['localhost'] });
+    const started = startServer({
+      ...quiet,
+      db: join(folder.path, 'lkm.db'),
+      behindProxy: ['localhost'],
+    });
     await expect(started).rejects.toThrow('localhost is not a network in CIDR notation');
     expect(readdirSync(folder.path)).toEqual([]);
   });
