@@ -178,10 +178,14 @@ async function fire(world: World, { as, method, target, headers, body }: Shot): 
   }
 }
 
+/** The pages for people hold nothing that belongs to anybody. */
+const isPage = (target: string): boolean => /^\/(docs\b.*)?([?#].*)?$/.test(target);
+
 /** What is wrong with an answer by the contract, or null. */
 function problemOf({ method, target }: Shot, endpoint: AnyEndpoint, { status, body, headers }: Answer): string | null {
   const isOwn = method === endpoint.method && target.split(/[?#]/)[0] === endpoint.path;
-  if (headers['cache-control'] !== 'no-store' && !(endpoint.scope === 'public' && status < 400)) return 'may be cached';
+  const isPublic = endpoint.scope === 'public' || isPage(target);
+  if (headers['cache-control'] !== 'no-store' && !(isPublic && status < 400)) return 'may be cached';
   if (status >= 500) return `${status} ${JSON.stringify(body)}`;
   if (status < 300) {
     if (!isOwn) return null;

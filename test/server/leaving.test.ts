@@ -17,7 +17,7 @@ describe('a caller that resets its connection right after its request', () => {
       const socket = connect({ port: service.server.port, host: '127.0.0.1', localAddress: '127.0.0.9' });
       socket.on('error', () => {});
       await once(socket, 'connect');
-      const head = `POST /key/sign HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.adminToken}\r\n`;
+      const head = `POST /key/sign HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${service.adminToken}\r\n`;
       socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`, () => {
         // One half is reset before the server can have seen the request, the other while it works on it.
         if (index % 2 === 0) socket.resetAndDestroy();
@@ -41,7 +41,7 @@ describe.each(engines)('on $name, a caller that leaves while its token is looked
     for (let index = 0; index < 10; index += 1) {
       const socket = connect(service.server.port, '127.0.0.1').on('error', () => {});
       await once(socket, 'connect');
-      const head = `POST /customer HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.adminToken}\r\n`;
+      const head = `POST /customer HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${service.adminToken}\r\n`;
       socket.write(`${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`, () =>
         socket.resetAndDestroy(),
       );
