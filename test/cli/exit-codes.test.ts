@@ -335,7 +335,7 @@ describe('a command line that is wrong', () => {
     [
       'an unknown topic',
       ['help', 'nonsense'],
-      "error: there is no topic 'nonsense'\n  Topics: environment, exit-codes, formatting, idempotency, ci\n",
+      "error: there is no topic 'nonsense'\n  Topics: environment, exit-codes, formatting, idempotency, bulk, ci\n",
     ],
     ['a bad duration', [...create, '--timeout', '5 minutes'], "error: --timeout: '5 minutes' is not a duration"],
     [
