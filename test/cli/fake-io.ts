@@ -96,7 +96,13 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     },
     prompter,
     fetch,
-    timing: { now: () => now, sleep: async () => {}, random: () => 0, newKey: () => 'not used' },
+    // Time does not pass, but what waits gets its turn.
+    timing: {
+      now: () => now,
+      sleep: () => new Promise((resolve) => setImmediate(resolve)),
+      random: () => 0,
+      newKey: () => 'not used',
+    },
   };
   return { io, printed };
 }
