@@ -1,7 +1,6 @@
 import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
-import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS, freeMetadataOf } from '../../contract/keys/licenses.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { idTime, newId } from '../../domain/ids.ts';
 import { toIpAddress } from '../../domain/ip-address.ts';
@@ -11,7 +10,7 @@ import { revealKey } from '../../domain/license-key.ts';
 import type { Context } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
 import { licenseEvent } from '../record.ts';
-import { countIssue } from './keys.ts';
+import { countIssue, termsOf } from './keys.ts';
 
 type Import = Contract['keys']['import'];
 type Input = InputOf<Import>;
@@ -85,21 +84,10 @@ function importedLicense(
     accountId: caller.accountId,
     productId: input.productId,
     key: input.key,
-    reference: input.reference ?? null,
+    ...termsOf(input),
     maxActivations: input.maxActivations ?? null,
     activations: input.devices?.length ?? 0,
     expirationDate: input.expirationDate ?? null,
-    expiresAfter: input.expiresAfter ?? null,
-    gracePeriod: input.gracePeriod ?? null,
-    features: input.metadata?.features ?? {},
-    metadata: freeMetadataOf(input.metadata),
-    isTrial: input.metadata?.is_trial ?? false,
-    allowedHosts: input.allowedHosts ?? null,
-    licenseType: input.licenseType ?? 'node-locked',
-    maxConcurrentSessions: input.maxConcurrentSessions ?? null,
-    heartbeatInterval: input.heartbeatInterval ?? DEFAULT_HEARTBEAT_SECONDS,
-    sessionLeaseDuration: input.sessionLeaseDuration ?? DEFAULT_LEASE_SECONDS,
-    customerCanSelfReset: input.customerCanSelfReset ?? false,
     vendorDisabled: input.vendorDisabled ?? false,
     updatedAt: now,
     ...known,

@@ -100,6 +100,22 @@ export async function customerOf(
   return customerId;
 }
 
+/** What a key that is issued and one that moves in say in the same fields, with what holds where nothing is said. */
+export const termsOf = (input: InputOf<Keys['create']> | InputOf<Keys['import']>) => ({
+  reference: input.reference ?? null,
+  expiresAfter: input.expiresAfter ?? null,
+  gracePeriod: input.gracePeriod ?? null,
+  features: input.metadata?.features ?? {},
+  metadata: freeMetadataOf(input.metadata),
+  isTrial: input.metadata?.is_trial ?? false,
+  allowedHosts: input.allowedHosts ?? null,
+  licenseType: input.licenseType ?? 'node-locked',
+  maxConcurrentSessions: input.maxConcurrentSessions ?? null,
+  heartbeatInterval: input.heartbeatInterval ?? DEFAULT_HEARTBEAT_SECONDS,
+  sessionLeaseDuration: input.sessionLeaseDuration ?? DEFAULT_LEASE_SECONDS,
+  customerCanSelfReset: input.customerCanSelfReset ?? false,
+});
+
 function newLicense(context: Context, input: InputOf<Keys['create']>, customerId: string | null): License {
   const { caller, now, random } = context;
   return {
@@ -107,22 +123,11 @@ function newLicense(context: Context, input: InputOf<Keys['create']>, customerId
     accountId: caller.accountId,
     productId: input.productId,
     key: mintKey(random(15)),
-    reference: input.reference ?? null,
+    ...termsOf(input),
     customerId,
     maxActivations: input.usesPerKey ?? null,
     activations: 0,
     expirationDate: endOf(input, now),
-    expiresAfter: input.expiresAfter ?? null,
-    gracePeriod: input.gracePeriod ?? null,
-    features: input.metadata?.features ?? {},
-    metadata: freeMetadataOf(input.metadata),
-    isTrial: input.metadata?.is_trial ?? false,
-    allowedHosts: input.allowedHosts ?? null,
-    licenseType: input.licenseType ?? 'node-locked',
-    maxConcurrentSessions: input.maxConcurrentSessions ?? null,
-    heartbeatInterval: input.heartbeatInterval ?? DEFAULT_HEARTBEAT_SECONDS,
-    sessionLeaseDuration: input.sessionLeaseDuration ?? DEFAULT_LEASE_SECONDS,
-    customerCanSelfReset: input.customerCanSelfReset ?? false,
     vendorDisabled: false,
     versionId: null,
     createdAt: now,
