@@ -1,8 +1,7 @@
 import { argument, change, command, option } from '../../command.ts';
-import { doneNote } from '../../output/terminal.ts';
 import { moment } from '../../output/words.ts';
 import { parseSpan } from '../../values/time.ts';
-import { expiresOption, tokenFields } from './tokens.ts';
+import { createdToken, expiresOption, tokenFields } from './tokens.ts';
 
 export const tokensRotate = command({
   path: 'tokens rotate',
@@ -38,21 +37,6 @@ export const tokensRotate = command({
     const changed = await context.change((client, call) =>
       client.tokens.rotate({ tokenId: id, overlap, expiresAt: expires }, call),
     );
-    const { answer, idempotencyKey } = changed;
-    const end = answer.expiresAt === null ? 'never expires' : `expires ${moment(answer.expiresAt)}`;
-    return {
-      kind: 'value',
-      value: answer.token,
-      data: { ...answer, idempotencyKey },
-      quiet: [answer.token],
-      secrets: [answer.token],
-      secret: true,
-      idempotencyKey,
-      notes: [
-        doneNote(changed, `created ${answer.id} · ${answer.kind} · ${end}`),
-        { tone: 'hint', text: `${id} works until ${moment(answer.replaces.expiresAt)}` },
-        { tone: 'hint', text: 'keep it now: it is not shown again' },
-      ],
-    };
+    return createdToken(changed, `${id} works until ${moment(changed.answer.replaces.expiresAt)}`);
   },
 });

@@ -1,12 +1,14 @@
 import { scopes, tokenKinds } from '../../../contract/scopes.ts';
+import type { Token } from '../../../contract/tokens.ts';
 import { argument, change, command, flag, many, option, required, yes } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { type Field, listOf } from '../../output/result.ts';
+import { type CommandResult, type Field, listOf } from '../../output/result.ts';
 import { doneNote } from '../../output/terminal.ts';
 import { moment, nothing, relative, usage } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
+import type { Changed } from '../../request/changes.ts';
 import { chooseTarget } from '../../request/server.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { parseExpiry } from '../../values/time.ts';
@@ -95,21 +97,7 @@ export const tokensCreate = command({
     const changed = await context.change((client, call) =>
       client.tokens.create({ ...input, maxIssues, rateLimit, expiresAt: expires }, call),
     );
-    const { answer, idempotencyKey } = changed;
-    const end = answer.expiresAt === null ? 'never expires' : `expires ${moment(answer.expiresAt)}`;
-    return {
-      kind: 'value',
-      value: answer.token,
-      data: { ...answer, idempotencyKey },
-      quiet: [answer.token],
-      secrets: [answer.token],
-      secret: true,
-      idempotencyKey,
-      notes: [
-        doneNote(changed, `created ${answer.id} · ${answer.kind} · ${end}`),
-        { tone: 'hint', text: 'keep it now: it is not shown again' },
-      ],
-    };
+    return createdToken(changed);
   },
 });
 
@@ -161,6 +149,27 @@ async function confirmRevoking(context: CommandContext, id: string): Promise<voi
     action: `revoking ${id}`,
     flag: '--yes',
   });
+}
+
+/** A new token as the result of a command: the one time that it is shown. */
+export function createdToken<
+  T extends { readonly id: string; readonly token: string } & Pick<Token, 'kind' | 'expiresAt'>,
+>(changed: Changed<T>, ...hints: readonly string[]): CommandResult {
+  const { answer, idempotencyKey } = changed;
+  const end = answer.expiresAt === null ? 'never expires' : `expires ${moment(answer.expiresAt)}`;
+  return {
+    kind: 'value',
+    value: answer.token,
+    data: { ...answer, idempotencyKey },
+    quiet: [answer.token],
+    secrets: [answer.token],
+    secret: true,
+    idempotencyKey,
+    notes: [
+      doneNote(changed, `created ${answer.id} · ${answer.kind} · ${end}`),
+      ...[...hints, 'keep it now: it is not shown again'].map((text) => ({ tone: 'hint', text }) as const),
+    ],
+  };
 }
 
 /** The lines above the question: what the token is, and of which service. */
