@@ -51,6 +51,16 @@ export function readSqlite(path: string): Snapshot {
   }
 }
 
+/** Whether all that was recorded in a SQLite file is numbered: a server that nobody asks then writes nothing more. */
+export function isQuiet(path: string): boolean {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    return database.prepare('select 1 from outbox limit 1').get() === undefined;
+  } finally {
+    database.close();
+  }
+}
+
 /** Reads a PostgreSQL database in one transaction. */
 export async function readPostgres(url: string): Promise<Snapshot> {
   const client = new pg.Client({ connectionString: url });

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Intent, isFinal, type Ledger, nameOf, type Route } from '../ledger.ts';
 import { type Operation, operations } from '../operations.ts';
 import { fail } from '../report.ts';
 import { inRounds, type Scenario } from '../scenario.ts';
+import { isQuiet } from '../snapshot.ts';
 import { someServer } from '../stage.ts';
 import { attach, lacksStrace } from '../strace.ts';
+import type { World } from '../world.ts';
 
 const SYNCS = 'fsync,fdatasync';
 
@@ -33,6 +36,7 @@ export const failingSync: Scenario = {
         if (got !== expected) fail(report, 'wrong', `answered ${got} instead of ${expected} while no sync succeeds`);
         if (answer !== null && isFinal(answer)) fail(report, 'wrong', `${got} settles what is not durable`);
       };
+      await quiet(stage.world);
       const tracer = await attach(server.pid, ['-e', `trace=${SYNCS}`, '-e', `inject=${SYNCS}:error=EIO`]);
       await expect(intent, '500/1');
       await expect(intent, '409/3');
@@ -69,6 +73,7 @@ export const failingWrite: Scenario = {
 
       const error = random.pick(['EIO', 'ENOSPC'] as const);
       const injection = `inject=pwrite64:error=${error}:when=${random.between(1, SURE_WRITES)}`;
+      await quiet(stage.world);
       const tracer = await attach(server.pid, ['-e', 'trace=pwrite64', '-e', injection]);
       const answer = await ledger.send(intent, server.url);
       const got = answer === null ? 'nothing' : nameOf(answer);
@@ -79,6 +84,17 @@ export const failingWrite: Scenario = {
       await settleTwice(ledger, intent, route);
     }),
 };
+
+const QUIET_WITHIN_MS = 20_000;
+
+/** Resolves once the next commit of the server is that of a request: the failure would else meet work of its own. */
+async function quiet({ db }: World): Promise<void> {
+  const deadline = performance.now() + QUIET_WITHIN_MS;
+  while (!isQuiet(db)) {
+    if (performance.now() > deadline) throw new Error('the server goes on writing although nobody asks');
+    await sleep(5);
+  }
+}
 
 async function settleTwice(ledger: Ledger, intent: Intent, route: Route): Promise<void> {
   await ledger.settle(intent, route);
