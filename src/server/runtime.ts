@@ -6,6 +6,7 @@ import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
 import { createRandom, createSigners, type KeyPair, type SignerOf, type WebhookSettings } from '../service/context.ts';
+import { numberEntries } from '../service/numbering.ts';
 import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
@@ -52,13 +53,6 @@ export async function openInstance(options: {
   const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, masterKey = null } = options;
   const base = await openBase(db, { waitMs, create, masterKey }, clock);
   const { store, parts } = base;
-  try {
-    // What an earlier process has left.
-    await sequenceNow(store, parts);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
   const ownerToken = randomBytes(32).toString('base64url');
   const app = createApp({
     ...base.parts,
@@ -92,11 +86,19 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     const testClock = typeof clock === 'object' ? clock : undefined;
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
+    const signerOf = createSigners();
+    const numbering = { signerOf, now };
     const record = createRecorder(random);
+    // What an earlier process has left comes before what this one records.
+    await sequenceNow(store, numbering);
+    const numbersInCommit = store.numberInCommit((repositories, accountId, entries) =>
+      numberEntries(repositories, accountId, entries, numbering),
+    );
     const account = await openAccount(store, { now: now(), random, newKeyPair, record });
     return {
       ...account,
       store,
+      numbersInCommit,
       clocks: { wall, steady: testClock?.now ?? (() => performance.now()), monotonic: () => performance.now() },
       parts: {
         store,
@@ -106,7 +108,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
         random,
         newKeyPair,
         newRequestId: randomUUID,
-        signerOf: createSigners(),
+        signerOf,
         record,
         exactlyOnce: createExactlyOnce(store, random),
         webhooks: { allowPrivate },
@@ -131,6 +133,8 @@ export interface Base {
   readonly accountId: AccountId;
   readonly created: boolean;
   readonly store: Store;
+  /** Whether what is recorded has its numbers when its commit ends; else the sequencer gives them. */
+  readonly numbersInCommit: boolean;
   /** `monotonic` is never a test clock. */
   readonly clocks: Clocks & { monotonic(): number };
   readonly parts: {

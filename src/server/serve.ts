@@ -104,6 +104,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     store,
     accountId,
     created: isNew,
+    numbersInCommit,
     clocks,
     parts,
   } = await openBase(options.db, { masterKey: options.masterKey ?? null, allowPrivate }, options.clock);
@@ -112,11 +113,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   const news = createNews();
   const sender = createSender({ allowPrivate, ...sending });
   let telemetry: OpenTelemetry | undefined;
-  const recorded = gather(() => jobs?.wake(SEQUENCER));
   const numbered = () => {
     jobs?.wake(DELIVERIES);
     news.announce();
   };
+  const recorded = gather(numbersInCommit ? numbered : () => jobs?.wake(SEQUENCER));
   try {
     const backup = backups === undefined ? null : backupJob(options.db, backups, parts);
     const { log, flush } = await openLog(options.logFormat, options.logTo);
@@ -156,7 +157,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       [
         cleanupJob(clocks, recording),
         expiryJob(recording),
-        sequencerJob(store, parts, recorded, numbered),
+        ...(numbersInCommit ? [] : [sequencerJob(store, parts, recorded, numbered)]),
         checkpointJob(store, parts),
         deliveryJob(deliverer),
         deliveryCleanupJob(parts),
@@ -166,7 +167,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       ],
       { store, log, testClock: parts.testClock },
     );
-    jobs.wake(SEQUENCER);
+    if (!numbersInCommit) jobs.wake(SEQUENCER);
     if (backup?.isDue?.()) jobs.wake(backup.name);
     return {
       url: listener.url,

@@ -65,25 +65,44 @@ export interface NumberingParts {
 }
 
 /**
- * Gives the first staged entries of an account their numbers and their links of the chain, in one transaction, and
- * signs a checkpoint when one is due. Returns how many entries it has numbered.
+ * Gives the first staged entries of an account their numbers, in one transaction. Returns how many it has numbered.
  */
 export async function numberStaged(
   repositories: Repositories,
   accountId: AccountId,
-  { signerOf, now }: NumberingParts,
+  parts: NumberingParts,
 ): Promise<number> {
   const head = await lockHead(repositories, accountId);
   const staged = await repositories.outbox.take(accountId);
-  if (staged.length === 0) return 0;
+  if (staged.length > 0) await number(repositories, head, staged, parts);
+  return staged.length;
+}
 
+/** Gives entries of an account, oldest first, their numbers, in the transaction of what they tell of. */
+export async function numberEntries(
+  repositories: Repositories,
+  accountId: AccountId,
+  entries: readonly OutboxRecord[],
+  parts: NumberingParts,
+): Promise<void> {
+  await number(repositories, await lockHead(repositories, accountId), entries, parts);
+}
+
+/** Numbers entries, links them to the chain, and signs a checkpoint when one is due. */
+async function number(
+  repositories: Repositories,
+  head: RecordHead,
+  entries: readonly OutboxRecord[],
+  { signerOf, now }: NumberingParts,
+): Promise<void> {
+  const { accountId } = head;
   const at = now();
   const isDue = head.checkpointAt === null || head.checkpointAt <= addSeconds(at, -CHECKPOINT_SECONDS);
   const audit: AuditRecord[] = [];
   const events: EventRecord[] = [];
   let { auditHash, eventSeq } = head;
   let toSign: { readonly seq: number; readonly hash: string } | null = null;
-  for (const row of staged) {
+  for (const row of entries) {
     const seq = head.auditSeq + audit.length + 1;
     const content = canonicalJson(toAudit(row, seq));
     auditHash = linkOf(auditHash, content);
@@ -107,7 +126,6 @@ export async function numberStaged(
     checkpointSeq: toSign?.seq ?? head.checkpointSeq,
     checkpointAt: toSign === null ? head.checkpointAt : at,
   });
-  return staged.length;
 }
 
 /** Signs the last row of an account, when its last checkpoint is too old for the rows behind it. */

@@ -3,6 +3,7 @@ import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite, openSqliteFile } from './engine/sqlite/driver.ts';
 import type { Tables } from './schema.ts';
 import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
+import { createStaging, type NumberEntries, type Staging } from './staging.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { customerRepository } from './tables/customers.ts';
 import { customersOfProductsRepository } from './tables/customers-of-products.ts';
@@ -33,13 +34,18 @@ import { createTokenMemory } from './token-memory.ts';
 export type Repositories = ReturnType<typeof repositoriesOn>;
 
 /** The whole store of one instance. */
-export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' | 'close'> {
+export interface Store extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'settled' | 'announce' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
   /** How private keys and other secrets are kept. */
   readonly secrets: Secrets['kept'];
   /** Rate limits that replicas share; null where one process has the database for itself. */
   readonly rates: RateRepository | null;
+  /**
+   * Has what is recorded numbered in the commit that makes it durable, and not left in the outbox. Returns false where
+   * commits of several processes overtake each other: there it is numbered afterwards.
+   */
+  numberInCommit(number: NumberEntries<Repositories>): boolean;
   /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
   check(): Promise<void>;
   /**
@@ -53,18 +59,34 @@ export interface Store extends Pick<Driver, 'warnings' | 'settled' | 'announce' 
 export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
   const memory = driver.isOnlyWriter ? createTokenMemory() : null;
   const tokensOn = (connection: Connection) => tokenRepository(connection, memory?.noteChange);
-  const repositoriesInTransaction = rememberRepositories((connection) => repositoriesOn(connection, secrets, tokensOn));
+  const staging = driver.atCommit === undefined ? null : createStaging<Repositories>();
+  const repositoriesInTransaction = rememberRepositories((connection) =>
+    repositoriesOn(connection, secrets, tokensOn, staging),
+  );
   const repositories = repositoriesOn(driver.reader, secrets, (reader) => {
     const tokens = tokensOn(reader);
     return memory === null ? tokens : memory.inFrontOf(tokens);
   });
 
   const inTransaction = <T>(work: (repositories: Repositories) => Promise<T>) =>
-    driver.transaction((connection) => work(repositoriesInTransaction(connection)));
+    driver.transaction((connection) => {
+      const done = () => work(repositoriesInTransaction(connection));
+      return staging === null ? done() : staging.during(done);
+    });
 
   return {
     repositories,
+    isOnlyWriter: driver.isOnlyWriter,
     rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
+    numberInCommit(number) {
+      if (staging === null) return false;
+      staging.begin(number);
+      driver.atCommit?.({
+        begin: staging.clear,
+        end: (connection) => staging.finish(repositoriesInTransaction(connection)),
+      });
+      return true;
+    },
     secrets: secrets.kept,
     warnings: driver.warnings,
     check: async () => {
@@ -92,6 +114,7 @@ function repositoriesOn(
   connection: Connection,
   secrets: Secrets,
   tokensOn: (connection: Connection) => TokenRepository,
+  staging: Staging<unknown> | null = null,
 ) {
   return lazy({
     accounts: () => accountRepository(connection),
@@ -109,7 +132,10 @@ function repositoriesOn(
     licenseExpiries: () => licenseExpiryRepository(connection),
     stats: () => statsRepository(connection),
     idempotency: () => idempotencyRepository(connection),
-    outbox: () => outboxRepository(connection),
+    outbox: () => {
+      const outbox = outboxRepository(connection);
+      return staging === null ? outbox : staging.inFrontOf(outbox);
+    },
     files: () => licenseFileRepository(connection),
     audit: () => auditRepository(connection),
     events: () => eventRepository(connection),
@@ -118,7 +144,8 @@ function repositoriesOn(
     webhooks: () => webhookRepository(connection, secrets),
     deliveries: () => deliveryRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
-    nested: () => connection.nested,
+    nested: (): Connection['nested'] =>
+      staging === null ? connection.nested : (work) => connection.nested(() => staging.during(work)),
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */
     tryLock: () => connection.tryLock,
   });

@@ -126,10 +126,7 @@ describe('a running server', () => {
   it('shows how its jobs are doing', async () => {
     await using service = await startTestServer();
     expect(service.server.jobHealth().map(({ name, failures }) => [name, failures])).toEqual(
-      ['cleanup', 'expiry', 'sequencer', 'checkpoints', 'deliveries', 'delivery-cleanup', 'token uses'].map((name) => [
-        name,
-        0,
-      ]),
+      ['cleanup', 'expiry', 'checkpoints', 'deliveries', 'delivery-cleanup', 'token uses'].map((name) => [name, 0]),
     );
   });
 });

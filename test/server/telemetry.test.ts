@@ -47,8 +47,8 @@ describe('metrics', () => {
     expect(await scrape(url, 'lkm_requests_')).toEqual({ lkm_requests_running: 0, lkm_requests_waiting: 0 });
     await expect.poll(() => scrape(url, 'lkm_outbox_rows')).toEqual({ lkm_outbox_rows: 0 });
     expect(await scrape(url, 'lkm_job_')).toMatchObject({
-      'lkm_job_runs{job="sequencer"}': expect.any(Number),
-      'lkm_job_failures{job="sequencer"}': 0,
+      'lkm_job_runs{job="checkpoints"}': expect.any(Number),
+      'lkm_job_failures{job="checkpoints"}': 0,
     });
     expect(await scrape(url, 'process_resident')).toMatchObject({ process_resident_memory_bytes: expect.any(Number) });
   });

@@ -7,7 +7,10 @@ import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 function openLog() {
   const database = new DatabaseSync(':memory:');
   const log: string[] = [];
-  const { transaction } = groupCommit(database, () => log.push('commit'));
+  const { transaction } = groupCommit(database, {
+    begin: () => {},
+    end: async () => void log.push('commit'),
+  });
   const add = (name: string) => transaction(async () => log.push(name));
   return { log, add, [Symbol.dispose]: () => database.close() };
 }

@@ -53,7 +53,7 @@ describe('a commit that SQLite refuses', () => {
     ['has not happened when a constraint is broken', 19, StorageError],
     ['may have happened after a failed write or sync', 10, OutcomeUnknown],
   ])('%s', async (_, errcode, kind) => {
-    const { transaction } = groupCommit(refusing(errcode), () => {});
+    const { transaction } = groupCommit(refusing(errcode), { begin: () => {}, end: async () => {} });
     const error = await transaction(async () => 'done').catch((thrown: Error) => thrown);
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject({ name: kind.name });

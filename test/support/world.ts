@@ -20,6 +20,7 @@ import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts'
 import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
+import { numberEntries } from '../../src/service/numbering.ts';
 import { createRecorder, type Recorder } from '../../src/service/record.ts';
 import type { Store } from '../../src/store/store.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
@@ -127,6 +128,8 @@ export async function createWorld(
     readonly behindProxy?: readonly string[];
     /** Whether webhooks may be sent anywhere. */
     readonly allowPrivateWebhooks?: boolean;
+    /** Numbers what is recorded in its commit, where the engine can; else it waits in the outbox for `sequence`. */
+    readonly numbersInCommit?: boolean;
     /** Takes the log, as JSON lines. */
     readonly logTo?: LogSink;
   } = {},
@@ -140,6 +143,12 @@ export async function createWorld(
   const signerOf = createSigners();
   const record = createRecorder(random);
   let now = (options.now ?? DAWN) as Instant;
+  const numbering = { signerOf, now: () => now };
+  if (options.numbersInCommit) {
+    store.numberInCommit((repositories, accountId, entries) =>
+      numberEntries(repositories, accountId, entries, numbering),
+    );
+  }
   let requests = 0;
 
   const app = createApp({
@@ -272,7 +281,7 @@ export async function createWorld(
       return (await prepare('GET', `/key?${query}`)).data.license;
     },
     sequence: async () => {
-      await sequenceNow(store, { signerOf, now: () => now });
+      await sequenceNow(store, numbering);
       // Reads of one turn share a snapshot: what is done to the database next would not show.
       await nextTurn();
     },

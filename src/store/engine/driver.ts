@@ -22,6 +22,14 @@ export interface OpenOptions {
   readonly create?: boolean;
 }
 
+/** What is done in each commit. */
+export interface CommitWork {
+  /** Before the first of its transactions. */
+  begin(): void;
+  /** After the last of them. When it throws, all of them are undone. */
+  end(connection: Connection): Promise<void>;
+}
+
 /**
  * One database engine. Everything that differs between engines is behind this interface.
  *
@@ -36,6 +44,11 @@ export interface Driver {
   /** What an operator should know about the database, one sentence each. */
   readonly warnings: readonly string[];
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+  /**
+   * Has `work` done in each commit, in which several transactions may end together. Absent where transactions commit
+   * by themselves.
+   */
+  readonly atCommit?: (work: CommitWork) => void;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */
   settled(): Promise<void>;
   /** Throws StorageError when the database that was opened is not the one of its location any more. */

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { migrate } from '../../migrate.ts';
 import type { Tables } from '../../schema.ts';
 import { StartupError } from '../../startup-error.ts';
-import type { Driver, OpenOptions } from '../driver.ts';
+import type { CommitWork, Driver, OpenOptions } from '../driver.ts';
 import { connect, kyselyOn, snapshotOf } from './connection.ts';
 import { explain, fileHint, isBusy, isForeign, type LocatedFile, locateFile, rememberFiles } from './file.ts';
 import { groupCommit } from './group-commit.ts';
@@ -26,15 +26,23 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const writing = connect(writer, kysely);
     const snapshot = snapshotOf(reader);
-    const commit = groupCommit(writer, () => {
-      file.check();
-      snapshot.release();
+    let atCommit: CommitWork | null = null;
+    const commit = groupCommit(writer, {
+      begin: () => atCommit?.begin(),
+      async end() {
+        await atCommit?.end(writing);
+        file.check();
+        snapshot.release();
+      },
     });
     return {
       warnings: file.warnings,
       reader: connect(reader, kysely, snapshot.hold),
       isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
+      atCommit: (work) => {
+        atCommit = work;
+      },
       settled: commit.settled,
       check: async () => file.check(),
       announce: lock.announce,

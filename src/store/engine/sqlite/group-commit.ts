@@ -40,9 +40,9 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
  * commit that succeeds overwrites it, so until then nothing else is run.
  *
- * @param beforeCommit called in front of each commit
+ * @param frame called at the begin and at the end of each commit; what it throws undoes the whole batch
  */
-export function groupCommit(database: DatabaseSync, beforeCommit: () => void): GroupCommit {
+export function groupCommit(database: DatabaseSync, frame: { begin(): void; end(): Promise<void> }): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const savepoint = database.prepare('SAVEPOINT job');
   const release = database.prepare('RELEASE job');
@@ -102,9 +102,10 @@ export function groupCommit(database: DatabaseSync, beforeCommit: () => void): G
     try {
       if (unsettled) settle();
       begin.run();
+      frame.begin();
       const answers: (() => void)[] = [];
       for (const job of batch) answers.push(await attempt(job));
-      beforeCommit();
+      await frame.end();
       committing = true;
       commits.traceSync(() => commit.run(), { size: batch.length, isSynchronous: true });
       for (const answer of answers) answer();

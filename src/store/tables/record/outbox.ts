@@ -77,6 +77,9 @@ const take = statement<{ accountId: AccountId }>()((db, $) =>
     .returningAll(),
 );
 
+/** See {@link outboxRepository}. */
+export type OutboxRepository = ReturnType<typeof outboxRepository>;
+
 /** What happened and has no number yet: written with what happened, numbered afterwards. */
 export const outboxRepository = (db: Connection) => ({
   async insert(row: OutboxRecord): Promise<void> {

@@ -1,0 +1,65 @@
+import type { AccountId } from '../contract/scalars.ts';
+import type { OutboxRecord, OutboxRepository } from './tables/record/outbox.ts';
+
+/** Gives entries of one account their numbers, oldest first. */
+export type NumberEntries<R> = (
+  repositories: R,
+  accountId: AccountId,
+  entries: readonly OutboxRecord[],
+) => Promise<void>;
+
+/**
+ * What the transactions of one commit have recorded, in memory until it is numbered at the end of that commit. Only for
+ * transactions that run one after the other and commit together.
+ */
+export interface Staging<R> {
+  /** From now on entries are numbered in their own commit; until then they go to the outbox. */
+  begin(number: NumberEntries<R>): void;
+  /** The outbox, which new entries do not reach. */
+  inFrontOf(outbox: OutboxRepository): OutboxRepository;
+  /** Runs a transaction, or a part of one; what it staged is dropped when it throws. */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  /** Numbers what is staged. */
+  finish(repositories: R): Promise<void>;
+  /** Drops what a commit that was lost has left. */
+  clear(): void;
+}
+
+/** Makes a staging place for one database. */
+export function createStaging<R>(): Staging<R> {
+  let number: NumberEntries<R> | null = null;
+  let staged: OutboxRecord[] = [];
+
+  return {
+    begin(work) {
+      number = work;
+    },
+    inFrontOf: (outbox) => ({
+      ...outbox,
+      async insert(entry) {
+        if (number === null) await outbox.insert(entry);
+        else staged.push(entry);
+      },
+    }),
+    async during(work) {
+      const before = staged.length;
+      try {
+        return await work();
+      } catch (error) {
+        staged.length = before;
+        throw error;
+      }
+    },
+    async finish(repositories) {
+      if (number === null || staged.length === 0) return;
+      const entries = staged;
+      staged = [];
+      for (const [accountId, own] of Map.groupBy(entries, (entry) => entry.accountId)) {
+        await number(repositories, accountId, own);
+      }
+    },
+    clear() {
+      staged = [];
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import type { AccountId } from '../../src/contract/scalars.ts';
+import { FIRST_HASH, linkOf } from '../../src/domain/audit-chain.ts';
+import { createRandom } from '../../src/service/context.ts';
+import { createRecorder, type RecordedMutation } from '../../src/service/record.ts';
+import type { Repositories } from '../../src/store/store.ts';
+import { engines } from '../support/engines.ts';
+import { createWorld, DAWN, type World } from '../support/world.ts';
+
+const ALL = { after: 0, until: 1_000_000, limit: 1_000_000 };
+
+const [sqlite, postgres] = engines;
+
+const open = () => createWorld({ ...(sqlite && { engine: sqlite }), numbersInCommit: true });
+
+const record = createRecorder(createRandom());
+
+const mutation = (world: World, id: string, accountId = world.accounts.acme): RecordedMutation => ({
+  accountId,
+  at: DAWN,
+  actor: { type: 'token', id: 'tok_1' },
+  address: null,
+  door: 'http',
+  requestId: null,
+  operation: 'customers.create',
+  events: [{ type: 'customer.created', resource: { type: 'customer', id } }],
+});
+
+/** Of what each audit row and each event of an account is, in order; fails unless the numbers and links are whole. */
+async function recorded({ store: { repositories }, accounts }: World, accountId = accounts.acme) {
+  const audit = await repositories.audit.list(accountId, ALL);
+  const events = await repositories.events.list(accountId, ALL, {});
+  expect(audit.map(({ seq }) => seq)).toEqual(audit.map((_, index) => index + 1));
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  let hash = FIRST_HASH;
+  for (const row of audit) {
+    hash = linkOf(hash, row.content);
+    expect(row.hash).toBe(hash);
+  }
+  const ids = audit.map(({ content }) => JSON.parse(content).resource.id as string);
+  expect(events.map(({ subjectId }) => subjectId)).toEqual(ids);
+  return ids;
+}
+
+describe('what is recorded where transactions share a commit', () => {
+  it('has its numbers when its transaction is acknowledged, and is never in the outbox', async () => {
+    await using world = await open();
+    await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
+    expect(await recorded(world)).toEqual(['cus_1']);
+    expect(await world.store.repositories.outbox.count()).toBe(0);
+  });
+
+  it('is numbered in the order of its transactions, for each account from 1', async () => {
+    await using world = await open();
+    const { acme, other } = world.accounts;
+    const ids = Array.from({ length: 300 }, (_, index) => `cus_${index}`);
+    await Promise.all(
+      ids.map((id, index) =>
+        world.store.transaction((repositories) =>
+          record(repositories, mutation(world, id, index % 3 === 0 ? other : acme)),
+        ),
+      ),
+    );
+    expect(await recorded(world, acme)).toEqual(ids.filter((_, index) => index % 3 > 0));
+    expect(await recorded(world, other)).toEqual(ids.filter((_, index) => index % 3 === 0));
+  });
+
+  it('is dropped with a transaction that fails, and with a part that is undone', async () => {
+    await using world = await open();
+    const fail = async (repositories: Repositories) => {
+      await record(repositories, mutation(world, 'cus_undone'));
+      throw new Error('refused');
+    };
+    const settled = await Promise.allSettled([
+      world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1'))),
+      world.store.transaction(fail),
+      world.store.transaction(async (repositories) => {
+        await record(repositories, mutation(world, 'cus_2'));
+        await repositories.nested(() => fail(repositories)).catch(() => {});
+        await record(repositories, mutation(world, 'cus_3'));
+      }),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await recorded(world)).toEqual(['cus_1', 'cus_2', 'cus_3']);
+  });
+
+  it('undoes every transaction of a commit in which it cannot be numbered, and takes no number', async () => {
+    await using world = await open();
+    const { store } = world;
+    await store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
+    using database = new DatabaseSync(world.location);
+    database.exec(`create trigger no_events before insert on events begin select raise(abort, 'no'); end`);
+    const lost = await Promise.allSettled(
+      ['cus_2', 'cus_3'].map((id) => store.transaction((repositories) => record(repositories, mutation(world, id)))),
+    );
+    expect(lost.map((result) => result.status === 'rejected' && result.reason.name)).toEqual([
+      'StorageError',
+      'StorageError',
+    ]);
+    database.exec('drop trigger no_events');
+    await store.transaction((repositories) => record(repositories, mutation(world, 'cus_4')));
+    expect(await recorded(world)).toEqual(['cus_1', 'cus_4']);
+  });
+
+  it('is dropped with a commit that one of its transactions has ended', async () => {
+    await using world = await open();
+    const { store } = world;
+    using database = new DatabaseSync(world.location);
+    database.exec(`create trigger no_account before insert on accounts begin select raise(rollback, 'full'); end`);
+    const lost = await Promise.allSettled([
+      store.transaction((repositories) => record(repositories, mutation(world, 'cus_1'))),
+      store.transaction(({ accounts }) =>
+        accounts.insert({ id: 'acc_3' as AccountId, name: 'third', createdAt: DAWN }),
+      ),
+    ]);
+    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await store.transaction((repositories) => record(repositories, mutation(world, 'cus_2')));
+    expect(await recorded(world)).toEqual(['cus_2']);
+  });
+
+  it('waits in the outbox where transactions commit by themselves', async () => {
+    await using world = await createWorld({ ...(postgres && { engine: postgres }), numbersInCommit: true });
+    await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
+    expect(await recorded(world)).toEqual([]);
+    expect(await world.store.repositories.outbox.count()).toBe(1);
+    await world.sequence();
+    expect(await recorded(world)).toEqual(['cus_1']);
+  });
+});
