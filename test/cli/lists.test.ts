@@ -181,6 +181,16 @@ describe('stats', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it('are the counts of each product, and of all, where columns are wanted', async () => {
+    const { run, editor } = await openShop();
+    const { stdout } = await run('stats', '--fields', 'productId,total,active');
+    const rows = stdout.trimEnd().split('\n');
+    expect(rows).toHaveLength(3);
+    expect(rows).toContain(`${editor}\t1\t1`);
+    expect(rows.at(-1)).toBe('all\t3\t3');
+    expect((await run('stats')).stdout.split('\n')[2]).toMatch(/^all(\t\d+){8}$/);
+  });
+
   it('are the object of the service for a program', async () => {
     const { run, editor } = await openShop();
     const { stdout } = await run('stats', '-P', editor, '--json');

@@ -10,8 +10,11 @@ type Numbers = Readonly<Record<string, unknown>>;
 
 const number = { isNumber: true } as const;
 
+/** The last row, of all products together. */
+const ALL = 'all';
+
 const countFields: readonly Field[] = [
-  { name: 'product', cuts: true },
+  { name: 'productId', label: 'product', cuts: true, show: (_, __, { name }) => String(name) },
   { name: 'total', ...number },
   { name: 'active', ...number },
   { name: 'unused', ...number, drops: 3 },
@@ -34,18 +37,6 @@ const endFields: readonly Field[] = [
   { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
 ];
 
-const dataFields = [
-  'keys',
-  'products',
-  'devices',
-  'sessions',
-  'customers',
-  'issuedPerWeek',
-  'activatedPerWeek',
-  'fullest',
-  'nextToExpire',
-] as const;
-
 export const stats = command({
   path: 'stats',
   about:
@@ -57,20 +48,22 @@ export const stats = command({
   options: {
     product: option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT', field: 'productId' }),
   },
-  fields: dataFields.map((name) => ({ name })),
+  fields: countFields,
   examples: [
     ['lkm stats', 'the whole account'],
     ['lkm stats -P "$ID"', 'one product'],
-    ['lkm stats --json', 'for a program'],
+    ['lkm stats --format csv -o keys.csv', 'the counts of each product, for a spreadsheet'],
+    ['lkm stats --json', 'everything, for a program'],
   ],
 
   async run({ product }, context) {
     const client = await context.client();
     const data = await client.stats.get({ productId: product });
     return {
-      kind: 'record',
-      row: data,
+      kind: 'rows',
+      rows: [...data.products, { ...data.keys, productId: ALL }],
       data,
+      empty: '',
       quiet: [String(data.keys.total)],
       secret: true,
       page: async (view) => renderStats(data, await namesOfProducts(client), view),
@@ -97,9 +90,9 @@ async function renderStats(data: Stats, names: ReadonlyMap<string, string>, view
   const table = (fields: readonly Field[], rows: readonly Numbers[]) => renderTable(fields, rows, view).text;
   const products = data.products.map((counts) => ({
     ...counts,
-    product: names.get(counts.productId) ?? counts.productId,
+    name: names.get(counts.productId) ?? counts.productId,
   }));
-  const rows = products.length > 1 ? [...products, { ...data.keys, product: 'all' }] : products;
+  const rows = products.length > 1 ? [...products, { ...data.keys, productId: ALL, name: ALL }] : products;
   const { devices, sessions, customers } = data;
   const others = [
     count(devices, 'device'),
