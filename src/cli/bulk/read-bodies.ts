@@ -77,7 +77,7 @@ const unknownColumn = (name: string): string =>
 function readRow(
   { cells }: RawRow,
   columns: ReadonlyMap<string, Column>,
-  { defaults, schema }: Reading,
+  { columns: known, defaults, schema }: Reading,
   io: Pick<Io, 'now'>,
 ): { readonly body: Record<string, unknown>; readonly problems: readonly string[] } {
   const body: Record<string, unknown> = structuredClone(defaults);
@@ -94,7 +94,8 @@ function readRow(
     }
   }
   if (problems.length > 0) return { body, problems };
-  return { body, problems: issuesOf(body, schema, columns) };
+  const names = new Map([...known.single.map((column) => [column.name, column] as const), ...columns]);
+  return { body, problems: issuesOf(body, schema, names) };
 }
 
 function readValue(value: unknown, { read }: Column, io: Pick<Io, 'now'>): unknown {
@@ -123,11 +124,11 @@ export function issuesOf(body: unknown, schema: z.ZodType, columns: ReadonlyMap<
 const isMissing = (body: unknown, path: readonly PropertyKey[]): boolean =>
   path.reduce<unknown>((value, key) => (isObject(value) ? value[String(key)] : undefined), body) === undefined;
 
-/** What the file calls the place of an issue; without a column, the contract's own name. */
+/** What the file calls the place of an issue, or would call it; without a column, the contract's own name. */
 function nameAt(path: readonly PropertyKey[], columns: ReadonlyMap<string, Column>): string {
   const place = path.map(String);
   if (place.length === 0) return '';
-  const named = [...columns].find(([, column]) => column.path.every((part, at) => part === place[at]));
+  const named = [...columns].findLast(([, column]) => column.path.every((part, at) => part === place[at]));
   return `${named?.[0] ?? place.join('.')} `;
 }
 

@@ -173,6 +173,13 @@ describe('lkm keys create -f', () => {
     });
   });
 
+  it('names a column that is missing as a file would', async () => {
+    await using shop = await bulkShop();
+    shop.write('rows.csv', 'customerEmail\nada@example.com\n');
+    const { stderr } = await shop.at(['keys', 'create', '-f', 'rows.csv']);
+    expect(stderr).toContain('\n  line 2: customerName is missing\n');
+  });
+
   it('shows every problem of a file at once, with lines, and sends nothing', async () => {
     await using shop = await bulkShop();
     shop.write(
