@@ -20,7 +20,7 @@ const CUSTOMERS = 5_000;
 const SETUP = { limits: { stallMs: 2_000 }, drainMs: 3_000 };
 
 /** On top of what the server waits for: it first fills what the system takes in for each, some MB. */
-const CLOSING_MS = 20_000;
+const CLOSING_MS = 45_000;
 
 /** The same for its end, on a busy machine. */
 const STOPPING_MS = 5_000;
