@@ -46,6 +46,9 @@ export function findTokens(text: string): FoundToken[] {
   }));
 }
 
+/** A text without the secrets of tokens, whole or not: `lkm_admin_…`. */
+export const withoutTokens = (text: string): string => text.replace(similar, (_, kind) => `lkm_${kind}_…`);
+
 /** Hex SHA-256 of a token: all that is stored of it. A token has 256 random bits, so it needs no salt or stretching. */
 export function hashToken(token: string): string {
   return hash('sha256', token);

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/cli/failure/report.ts';
 import { leaves } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
+import { mintToken } from '../../src/domain/token.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
@@ -37,6 +38,22 @@ describe('a token', () => {
     expect({ code, sent }).toEqual({ code: 2, sent: [] });
     expect(stderr).toContain(`error: the token from LKM_TOKEN ${fault}\n`);
     expect(stderr).not.toContain('admin_2');
+  });
+
+  const whole = mintToken('admin', new Uint8Array(32).fill(7));
+
+  it.each([
+    ['a file of a token', ['keys', 'list', '--token-file', whole], 'error: cannot read lkm_admin_… (ENOENT)'],
+    ['a file', ['tokens', 'check', whole], 'error: a token was given in place of a file\n'],
+    ['a profile', ['keys', 'list', '-p', whole], "there is no profile 'lkm_admin_…'"],
+    ['a command', [whole], "unknown command 'lkm_admin_…'"],
+    ['a number', ['keys', 'list', '--limit', whole], 'lkm_admin_…'],
+    ['half a word, for a program', ['keys', 'list', '--json', '-p', whole.slice(0, 50)], 'lkm_admin_…'],
+  ])('that was typed as %s is not printed', async (_, argv, says) => {
+    const { fetch } = scriptedService(listed([]));
+    const { stdout, stderr } = await lkm([...argv, '--debug'], { fetch, env: remote });
+    expect(stderr).toContain(says);
+    expect(stdout + stderr).not.toContain(whole.slice(10, 30));
   });
 });
 

@@ -25,6 +25,7 @@ export interface Progress {
 export async function fail(error: unknown, progress: Progress): Promise<number> {
   const { argv, io, parsed, settings, session } = progress;
   const { explain } = await import('./report.ts');
+  const { withoutTokens } = await import('../../domain/token.ts');
   const rerun = (key: string): string =>
     parsed ? rerunLine(argv, key, { ...parsed, showsSecrets: io.stderr.isTTY }) : '';
   const explained = explain(interruption(progress, rerun) ?? error, {
@@ -36,10 +37,11 @@ export async function fail(error: unknown, progress: Progress): Promise<number> 
   const report = { ...explained, ...asShown(explained, io) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
-  await io.stderr.write(isJson ? jsonOf(report) : textOf(report, paint));
+  // What was typed is repeated, and some type a token where a name or a file is expected.
+  await io.stderr.write(withoutTokens(isJson ? jsonOf(report) : textOf(report, paint)));
   if (settings?.debug && error instanceof Error) {
     const lines = withoutPasswords(traceOf(error)).split('\n');
-    await io.stderr.write(`${lines.map(sanitise).join('\n')}\n`);
+    await io.stderr.write(withoutTokens(`${lines.map(sanitise).join('\n')}\n`));
   }
   return report.exitCode;
 }

@@ -1,6 +1,6 @@
 import { findTokens } from '../../../domain/token.ts';
 import { argument, command, flag } from '../../command.ts';
-import { exitCodes } from '../../failure/errors.ts';
+import { exitCodes, UsageError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
 import { readSource } from '../../values/files.ts';
 
@@ -19,6 +19,11 @@ export const tokensCheck = command({
   ],
 
   async run({ source, none }, { io }) {
+    if (findTokens(source).length > 0) {
+      throw new UsageError('a token was given in place of a file', [
+        'Others on this machine can read what a command was given. Pipe the token:  lkm tokens check -',
+      ]);
+    }
     const text = await readSource(source, io);
     const rows = findTokens(text).map(({ index, token, kind, isWhole }) => {
       const before = text.slice(0, index).split('\n');
