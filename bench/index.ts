@@ -2,10 +2,12 @@ import { dirname } from 'node:path';
 import { openCluster } from '../faults/cluster.ts';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import { timeCommands } from './commands.ts';
+import { inTurns } from './compare.ts';
 import { makeDatabase } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
 import { type TimedRequest, timeLists } from './lists.ts';
-import { type Operation, type Running, type Side, start } from './measure.ts';
+import { print } from './print.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
 // sides run, and are loaded in short turns. A ratio is the middle one of those of the turns, since a machine that others
@@ -15,13 +17,8 @@ import { type Operation, type Running, type Side, start } from './measure.ts';
 //   npm run bench -- bare      the first of these alone
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory; then the next one
 //   npm run bench -- lists [N] lists and numbers of 1 000 000 keys, or N, on SQLite and PostgreSQL, beside GET /health
+//   npm run bench -- webhooks  create under a key with three webhooks beside without; deliveries per second, and their lag
 //   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
-
-const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
-const TURN_SECONDS = 0.5;
-
-/** Until then the compiler of a fresh process is still at work. */
-const WARM_UP_SECONDS = 5;
 
 const [mode, revision = 'HEAD~1'] = process.argv.slice(2);
 if (mode === 'bare') await besideBareHttp();
@@ -29,6 +26,7 @@ else if (mode === 'million') {
   await atSizes(1_000_000, '1 000 000 keys');
   await listsOf(1_000_000);
 } else if (mode === 'lists') await listsOf(Number(process.argv[3] ?? 1_000_000));
+else if (mode === 'webhooks') await benchWebhooks();
 else if (mode === 'since') await since(revision);
 else {
   await besideBareHttp();
@@ -141,67 +139,4 @@ async function asReplicas(): Promise<void> {
   } finally {
     await cluster.close();
   }
-}
-
-async function inTurns(operation: Operation, one: Side, other: Side): Promise<Compared> {
-  const sides = { one: await start(one), other: await start(other) };
-  try {
-    await sides.one.load(operation, WARM_UP_SECONDS);
-    await sides.other.load(operation, WARM_UP_SECONDS);
-    const turns: { one: number; other: number }[] = [];
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      turns.push({
-        one: await sides.one.load(operation, TURN_SECONDS),
-        other: await sides.other.load(operation, TURN_SECONDS),
-      });
-    }
-    return {
-      one: summarise(
-        sides.one,
-        turns.map((turn) => turn.one),
-      ),
-      other: summarise(
-        sides.other,
-        turns.map((turn) => turn.other),
-      ),
-      ratio: middle(turns.map((turn) => turn.other / turn.one)),
-    };
-  } finally {
-    await sides.one.stop();
-    await sides.other.stop();
-  }
-}
-
-/** Two sides of one run. */
-interface Compared {
-  readonly one: Measured;
-  readonly other: Measured;
-  /** How many times the rate of the one the other has. */
-  readonly ratio: number;
-}
-
-interface Measured {
-  /** Requests per second. */
-  readonly rate: number;
-  readonly readyMs: number;
-  readonly memoryMib: number;
-}
-
-function summarise(side: Running, rates: readonly number[]): Measured {
-  return { rate: middle(rates), readyMs: side.readyMs, memoryMib: side.peakMemoryMib() };
-}
-
-function middle(figures: readonly number[]): number {
-  const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)];
-  if (figure === undefined) throw new Error('nothing was measured');
-  return figure;
-}
-
-function print(name: string, ...columns: (string | number)[]): void {
-  const cells = columns.map((cell) =>
-    typeof cell === 'string' ? cell : cell < 10 ? cell.toFixed(2) : cell.toFixed(0),
-  );
-  process.stdout.write(
-    `${name.padEnd(name.startsWith('\n') ? 17 : 16)}${cells.map((cell) => cell.padStart(16)).join('')}\n`,
-  );
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import autocannon from 'autocannon';
 import type { Fixture } from './database.ts';
+import { settle } from './settle.ts';
 
 /** What is asked of a server. */
 export type Operation = 'create-key' | 'create-key once' | 'get' | 'sign';
@@ -22,6 +23,8 @@ export interface Side {
   readonly slowDisk?: boolean;
   /** How many servers share the database; they share the connections too. */
   readonly replicas?: number;
+  /** Where its events are sent: a webhook for each address. */
+  readonly receivers?: readonly string[];
 }
 
 /** A side whose servers are running. */
@@ -30,8 +33,10 @@ export interface Running {
   readonly readyMs: number;
   /** The address of the first of them. */
   readonly url: string;
-  /** Loads them for so long over 32 connections in all, and answers requests per second. */
-  load(operation: Operation, seconds: number): Promise<number>;
+  /** Loads them for so long over 32 connections in all, and answers requests per second. `rate`: no more than so many. */
+  load(operation: Operation, seconds: number, rate?: number): Promise<number>;
+  /** Asks the first of them for something. Throws when it refuses. */
+  call<T>(method: string, path: string, body?: object): Promise<T>;
   /** The largest resident memory that a server has had, in MiB. */
   peakMemoryMib(): number;
   stop(): Promise<void>;
@@ -46,16 +51,20 @@ const SAMPLE_MS = 50;
 export async function start(side: Side): Promise<Running> {
   const fixture = typeof side.fixture === 'function' ? await side.fixture() : side.fixture;
   const servers = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => startServer(side, fixture)));
+  const urls = servers.map((server) => server.url);
+  const [url = ''] = urls;
+  const call = <T>(method: string, path: string, body?: object) => ask<T>(`${url}${path}`, fixture.token, method, body);
+  for (const receiver of side.receivers ?? []) await call('POST', '/webhook', { url: receiver });
   return {
     readyMs: Math.max(...servers.map(({ readyMs }) => readyMs)),
-    url: servers[0]?.url ?? '',
-    load: (operation, seconds) =>
-      load(
-        servers.map(({ url }) => url),
-        operation,
-        fixture,
-        seconds,
-      ),
+    url,
+    call,
+    async load(operation, seconds, rate) {
+      const reached = await load(urls, operation, fixture, seconds, rate);
+      // Else the other side of a comparison would share the machine with what is still to be sent.
+      if (side.receivers !== undefined) await settle({ call });
+      return reached;
+    },
     peakMemoryMib: () => Math.max(...servers.map(({ pid }) => peakMemoryMib(pid))),
     async stop() {
       for (const { pid } of servers) process.kill(pid, 'SIGKILL');
@@ -63,6 +72,16 @@ export async function start(side: Side): Promise<Running> {
       if (typeof side.fixture === 'function') await fixture.remove();
     },
   };
+}
+
+async function ask<T>(url: string, token: string, method: string, body?: object): Promise<T> {
+  const response = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${url} answered ${response.status} ${await response.text()}`);
+  return JSON.parse(await response.text());
 }
 
 interface ServerProcess {
@@ -97,7 +116,16 @@ function argumentsOf(server: Server, db: string, root = dirname(import.meta.dirn
   const here = import.meta.dirname;
   if (server !== 'lkm serve') return [`${here}/${server}-server.ts`, db];
   // The built command with its checks and its log; its limits are on, but out of reach.
-  const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
+  const options = [
+    '--port',
+    '0',
+    '--json',
+    '--log-format',
+    'json',
+    '--rate-limit',
+    '999999999',
+    '--allow-private-webhooks',
+  ];
   return [`${root}/bin/lkm.js`, 'serve', '--db', db, ...options];
 }
 
@@ -111,13 +139,20 @@ function peakMemoryMib(pid: number): number {
   return Number(kib) / 1_024;
 }
 
-async function load(urls: readonly string[], operation: Operation, fixture: Fixture, seconds: number): Promise<number> {
+async function load(
+  urls: readonly string[],
+  operation: Operation,
+  fixture: Fixture,
+  seconds: number,
+  rate?: number,
+): Promise<number> {
   const rates = urls.map(async (url) => {
     const run = await autocannon({
       url,
       connections: CONNECTIONS / urls.length,
       duration: seconds,
       sampleInt: SAMPLE_MS,
+      ...(rate !== undefined && { overallRate: rate / urls.length }),
       headers: {
         authorization: `Bearer ${fixture.token}`,
         'content-type': 'application/json',

@@ -1,0 +1,66 @@
+import { type Operation, type Running, type Side, start } from './measure.ts';
+
+/** How often each side is loaded, */
+export const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
+
+/** and for how long. */
+export const TURN_SECONDS = 0.5;
+
+/** Until then the compiler of a fresh process is still at work. */
+export const WARM_UP_SECONDS = 5;
+
+/** Loads both sides in short turns, and compares their rates. */
+export async function inTurns(operation: Operation, one: Side, other: Side): Promise<Compared> {
+  const sides = { one: await start(one), other: await start(other) };
+  try {
+    await sides.one.load(operation, WARM_UP_SECONDS);
+    await sides.other.load(operation, WARM_UP_SECONDS);
+    const turns: { one: number; other: number }[] = [];
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      turns.push({
+        one: await sides.one.load(operation, TURN_SECONDS),
+        other: await sides.other.load(operation, TURN_SECONDS),
+      });
+    }
+    return {
+      one: summarise(
+        sides.one,
+        turns.map((turn) => turn.one),
+      ),
+      other: summarise(
+        sides.other,
+        turns.map((turn) => turn.other),
+      ),
+      ratio: middle(turns.map((turn) => turn.other / turn.one)),
+    };
+  } finally {
+    await sides.one.stop();
+    await sides.other.stop();
+  }
+}
+
+/** Two sides of one run. */
+export interface Compared {
+  readonly one: Measured;
+  readonly other: Measured;
+  /** How many times the rate of the one the other has. */
+  readonly ratio: number;
+}
+
+interface Measured {
+  /** Requests per second. */
+  readonly rate: number;
+  readonly readyMs: number;
+  readonly memoryMib: number;
+}
+
+function summarise(side: Running, rates: readonly number[]): Measured {
+  return { rate: middle(rates), readyMs: side.readyMs, memoryMib: side.peakMemoryMib() };
+}
+
+/** The one in the middle. */
+export function middle(figures: readonly number[]): number {
+  const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)];
+  if (figure === undefined) throw new Error('nothing was measured');
+  return figure;
+}
