@@ -41,7 +41,7 @@ export function startDelivering(
     },
     randomUUID,
   );
-  jobs = startJobs([sequencerJob(store, parts, recorded, () => jobs?.wake(DELIVERIES)), deliveryJob(deliverer)], {
+  jobs = startJobs([sequencerJob(store, parts, recorded, () => jobs?.wake(DELIVERIES)), deliveryJob(deliverer, true)], {
     store,
     log,
   });

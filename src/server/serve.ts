@@ -26,6 +26,7 @@ import type { MetricsAddress } from './telemetry/listen.ts';
 import { type OpenTelemetry, openTelemetry } from './telemetry/open.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
+import { createPace } from './webhooks/pace.ts';
 import { createSender, type Sender, type SenderOptions } from './webhooks/send.ts';
 
 export { createLogSink } from './log.ts';
@@ -150,7 +151,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     store.announce(listener.url);
     const recording = { ...parts, recorded };
-    const delivering = { ...recording, log, sender, schedule, leaseSeconds };
+    const delivering = { ...recording, log, sender, schedule, leaseSeconds, pace: createPace(turns) };
     const deliverer = createDeliverer(delivering, parts.newRequestId);
     if (!isPostgres(options.db)) await store.transaction(({ webhooks }) => webhooks.releaseAll());
     jobs = startJobs(
@@ -159,7 +160,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
         expiryJob(recording),
         ...(numbersInCommit ? [] : [sequencerJob(store, parts, recorded, numbered)]),
         checkpointJob(store, parts),
-        deliveryJob(deliverer),
+        deliveryJob(deliverer, isPostgres(options.db)),
         deliveryCleanupJob(parts),
         uses.job,
         ...(store.rates === null ? [] : [ratesJob(store.rates)]),

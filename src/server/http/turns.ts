@@ -15,16 +15,17 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRunning: 256, maxWaiti
 export interface Turns {
   /** Runs the work in its turn. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
   take<T>(work: () => Promise<T>): Promise<T>;
-  /** How many run and wait now. */
-  load(): { readonly running: number; readonly waiting: number };
+  /** How many run and wait now, and how many have ended since the beginning. */
+  load(): { readonly running: number; readonly waiting: number; readonly finished: number };
 }
 
 /** Makes the turns of one server. */
 export function createTurns({ maxRunning, maxWaiting }: RequestLimits): Turns {
   const waiting: (() => void)[] = [];
   let running = 0;
+  let finished = 0;
   return {
-    load: () => ({ running, waiting: waiting.length }),
+    load: () => ({ running, waiting: waiting.length, finished }),
     async take(work) {
       if (running < maxRunning) running += 1;
       else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -33,6 +34,7 @@ export function createTurns({ maxRunning, maxWaiting }: RequestLimits): Turns {
       try {
         return await work();
       } finally {
+        finished += 1;
         const next = waiting.shift();
         // The next one takes over the turn.
         if (next === undefined) running -= 1;

@@ -6,8 +6,11 @@ import type { Job } from './job.ts';
 /** The name of the job that starts deliveries. */
 export const DELIVERIES = 'deliveries';
 
-/** How often it looks without being woken: for retries, and for what another replica has numbered or left. */
+/** How often it looks without being woken: for retries, */
 const LOOK_EVERY_MS = 500;
+
+/** and where there may be other replicas, for what one of them has numbered or left. */
+const LOOK_AT_OTHERS_EVERY_MS = 100;
 
 const CLEAN_EVERY_MS = 10 * 60 * 1_000;
 
@@ -18,9 +21,9 @@ const KEPT_SECONDS = { delivered: 7 * 24 * 60 * 60, dead: 30 * 24 * 60 * 60 };
 const BATCH_SIZE = 500;
 
 /** The job that starts deliveries; they go on when it has ended. */
-export const deliveryJob = (deliverer: Pick<Deliverer, 'dispatch'>): Job => ({
+export const deliveryJob = (deliverer: Pick<Deliverer, 'dispatch'>, hasOthers: boolean): Job => ({
   name: DELIVERIES,
-  everyMs: LOOK_EVERY_MS,
+  everyMs: hasOthers ? LOOK_AT_OTHERS_EVERY_MS : LOOK_EVERY_MS,
   run: () => deliverer.dispatch(),
 });
 

@@ -12,6 +12,7 @@ import type { Repositories, Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { type Batch, type Due, nextBatch } from './batch.ts';
+import type { Pace } from './pace.ts';
 import type { Outcome, Sender } from './send.ts';
 
 /** What delivering works with. */
@@ -20,6 +21,8 @@ export interface DeliveryParts {
   readonly log: Logger;
   readonly record: Recorder;
   readonly sender: Pick<Sender, 'send'>;
+  /** Makes deliveries give way to requests; without it they go as fast as they can. */
+  readonly pace?: Pace | undefined;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[] | undefined;
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
@@ -34,6 +37,9 @@ export interface DeliveryParts {
 }
 
 const LEASE_SECONDS = 60;
+
+/** Which part of its lease a batch waits at most for requests. */
+const MAX_WAIT_SHARE = 0.1;
 
 /** Until when a lease lasts that is taken, or prolonged, now. */
 export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryParts): Instant =>
@@ -62,6 +68,8 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, si
   while (webhook !== null && !signal.aborted) {
     const batch: Batch = await nextBatch(parts.store.repositories, webhook, parts.now());
     if (batch.due.length === 0 && batch.until === webhook.lastSeq) break;
+    const maxWaitMs = (parts.leaseSeconds ?? LEASE_SECONDS) * 1_000 * MAX_WAIT_SHARE;
+    await parts.pace?.take(batch.due.length, maxWaitMs, signal);
     const attempted = await attemptAll(parts, webhook, batch, signal);
     webhook = await keep(parts, webhook, batch, attempted);
   }
