@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, lkm, run, serve } from '../command.ts';
 import type { Random } from '../random.ts';
 
 /** What a bulk run has to live through. */
@@ -30,8 +30,6 @@ export interface BulkOutcome {
   readonly wrong: readonly string[];
 }
 
-const lkm = join(import.meta.dirname, '../../bin/lkm.js');
-
 /** Runs the built command on a file, kills it and its server at random moments, and checks what is there in the end. */
 export async function runBulkPlan(plan: BulkPlan): Promise<BulkOutcome> {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-bulk-'));
@@ -51,7 +49,8 @@ async function play(plan: BulkPlan, folder: string): Promise<BulkOutcome> {
   await writeRows(plan, join(folder, 'rows.csv'));
   const port = await freePort();
   const env = { ...home, LKM_BASE_URL: `http://127.0.0.1:${port}`, LKM_TOKEN: token, LKM_PRODUCT: product };
-  let server = await serve(plan, folder, home, port);
+  const serveAgain = () => serve('lkm.db', { cwd: folder, env: home, port, rateLimit: plan.rateLimit });
+  let server = await serveAgain();
   let kills = plan.kills;
   let isOver = false;
   const startedAt = performance.now();
@@ -62,7 +61,7 @@ async function play(plan: BulkPlan, folder: string): Promise<BulkOutcome> {
       if (isOver) return;
       server.kill('SIGKILL');
       await once(server, 'exit');
-      server = await serve(plan, folder, home, port);
+      server = await serveAgain();
       say('killed the server');
     }
   }
@@ -143,22 +142,6 @@ async function findMoved(folder: string, env: NodeJS.ProcessEnv, alone: Ended['a
   return same ? [] : ['the export is another one after moving'];
 }
 
-async function serve(plan: BulkPlan, cwd: string, env: NodeJS.ProcessEnv, port: number): Promise<ChildProcess> {
-  const limit = ['--rate-limit', String(plan.rateLimit)];
-  const argv = ['serve', '--db', 'lkm.db', '--port', String(port), '--json', '--log-format', 'none', ...limit];
-  const child = spawn(process.execPath, [lkm, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
-  await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
-  if (child.exitCode !== null) throw new Error('the server did not start');
-  return child;
-}
-
-async function run(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn(process.execPath, [lkm, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  if (code !== 0) throw new Error(`lkm ${argv.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
-  return stdout.trim();
-}
-
 async function writeRows({ command, rows }: BulkPlan, path: string): Promise<void> {
   if (existsSync(path)) throw new Error(`${path} is there`);
   const file = createWriteStream(path);
@@ -177,13 +160,4 @@ async function writeRows({ command, rows }: BulkPlan, path: string): Promise<voi
   }
   file.end();
   await finished(file);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

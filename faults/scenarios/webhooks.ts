@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkDelivered } from '../check-delivered.ts';
 import { startLoad } from '../clients.ts';
 import { openReceiver, type Receiver } from '../receiver.ts';
-import { fail, type Report } from '../report.ts';
+import type { Report } from '../report.ts';
 import { inRounds, type Scenario } from '../scenario.ts';
 import type { ServerSetup } from '../server-process.ts';
 import { type Stage, someServer } from '../stage.ts';
@@ -25,6 +26,9 @@ export const webhooks: Scenario = {
     { sabotage: 'recorded-later', engine: 'sqlite' },
     { sabotage: 'sent-early', engine: 'sqlite' },
     { sabotage: 'refused-is-final', engine: 'sqlite' },
+    { sabotage: 'recorded-later', engine: 'postgres' },
+    { sabotage: 'sent-early', engine: 'postgres' },
+    { sabotage: 'refused-is-final', engine: 'postgres' },
   ],
   lacks: () => null,
   run: (run) =>
@@ -84,12 +88,7 @@ async function settle({ world }: Stage, { sent }: Receiver, first: number, repor
       continue;
     }
     report.acknowledged += events.length - missing.length;
-    for (const { seq } of missing) fail(report, 'lost', `event ${seq} was not delivered`);
-    const ids = new Map(events.map(({ seq, content }) => [seq, JSON.parse(content).id]));
-    for (const [seq, { ids: known, bodies }] of sent) {
-      if (known.size > 1 || bodies.size > 1) fail(report, 'doubled', `event ${seq} with ${known.size} ids`);
-      if (ids.get(seq) !== [...known][0]) fail(report, 'wrong', `event ${seq} was sent, and is not in the record`);
-    }
+    checkDelivered(report, events, sent);
     return;
   }
 }

@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+/** The built command. */
+export const lkm = join(import.meta.dirname, '../bin/lkm.js');
+
+/** Runs the command to its end; resolves to what it prints. Throws when it fails. */
+export async function run(argv: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn(process.execPath, [lkm, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`lkm ${argv.slice(0, 2).join(' ')} ended with ${code}: ${stderr}`);
+  return stdout.trim();
+}
+
+interface Serving {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly port: number;
+  /** Requests a minute; the service refuses more with 429. */
+  readonly rateLimit: number;
+}
+
+/** Starts `lkm serve` on a database; resolves once it listens. */
+export async function serve(db: string, { cwd, env, port, rateLimit }: Serving): Promise<ChildProcess> {
+  const options = ['--json', '--log-format', 'none', '--rate-limit', String(rateLimit)];
+  const argv = ['serve', '--db', db, '--port', String(port), ...options];
+  const child = spawn(process.execPath, [lkm, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
+  if (child.exitCode !== null) throw new Error('the server did not start');
+  return child;
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
