@@ -17,7 +17,11 @@ const deliver = (engine: Engine, sabotage: Sabotage | null) =>
     engine,
     cluster: engine === 'postgres' ? cluster : null,
     ...{ events: 250, kills: 2, restarts: engine === 'postgres' && cluster.restart !== null ? 1 : 0 },
-    ...{ seed: 7, random: createRandom(7), maxSeconds: 60, settleSeconds: sabotage === null ? 60 : 3 },
+    ...{
+      seed: 7,
+      random: createRandom(7),
+      ...(sabotage === null ? { maxSeconds: 60, settleSeconds: 60 } : { maxSeconds: 20, settleSeconds: 3 }),
+    },
     sabotage,
     say: () => {},
   });

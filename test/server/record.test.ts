@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { ownerOf } from '../../src/domain/access.ts';
+import { mutate } from '../../src/server/http/execute.ts';
 import { inProcessAddress } from '../../src/server/http/in-process.ts';
 import { answer } from '../../src/server/http/pipeline.ts';
 import { listRoutes, type Route } from '../../src/server/http/routes.ts';
@@ -48,6 +49,7 @@ async function send(world: World, perform: Route['perform']) {
       peer: '127.0.0.1',
       readBody: async () => Buffer.from('{"name":"Acme"}'),
     },
+    mutate,
   );
 }
 

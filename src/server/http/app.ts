@@ -1,11 +1,12 @@
 import { type Context, Hono } from 'hono';
+import { mutates } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import { pages } from '../pages/pages.ts';
 import { observe } from '../telemetry/observe.ts';
 import { answerStream } from './events/stream.ts';
-import type { AppParts } from './execute.ts';
+import { type AppParts, mutate, readOnly } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange, HttpResponse } from './messages.ts';
 import { answer } from './pipeline.ts';
@@ -31,11 +32,14 @@ export function createApp(parts: AppParts): App {
   };
 
   for (const route of listRoutes()) {
+    const execute = mutates(route.endpoint) ? mutate : readOnly;
     on(route.endpoint.method, route.endpoint.path, ({ request }) =>
-      observe(parts.telemetry, route.endpoint, request, () => answer(parts, route, request)),
+      observe(parts.telemetry, route.endpoint, request, () => answer(parts, route, request, execute)),
     );
   }
-  on(streamEvents.method, streamEvents.path, ({ request }) => answerStream(parts, request));
+  on(streamEvents.method, streamEvents.path, ({ request }) =>
+    observe(parts.telemetry, streamEvents, request, () => answerStream(parts, request)),
+  );
   const { testClock } = parts;
   if (testClock !== undefined) {
     on(moveTestClock.method, moveTestClock.path, ({ request }) => answerMove(parts, testClock, request));

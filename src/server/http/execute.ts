@@ -61,8 +61,8 @@ export interface AppParts {
 }
 
 /** One request after authentication, rate limit and scope check. A public endpoint has none of them. */
-export interface AuthorizedRequest {
-  readonly route: Route;
+export interface AuthorizedRequest<R = Route> {
+  readonly route: R;
   readonly received: HttpRequest;
   readonly requestId: string;
   readonly caller: Caller;

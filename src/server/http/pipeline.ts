@@ -4,21 +4,32 @@ import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import { StorageError } from '../../store/engine/storage-error.ts';
-import { hasIdempotencyKey } from '../idempotency/exactly-once.ts';
+import { type ExecutionResult, hasIdempotencyKey } from '../idempotency/exactly-once.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
 import { authenticate } from './authenticate.ts';
 import { budgetHeader } from './budget.ts';
-import { type AppParts, type AuthorizedRequest, mutate, readOnly } from './execute.ts';
+import type { AppParts, AuthorizedRequest, ReadResult } from './execute.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 import { refuse } from './recording.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
+/** What answering needs of a route. */
+type AnsweredRoute = Pick<Route, 'name' | 'endpoint' | 'looksUpKey' | 'maxAgeSeconds'>;
+
+/** Runs what a request is about. */
+type Execute<R> = (parts: AppParts, request: AuthorizedRequest<R>) => Promise<ReadResult | ExecutionResult>;
+
 /**
  * Answers one request: authenticates, applies the limits, checks the scope, runs the use case, makes the response and
  * logs it. A mutation has further steps: idempotency key, body, claim, transaction, commit.
  */
-export async function answer(parts: AppParts, route: Route, request: HttpRequest): Promise<HttpResponse> {
+export async function answer<R extends AnsweredRoute>(
+  parts: AppParts,
+  route: R,
+  request: HttpRequest,
+  execute: Execute<R>,
+): Promise<HttpResponse> {
   const started = performance.now();
   const { endpoint } = route;
   const requestId = parts.newRequestId();
@@ -33,14 +44,12 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
     if (scope !== 'public') {
       caller = await authenticateWithinLimits(parts, request, { now, ipAddress, headers });
     }
-    const authorized: AuthorizedRequest = { route, received: request, requestId, caller, now, ipAddress };
+    const authorized: AuthorizedRequest<R> = { route, received: request, requestId, caller, now, ipAddress };
     if (scope !== 'public') {
       if (!mayCall(caller, { scope, openToClients })) await refuse(parts, authorized, 'scopeMissing');
       if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });
     }
-    const { status, body, replayed } = await (mutates(endpoint)
-      ? mutate(parts, authorized)
-      : readOnly(parts, authorized));
+    const { status, body, replayed } = await execute(parts, authorized);
     if (status < 300) Object.assign(headers, budgetHeader(authorized.budget));
     const { contentType } = endpoint.reply;
     const sent = jsonText(status, body, {
@@ -79,7 +88,7 @@ export async function answer(parts: AppParts, route: Route, request: HttpRequest
 }
 
 /** Whether a mutation under an idempotency key has certainly not been run, because the database failed before it. */
-function isUnavailable({ endpoint }: Route, headers: RequestHeaders, thrown: unknown): boolean {
+function isUnavailable({ endpoint }: AnsweredRoute, headers: RequestHeaders, thrown: unknown): boolean {
   return thrown instanceof StorageError && mutates(endpoint) && hasIdempotencyKey(headers);
 }
 
@@ -115,6 +124,11 @@ async function limitMisses({ limiter }: AppParts, { tokenId }: Caller, { ipAddre
   throw apiError('rateLimited');
 }
 
-async function countMiss({ limiter }: AppParts, route: Route, { tokenId }: Caller, address: IpAddress): Promise<void> {
+async function countMiss(
+  { limiter }: AppParts,
+  route: AnsweredRoute,
+  { tokenId }: Caller,
+  address: IpAddress,
+): Promise<void> {
   if (route.looksUpKey && tokenId !== null) await limiter?.takeMiss(tokenId, address);
 }

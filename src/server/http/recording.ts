@@ -19,7 +19,7 @@ interface RecordingParts {
 
 /** What is recorded of a request. */
 interface RecordedRequest {
-  readonly route: Route;
+  readonly route: Pick<Route, 'name' | 'endpoint'>;
   readonly requestId: string;
   readonly caller: Caller;
   readonly now: Instant;

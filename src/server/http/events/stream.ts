@@ -2,15 +2,14 @@ import type { InputOf, PayloadOf } from '../../../contract/endpoint.ts';
 import { apiError } from '../../../contract/errors.ts';
 import { streamEvents } from '../../../contract/event-stream.ts';
 import type { Contract } from '../../../contract/index.ts';
-import { type Caller, mayCall } from '../../../domain/access.ts';
+import type { Caller } from '../../../domain/access.ts';
 import type { IpAddress } from '../../../domain/ip-address.ts';
 import { listEvents } from '../../../service/events.ts';
 import { authenticate } from '../authenticate.ts';
-import type { AppParts } from '../execute.ts';
+import type { AppParts, AuthorizedRequest, ReadResult } from '../execute.ts';
 import { readInput } from '../input.ts';
 import type { HttpRequest, HttpResponse } from '../messages.ts';
-import { authenticateWithinLimits } from '../pipeline.ts';
-import { jsonText, refusal, toApiError } from '../respond.ts';
+import { answer } from '../pipeline.ts';
 
 type Input = InputOf<typeof streamEvents>;
 type Events = PayloadOf<Contract['events']['list']>;
@@ -27,38 +26,39 @@ const RETRY_MS = 1_000;
 /** The second one for proxies that would hold the stream back until it ends. */
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
 
+const route = { name: 'events.stream', endpoint: streamEvents, looksUpKey: false, maxAgeSeconds: 0 } as const;
+
+/** When a caller is to come back that found no place, in seconds. */
+const FULL_RETRY_SECONDS = '5';
+
 /** Answers `GET /event/stream`: events as they happen. In process, what there is. */
 export async function answerStream(parts: AppParts, request: HttpRequest): Promise<HttpResponse> {
-  const requestId = parts.newRequestId();
-  const headers: Record<string, string> = { 'X-Request-Id': requestId };
-  let status = 200;
-  try {
-    const ipAddress = parts.addressOf(request.peer, request.headers.get('x-forwarded-for'));
-    const caller = await authenticateWithinLimits(parts, request, { now: parts.now(), ipAddress, headers });
-    if (!mayCall(caller, { scope: 'event:read' }) || caller.productIds !== null) throw apiError('scopeMissing');
-    const input: Input = readInput(streamEvents, request, new Uint8Array());
-    const after = readLastEventId(request) ?? input.after ?? (await endOf(parts, caller));
-    const tokenId = caller.tokenId ?? '';
-    if (request.method === 'HEAD') return jsonText(200, '', { ...headers, ...STREAM_HEADERS });
-    if (parts.news?.enter(tokenId) === false) throw apiError('rateLimited');
-    const ended = new AbortController();
-    const stream = follow(parts, { request, caller, ipAddress, after, type: input.type, ended: ended.signal });
-    const leave = () => {
-      if (!ended.signal.aborted) parts.news?.leave(tokenId);
-      ended.abort();
-    };
-    return jsonText(200, leaving(stream, leave), { ...headers, ...STREAM_HEADERS });
-  } catch (thrown) {
-    const error = toApiError(streamEvents, thrown);
-    status = error.status;
-    if (status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
-    return refusal(
-      error,
-      status === 429 && headers['Retry-After'] === undefined ? { 'Retry-After': '5', ...headers } : headers,
-    );
-  } finally {
-    parts.log.info({ requestId, method: 'GET', route: streamEvents.path, status }, 'request');
-  }
+  const response = await answer(parts, route, request, open);
+  const { status, headers } = response;
+  if (status === 200) return { ...response, headers: { ...headers, ...STREAM_HEADERS } };
+  if (status !== 429) return response;
+  return { ...response, headers: { 'Retry-After': FULL_RETRY_SECONDS, ...headers } };
+}
+
+async function open(parts: AppParts, authorized: AuthorizedRequest<typeof route>): Promise<ReadResult> {
+  const { received: request, caller, ipAddress, requestId } = authorized;
+  if (caller.productIds !== null) throw apiError('scopeMissing');
+  const input: Input = readInput(streamEvents, request, new Uint8Array());
+  const after = readLastEventId(request) ?? input.after ?? (await endOf(parts, caller));
+  const result = { status: 200, replayed: false } as const;
+  if (request.method === 'HEAD') return { ...result, body: '' };
+  const tokenId = caller.tokenId ?? '';
+  if (parts.news?.enter(tokenId) === false) throw apiError('rateLimited');
+  const ended = new AbortController();
+  const following = { request, caller, ipAddress, after, type: input.type, ended: ended.signal, sent: 0 };
+  const leave = () => {
+    if (ended.signal.aborted) return;
+    ended.abort();
+    parts.news?.leave(tokenId);
+    const { accountId: account } = caller;
+    parts.log.info({ requestId, account, token: caller.tokenId ?? undefined, events: following.sent }, 'stream ended');
+  };
+  return { ...result, body: leaving(follow(parts, following), leave) };
 }
 
 /** The number of the last event that the caller has seen, in the header that browsers send. */
@@ -80,6 +80,8 @@ interface Following extends Pick<Input, 'type'> {
   readonly after: number;
   /** Aborted when nobody takes what comes. */
   readonly ended: AbortSignal;
+  /** How many events were sent. */
+  sent: number;
 }
 
 /** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
@@ -98,6 +100,7 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
     const isBehind = meta.last > last;
     last = Math.max(last, meta.last);
     if (items.length > 0) yield items.map(write).join('');
+    following.sent += items.length;
     // Others than those of the wanted types need not be looked at again.
     if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
     if (isBehind) continue;
