@@ -1,5 +1,6 @@
 import { createRandom } from '../service/context.ts';
 import { type CopiedTable, type CopyProgress, copyDatabase } from '../store/copy.ts';
+import { type Inspection, inspect } from '../store/inspect.ts';
 import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
 import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
@@ -17,6 +18,9 @@ export async function databaseStatus(location: string): Promise<{ engine: string
     await database.close();
   }
 }
+
+/** Looks at a database that others may be using; see `inspect`. */
+export const inspectDatabase = (location: string): Promise<Inspection | null> => inspect(location);
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
 export async function migrateDatabase(location: string): Promise<readonly string[]> {

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { StartupError } from '../store/startup-error.ts';
 import { isPostgres, type Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
@@ -21,6 +20,7 @@ import { type JobHealth, type Jobs, startJobs } from './jobs/job.ts';
 import { ratesJob } from './jobs/rates.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
+import { checkExposure } from './preflight.ts';
 import { type Clock, openBase } from './runtime.ts';
 import type { MetricsAddress } from './telemetry/listen.ts';
 import { type OpenTelemetry, openTelemetry } from './telemetry/open.ts';
@@ -98,8 +98,8 @@ export interface RunningServer {
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const proxies = options.behindProxy ?? [];
   const { backups } = options;
+  checkExposure(options);
   const addressOf = trustProxies(proxies);
-  refusePlain(options);
   const { schedule, leaseSeconds, allowPrivate = false, ...sending } = options.webhooks ?? {};
   const {
     store,
@@ -192,15 +192,6 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await store.close().catch(() => {});
     throw error;
   }
-}
-
-/** Throws StartupError for a server beyond this machine that nobody encrypts for. */
-function refusePlain({ host, tls, behindProxy = [] }: ServeOptions): void {
-  if (isLoopback(host) || tls !== undefined || behindProxy.length > 0) return;
-  throw new StartupError(
-    `${host} is reached from other machines, where tokens could be overheard`,
-    'give a certificate with --tls-cert and --tls-key, or name the proxy that has one with --behind-proxy',
-  );
 }
 
 /** Counts in this process while it has the database for itself, else in the database. */

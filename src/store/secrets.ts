@@ -6,6 +6,7 @@ import {
   openSecret,
   sealSecret,
   unwrapDataKey,
+  type WrappedKey,
   wrapDataKey,
 } from './secret-box.ts';
 import { StartupError } from './startup-error.ts';
@@ -62,31 +63,49 @@ export async function findSecrets(driver: Driver, sealing: Sealing | undefined):
   const wrapped = await dataKeyRepository(driver.reader).find();
   if (sealing === undefined) return wrapped === null ? plainSecrets : lockedSecrets;
   const { masterKey, random } = sealing;
-  if (wrapped === null && masterKey === null) return plainSecrets;
+  const isUsed = (await accountRepository(driver.reader).oldest()) !== null;
+  const kept = wrapped ?? (masterKey !== null && !isUsed ? await addDataKey(driver, masterKey, random) : null);
+  const key = openDataKey(masterKey, { wrapped: kept, isUsed });
+  return key === null ? plainSecrets : sealedSecrets(key, random);
+}
+
+/** What a database says of its secrets. */
+export interface SecretsKept {
+  /** Its data key; null when it has none. */
+  readonly wrapped: WrappedKey | null;
+  /** Whether there is an account in it, and so secrets. */
+  readonly isUsed: boolean;
+}
+
+/**
+ * Opens the data key of a database; null where secrets are plain, and where a new database has yet to get one.
+ *
+ * @throws StartupError when the master key is missing, wrong, or not used by this database
+ */
+export function openDataKey(masterKey: MasterKey | null, { wrapped, isUsed }: SecretsKept): DataKey | null {
   if (masterKey === null) {
+    if (wrapped === null) return null;
     throw new StartupError(
       'the secrets in this database are sealed, and there is no master key',
       'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE',
     );
   }
-  const found = wrapped ?? (await addDataKey(driver, masterKey, random));
-  const key = unwrapDataKey(masterKey, found);
-  if (key === null) {
-    throw new StartupError(
-      'the master key is not that of this database',
-      'use the one that its secrets are sealed under',
-    );
-  }
-  return sealedSecrets(key, random);
-}
-
-async function addDataKey(driver: Driver, masterKey: MasterKey, random: Sealing['random']) {
-  if ((await accountRepository(driver.reader).oldest()) !== null) {
+  if (wrapped === null) {
+    if (!isUsed) return null;
     throw new StartupError(
       'the secrets in this database are plain, and there is a master key',
       'seal them with lkm db rekey, or leave the master key out',
     );
   }
+  const key = unwrapDataKey(masterKey, wrapped);
+  if (key !== null) return key;
+  throw new StartupError(
+    'the master key is not that of this database',
+    'use the one that its secrets are sealed under',
+  );
+}
+
+async function addDataKey(driver: Driver, masterKey: MasterKey, random: Sealing['random']): Promise<WrappedKey> {
   const made = wrapDataKey(masterKey, createDataKey(random), random);
   await driver.transaction((connection) => dataKeyRepository(connection).insert(made));
   // Another replica may have been faster.

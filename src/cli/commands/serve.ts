@@ -7,6 +7,7 @@ import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
 import { readConfig } from '../config/profiles.ts';
 import type { CommandContext } from '../context.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import { readTls, type TlsOptions } from '../values/files.ts';
@@ -54,6 +55,10 @@ const options = {
   seed: option('--seed [N]', 'fill a new database with demonstration data, the same for the same number', {
     parse: parseSeed,
   }),
+  checkConfig: flag(
+    '--check-config',
+    'only check all that it would need, as lkm doctor does; nothing is started or made',
+  ),
 };
 
 type Values = ValuesOf<typeof options>;
@@ -80,20 +85,25 @@ export const serve = command({
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
     ['lkm serve --seed --db demo.db', 'a shop with customers, keys and devices, to look around in'],
     ['lkm serve -- npm test', 'tests against a service of their own, which leaves nothing behind'],
+    ['lkm serve --check-config --json', 'with the options of a service, before it is started again'],
     ['lkm serve --db postgres://lkm@db.example/lkm', 'on PostgreSQL; PGPASSWORD is read'],
   ],
 
   async run(values, context) {
     const { io, flags } = context;
     const { seed } = values;
+    if (values.command.length > 0 && values.checkConfig) {
+      throw new UsageError('--check-config starts nothing, and so no command either');
+    }
     if (values.command.length > 0) return serveCommand(values, context);
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
+    if (values.checkConfig) return checkOnly(values, db, context);
     // Before a database is made: its token will be stored there.
     readConfig(io);
     const running = await optionsFor(values, db, context);
     const seeded = seed === undefined ? null : await seedFrom(db, seed, values.clock ?? io.now(), io);
     const { startServer } = await loadServer();
-    const server = await startServer({ ...running, db, port: values.port ?? 4747 });
+    const server = await startServer({ ...running, db, port: values.port ?? DEFAULT_PORT });
     context.onClose(server.close);
     if (running.tls) reloadOnHangup(values, server, context);
     const created = seeded === null ? server.created : { adminToken: seeded };
@@ -113,6 +123,21 @@ export const serve = command({
   },
 });
 
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PORT = 4747;
+
+/** What `serve` with these options would come to. */
+async function checkOnly(values: Values, db: string, context: CommandContext): Promise<CommandResult> {
+  const { checkConfig } = await import('./serving/check-config.ts');
+  const { checked } = await import('./doctor/result.ts');
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [], tlsCert, tlsKey, metrics } = values;
+  const plan = {
+    ...{ db, host, port, behindProxy, tlsCert, tlsKey, metrics, isSeeded: seed !== undefined },
+    backups: () => backupSchedule(values, db, context.io),
+  };
+  return checked(await checkConfig(plan, context), context);
+}
+
 const loadServer = () => import('../../server/serve.ts');
 
 /** How the server is to run, but for its database and port. */
@@ -122,7 +147,7 @@ async function optionsFor(values: Values, db: string, context: CommandContext) {
   const masterKey = readMasterKey(io);
   const { createLogSink, createTestClock } = await loadServer();
   return {
-    host: values.host ?? '127.0.0.1',
+    host: values.host ?? DEFAULT_HOST,
     ...(tls && { tls }),
     masterKey,
     behindProxy: values.behindProxy ?? [],

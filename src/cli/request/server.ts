@@ -198,6 +198,12 @@ export async function openInstance(
   return server.openInstance({ db, clock, create, masterKey });
 }
 
+/** What tries out the parts of a server without starting one. */
+export type Preflight = typeof import('../../server/preflight.ts');
+
+/** Loads it. */
+export const loadPreflight = (): Promise<Preflight> => import('../../server/preflight.ts');
+
 /** What an operator does to a database itself, past the service. */
 export type Operator = typeof import('../../operator/index.ts');
 

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { StartupError } from '../../store/startup-error.ts';
 import type { App } from './app.ts';
 import {
@@ -120,7 +120,8 @@ function track(server: Server, connections: Connections, isTls: boolean): void {
   });
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
+/** Binds a server to an address. Throws StartupError when it cannot be used. */
+export function bind(server: NetServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
     server.listen(port, host, () => {

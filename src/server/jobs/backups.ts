@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Instant } from '../../contract/scalars.ts';
 import { WORK_PREFIX } from '../../store/backup/files.ts';
 import { takeBackup } from '../../store/backup/take.ts';
@@ -64,13 +64,49 @@ function prepareFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new StartupError(`${folder} cannot be made`, 'give another folder with --backup-dir', { cause });
+    throw new StartupError(`${folder} cannot be made`, folderHint, { cause });
   }
+  checkFolder(folder);
+}
+
+/**
+ * Checks a folder for backups, or where it is not there yet, the one that it would be made in. Makes none.
+ *
+ * @throws StartupError when others could put files into it, or this user cannot
+ */
+export function checkBackupFolder(folder: string): void {
+  const nearest = nearestOf(folder);
+  if (nearest === folder) checkFolder(folder);
+  else if (!isWritable(nearest)) {
+    throw new StartupError(`${folder} cannot be made: ${nearest} cannot be written to`, folderHint);
+  }
+}
+
+/** What there is of a path: itself, or the nearest of the folders above it. */
+function nearestOf(path: string): string {
+  return statSync(path, { throwIfNoEntry: false }) === undefined && dirname(path) !== path
+    ? nearestOf(dirname(path))
+    : path;
+}
+
+function checkFolder(folder: string): void {
+  if (!isWritable(folder)) throw new StartupError(`${folder} is no folder that this user can write to`, folderHint);
   if ((statSync(folder).mode & 0o022) === 0) return;
   throw new StartupError(
     `others than its owner may write to ${folder}, where the backups go`,
     `close it: chmod go-w ${folder}`,
   );
+}
+
+const folderHint = 'give another folder with --backup-dir';
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Oldest first. */

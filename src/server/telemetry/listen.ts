@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { StartupError } from '../../store/startup-error.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -40,13 +40,7 @@ export async function listenForMetrics(
       },
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const text = `metrics cannot be served on ${host}:${port}: ${cause.message}`;
-      reject(new StartupError(text, 'give another address with --metrics', { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
+  await bindForMetrics(server, { host, port });
   const address = server.address() as AddressInfo;
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
@@ -57,4 +51,15 @@ export async function listenForMetrics(
         server.closeAllConnections();
       }),
   };
+}
+
+/** Binds a server to the address for metrics. Throws StartupError when it cannot be used. */
+export function bindForMetrics(server: Server, { host, port }: MetricsAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const text = `metrics cannot be served on ${host}:${port}: ${cause.message}`;
+      reject(new StartupError(text, 'give another address with --metrics', { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
 }

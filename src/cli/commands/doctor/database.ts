@@ -1,33 +1,76 @@
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkExists, isPostgres, withoutPassword } from '../../config/location.ts';
+import { masterKeyVariables, readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
-import { loadOperator } from '../../request/server.ts';
+import type { Io } from '../../io.ts';
+import { count } from '../../output/words.ts';
+import { loadOperator, type Operator } from '../../request/server.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 import { tried } from './tried.ts';
 
 /** Checks a database that commands open themselves. */
 export async function examineDatabase(db: string, context: CommandContext): Promise<readonly Check[]> {
-  const database = await tried('database', () => schemaOf(db));
-  if (database.status === 'fail' || isPostgres(db)) return [database];
-  return [database, await tried('disk', async () => spaceFor(db)), ...tokenNote(context)];
+  const found = await tried('database', async () => {
+    checkExists(db, [['A new one:', 'lkm quickstart, or --create with the command that makes it']]);
+    return lookAt(db);
+  });
+  if (!('database' in found)) return [found];
+  const { database, inspection } = found;
+  const secrets = await secretsOf(inspection, context.io);
+  if (database.status === 'fail' || isPostgres(db)) return [database, secrets];
+  return [database, secrets, await tried('disk', async () => spaceFor(dirname(db))), ...tokenNote(context)];
 }
 
-async function schemaOf(db: string): Promise<Check> {
-  checkExists(db, [['A new one:', 'lkm quickstart, or --create with the command that makes it']]);
-  const { databaseStatus } = await loadOperator();
-  const { engine, done, pending, unknown } = await databaseStatus(db);
+type Inspection = Awaited<ReturnType<Operator['inspectDatabase']>>;
+
+/** Looks at a database and at who has it; an inspection of null is a file that is not there yet. */
+export async function lookAt(db: string): Promise<{ readonly database: Check; readonly inspection: Inspection }> {
+  const { inspectDatabase } = await loadOperator();
+  const inspection = await inspectDatabase(db);
+  return { database: databaseCheck(db, inspection), inspection };
+}
+
+function databaseCheck(db: string, found: Inspection): Check {
+  if (found === null) return ok('database', `${db} does not exist yet`);
+  const { engine, done, pending, unknown, owner, warnings } = found;
   const place = `${withoutPassword(db)}, ${engine}`;
   if (unknown.length > 0) return fail('database', `${place}: a newer lkm has changed it`, 'Use that version of lkm.');
-  if (pending.length === 0) return ok('database', `${place}, ${done.length} migrations, up to date`);
-  return warn('database', `${place}: ${pending.length} migrations to run`, 'Run them: lkm db migrate');
+  if (owner !== null) {
+    const holder = owner.pid === undefined ? 'another process' : `process ${owner.pid}`;
+    return owner.url === undefined
+      ? fail('database', `${place}, is in use by ${holder}`, 'Wait until it has finished.')
+      : fail('database', `${place}, is served by ${holder} at ${owner.url}`, 'Use that server, or stop it first.');
+  }
+  if (pending.length > 0) {
+    const advice = 'A server runs them when it starts; before: lkm db migrate';
+    return warn('database', `${place}: ${count(pending.length, 'migration')} to run, ${pending.join(', ')}`, advice);
+  }
+  const [warning] = warnings;
+  if (warning !== undefined) return warn('database', warning, `Close it: chmod 600 ${db}`);
+  return ok('database', `${place}, ${done.length} migrations, up to date`);
 }
+
+/** Whether the master key of the environment opens the secrets of a database. */
+export const secretsOf = (found: Inspection, io: Io): Promise<Check> =>
+  tried('secrets', async () => {
+    const masterKey = readMasterKey(io);
+    const kept = found?.secretsUnder(masterKey) ?? (masterKey === null ? 'plain' : 'sealed');
+    const from = masterKeyVariables.find((name) => io.env[name]) ?? '';
+    if (kept === 'sealed') return ok('secrets', `sealed under the master key of ${from}`);
+    if (found?.isUsed) return warn('secrets', plain, 'Seal them: lkm db rekey');
+    return warn('secrets', plain, `With ${masterKeyVariables[0]} set from the first start on they are sealed.`);
+  });
+
+const plain = 'private keys and other secrets are plain in the database';
 
 /** A full disk fails every change. */
 const LEAST_FREE_BYTES = 100 * 1024 * 1024;
 
-function spaceFor(db: string): Check {
-  const { bavail, bsize } = statfsSync(dirname(db));
+/** The free space where a folder is, or would be made. */
+export function spaceFor(folder: string): Check {
+  if (!existsSync(folder) && dirname(folder) !== folder) return spaceFor(dirname(folder));
+  const { bavail, bsize } = statfsSync(folder);
   const free = `${Math.floor((bavail * bsize) / 1024 / 1024)} MiB free`;
   return bavail * bsize >= LEAST_FREE_BYTES
     ? ok('disk', free)

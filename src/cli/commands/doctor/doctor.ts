@@ -1,18 +1,15 @@
 import { command } from '../../command.ts';
-import { type ExitCode, exitCodes } from '../../failure/errors.ts';
-import type { View } from '../../output/result.ts';
-import { asTyped, sanitise } from '../../output/terminal.ts';
-import { count } from '../../output/words.ts';
-import type { Check } from './check.ts';
+import { checkFields } from './result.ts';
 
 export const doctor = command({
   path: 'doctor',
   about:
     'Checks what commands here rely on, from the configuration to the service, and says what to do about what is wrong. ' +
-    'Changes nothing. Ends with 13 when something fails; what is only worth knowing is a warning.',
+    'Changes nothing. Ends with 13 when something fails; what is only worth knowing is a warning. For what a server ' +
+    'relies on: lkm serve --check-config.',
   arguments: {},
   options: {},
-  fields: [{ name: 'check' }, { name: 'status' }, { name: 'detail' }, { name: 'advice' }],
+  fields: checkFields,
   examples: [
     ['lkm doctor', 'when something does not work'],
     ['lkm doctor --json', 'for a bug report; it holds no secret'],
@@ -20,36 +17,7 @@ export const doctor = command({
 
   async run(_, context) {
     const { examine } = await import('./examine.ts');
-    const checks = await examine(context);
-    const failed = checks.filter(({ status }) => status === 'fail');
-    const warned = checks.filter(({ status }) => status === 'warn');
-    const exitCode: ExitCode = failed.length > 0 ? exitCodes.local : exitCodes.ok;
-    const verdict = failed.length > 0 ? `${count(failed.length, 'check')} failed` : 'nothing is wrong';
-    const warnings = warned.length > 0 ? `, ${count(warned.length, 'warning')}` : '';
-    return {
-      kind: 'rows',
-      rows: checks.map((check) => ({ ...check })),
-      data: { ok: failed.length === 0, checks },
-      quiet: failed.map(({ check }) => check),
-      empty: 'nothing was checked',
-      exitCode,
-      page: (view) => listChecks(checks, view, context.io.env),
-      notes: [{ tone: failed.length > 0 ? 'warning' : 'done', text: `${verdict}${warnings}` }],
-    };
+    const { checked } = await import('./result.ts');
+    return checked(await examine(context), context);
   },
 });
-
-/** A line for each check, and what to do below it. */
-function listChecks(checks: readonly Check[], { paint }: View, env: Parameters<typeof asTyped>[1]): string {
-  const width = Math.max(...checks.map(({ check }) => check.length));
-  const indent = ' '.repeat(STATUS_WIDTH + width + 4);
-  const colored = { ok: paint.green, warn: paint.yellow, fail: paint.red };
-  return checks
-    .map(({ check, status, detail, advice }) => {
-      const line = `${colored[status](status.padEnd(STATUS_WIDTH))}  ${check.padEnd(width)}  ${sanitise(detail)}\n`;
-      return advice === null ? line : `${line}${indent}${paint.dim(sanitise(asTyped(advice, env)))}\n`;
-    })
-    .join('');
-}
-
-const STATUS_WIDTH = 4;

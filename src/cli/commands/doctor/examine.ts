@@ -34,7 +34,8 @@ const describeTarget = (target: Target): string =>
     ? 'a database in this process'
     : `${target.baseUrl}${target.profile === null ? '' : `, profile ${target.profile.name}`}`;
 
-function configuration({ io }: CommandContext): Check {
+/** The file of settings and profiles. */
+export function configuration({ io }: CommandContext): Check {
   try {
     const { profiles, currentProfile } = readConfig(io);
     const path = configFile(io);
@@ -47,7 +48,7 @@ function configuration({ io }: CommandContext): Check {
 }
 
 /** Without this folder a command that was killed cannot be repeated. */
-function state({ io }: CommandContext): Check {
+export function state({ io }: CommandContext): Check {
   const folder = stateDir(io);
   const missing = 'A command that is killed cannot be repeated without it: set LKM_STATE_DIR.';
   try {

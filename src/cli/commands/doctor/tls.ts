@@ -1,7 +1,7 @@
 import { connect, type PeerCertificate } from 'node:tls';
 import { NetworkError } from '../../../client/errors.ts';
 import { count } from '../../output/words.ts';
-import { type Check, ok, warn } from './check.ts';
+import { type Check, fail, ok, warn } from './check.ts';
 import { failedBy } from './tried.ts';
 
 const DAY_MS = 86_400_000;
@@ -15,14 +15,24 @@ export async function examineTls(href: string, timeoutMs: number, now: number): 
   const host = hostname.replace(/^\[|\]$/g, '');
   try {
     const { protocol, certificate } = await handshake(host, Number(port || 443), timeoutMs);
-    const days = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
-    const detail = `${protocol}, the certificate ends in ${count(days, 'day')}`;
-    return days >= SOON_DAYS ? ok('tls', detail) : warn('tls', detail, 'It should be renewed at the service.');
+    return judgeDates(certificate, { now, before: protocol, advice: 'It should be renewed at the service.' });
   } catch (cause) {
     const call = { operation: 'TLS', idempotencyKey: null, attempts: 1 };
     const message = `cannot connect to ${host}: ${cause instanceof Error ? cause.message : ''}`;
     return failedBy('tls', new NetworkError(message, { call, sent: false, timedOut: false }, { cause }));
   }
+}
+
+/** Judges a certificate by its dates; `before` stands in front of what is said of it. */
+export function judgeDates(
+  { valid_from, valid_to }: Pick<PeerCertificate, 'valid_from' | 'valid_to'>,
+  { now, before, advice }: { readonly now: number; readonly before: string; readonly advice: string },
+): Check {
+  const days = Math.floor((Date.parse(valid_to) - now) / DAY_MS);
+  if (Date.parse(valid_from) > now) return fail('tls', `${before}, the certificate begins on ${valid_from}`, advice);
+  if (days < 0) return fail('tls', `${before}, the certificate ended on ${valid_to}`, advice);
+  const detail = `${before}, the certificate ends in ${count(days, 'day')}`;
+  return days >= SOON_DAYS ? ok('tls', detail) : warn('tls', detail, advice);
 }
 
 function handshake(host: string, port: number, timeoutMs: number) {

@@ -1,3 +1,4 @@
+import { CommandError } from '../../failure/errors.ts';
 import { explain } from '../../failure/report.ts';
 import { type Check, fail } from './check.ts';
 
@@ -14,6 +15,7 @@ export async function tried<T>(check: string, work: () => Promise<T>): Promise<T
 export function failedBy(check: string, error: unknown): Check {
   const { message, hints } = explain(error, { baseUrl: null, tokenFrom: null, now: 0, rerun: () => '' });
   const words = hints.map((hint) => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' ')));
-  const [advice = 'Run it again with --debug.'] = words.filter((one) => !/ (answered \d|had no answer)/.test(one));
+  const otherwise = error instanceof CommandError ? 'Correct it, and run this again.' : 'Run it again with --debug.';
+  const [advice = otherwise] = words.filter((one) => !/ (answered \d|had no answer)/.test(one));
   return fail(check, message, advice.replace(/^Nothing was sent\. /, ''));
 }

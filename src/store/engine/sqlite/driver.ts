@@ -113,13 +113,14 @@ export async function openSqliteFile(
   }
 }
 
-function warningsOf({ path, mode }: LocatedFile): string[] {
+/** What an operator should know about a file. */
+export function warningsOf({ path, mode }: LocatedFile): string[] {
   if ((mode & 0o077) === 0) return [];
   return [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`];
 }
 
 /** Looks into a file without a lock, and changes nothing in it or beside it. */
-function refuseForeign(path: string): void {
+export function refuseForeign(path: string): void {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
   const database = new DatabaseSync(url, { readOnly: true });

@@ -69,6 +69,24 @@ export async function openAlone(
   }
 }
 
+/**
+ * Who has a database file for itself, or null; takes no lock that lasts, and makes no file. A process that starts in the
+ * same instant may find the queue taken.
+ */
+export function findOwner({ path }: LocatedFile): Owner | null {
+  if (lstatSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined) return null;
+  const queue = new DatabaseSync(`${path}-lock`, { readOnly: true, timeout: 0 });
+  try {
+    queue.exec('SELECT 1 FROM sqlite_master');
+    return null;
+  } catch (error) {
+    if (isBusy(error)) return readOwner(`${path}-owner`);
+    throw explain(error, `${path}-lock`);
+  } finally {
+    queue.close();
+  }
+}
+
 /** Waits in the queue for `<file>-lock`. */
 async function waitForQueueLock(path: string, mode: number, deadline: number): Promise<DatabaseSync> {
   for (;;) {
@@ -143,7 +161,7 @@ function openElsewhere(file: LocatedFile): StartupError {
 }
 
 /** The process that uses a database file, as it describes itself to others. */
-interface Owner {
+export interface Owner {
   readonly pid?: number;
   /** Where it serves the database. */
   readonly url?: string;

@@ -1,0 +1,97 @@
+import { X509Certificate } from 'node:crypto';
+import { dirname } from 'node:path';
+import { isPostgres } from '../../config/location.ts';
+import type { CommandContext } from '../../context.ts';
+import { loadPreflight, type Preflight } from '../../request/server.ts';
+import { readTls, type TlsOptions } from '../../values/files.ts';
+import { type Check, fail, ok } from '../doctor/check.ts';
+import { lookAt, secretsOf, spaceFor } from '../doctor/database.ts';
+import { configuration, state } from '../doctor/examine.ts';
+import { judgeDates } from '../doctor/tls.ts';
+import { tried } from '../doctor/tried.ts';
+
+/** What a server is asked to do, before anything of it is done. */
+export interface Plan extends TlsOptions {
+  readonly db: string;
+  readonly host: string;
+  readonly port: number;
+  readonly behindProxy: readonly string[];
+  /** Whether the database is to be filled, and so has to be new. */
+  readonly isSeeded: boolean;
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** Throws `UsageError` for options that do not go together. */
+  backups(): { readonly everyMs: number; readonly keep: number; readonly folder: string } | undefined;
+}
+
+/** Checks all that a server would need, in the order in which it would; starts nothing and changes nothing. */
+export async function checkConfig(plan: Plan, context: CommandContext): Promise<readonly Check[]> {
+  const { io } = context;
+  const preflight = await loadPreflight();
+  return [
+    ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
+    configuration(context),
+    state(context),
+    ...(await certificate(plan, context)),
+    await tried('exposure', async () => exposure(plan, preflight)),
+    ...(await database(plan, context)),
+    ...(await backups(plan, preflight)),
+    ...(await addresses(plan, preflight)),
+  ];
+}
+
+async function certificate(plan: Plan, { io }: CommandContext): Promise<readonly Check[]> {
+  const found = await tried('tls', async () => ({ tls: await readTls(plan, io) }));
+  if (!('tls' in found)) return [found];
+  if (found.tls === undefined) return [];
+  const { subjectAltName, subject, validFrom, validTo } = new X509Certificate(found.tls.cert);
+  const names = subjectAltName?.replaceAll(/\b(DNS|IP Address):/g, '') ?? subject;
+  const dates = { valid_from: validFrom, valid_to: validTo };
+  return [judgeDates(dates, { now: io.now(), before: `for ${names}`, advice: `Renew the one in ${plan.tlsCert}.` })];
+}
+
+function exposure({ host, tlsCert, tlsKey, behindProxy }: Plan, { checkExposure }: Preflight): Check {
+  // Whether the certificate can be used is a check of its own.
+  const tls = tlsCert === undefined && tlsKey === undefined ? {} : { tls: { cert: '', key: '' } };
+  checkExposure({ host, behindProxy, ...tls });
+  const how = 'tls' in tls ? 'over HTTPS' : 'over plain HTTP';
+  return ok(
+    'exposure',
+    behindProxy.length === 0 ? `${host}, ${how}` : `${host}, ${how} behind ${behindProxy.join(', ')}`,
+  );
+}
+
+async function database({ db, isSeeded }: Plan, { io }: CommandContext): Promise<readonly Check[]> {
+  const found = await tried('database', () => lookAt(db));
+  const disk = isPostgres(db) ? [] : [await tried('disk', async () => spaceFor(dirname(db)))];
+  if (!('database' in found)) return [found, ...disk];
+  const { inspection } = found;
+  const seed = fail('seed', `${db} has data already`, '--seed is for a new database: name one that does not exist.');
+  return [found.database, ...(isSeeded && inspection?.isUsed ? [seed] : []), await secretsOf(inspection, io), ...disk];
+}
+
+async function backups(plan: Plan, { checkBackupFolder }: Preflight): Promise<readonly Check[]> {
+  const found = await tried('backups', async () => {
+    const schedule = plan.backups();
+    if (schedule !== undefined) checkBackupFolder(schedule.folder);
+    return { schedule };
+  });
+  if (!('schedule' in found)) return [found];
+  const { schedule } = found;
+  if (schedule === undefined) return [];
+  return [ok('backups', `every ${schedule.everyMs / 1_000} s into ${schedule.folder}, ${schedule.keep} are kept`)];
+}
+
+/** Both are taken before either is let go: they may be one and the same. */
+async function addresses({ host, port, metrics }: Plan, preflight: Preflight): Promise<readonly Check[]> {
+  const api = await tried('address', async () => ({ release: await preflight.tryAddress(host, port) }));
+  const scraped =
+    metrics && (await tried('metrics', async () => ({ release: await preflight.tryMetricsAddress(metrics) })));
+  const checks = [
+    'release' in api ? ok('address', `${host}, ${port === 0 ? 'any free port' : `port ${port} is free`}`) : api,
+    ...(scraped === undefined
+      ? []
+      : ['release' in scraped ? ok('metrics', `${metrics?.host}:${metrics?.port} is free`) : scraped]),
+  ];
+  for (const taken of [api, scraped]) if (taken !== undefined && 'release' in taken) await taken.release();
+  return checks;
+}

@@ -1,0 +1,45 @@
+import { createServer, type Server } from 'node:net';
+import { isNetwork } from '../domain/networks.ts';
+import { StartupError } from '../store/startup-error.ts';
+import { bind, type Tls } from './http/listen.ts';
+import { isLoopback } from './http/loopback.ts';
+import { bindForMetrics, type MetricsAddress } from './telemetry/listen.ts';
+
+export { checkBackupFolder } from './jobs/backups.ts';
+
+/** Where a server is reached, and by whom. */
+export interface Exposure {
+  readonly host: string;
+  readonly tls?: Tls;
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  readonly behindProxy?: readonly string[];
+}
+
+/** Throws StartupError for a server beyond this machine that nobody encrypts for, and for proxies that are no networks. */
+export function checkExposure({ host, tls, behindProxy = [] }: Exposure): void {
+  const wrong = behindProxy.find((text) => !isNetwork(text));
+  if (wrong !== undefined) {
+    throw new StartupError(`${wrong} is not a network of proxies`, 'in CIDR notation, as --behind-proxy 10.0.0.0/8');
+  }
+  if (isLoopback(host) || tls !== undefined || behindProxy.length > 0) return;
+  throw new StartupError(
+    `${host} is reached from other machines, where tokens could be overheard`,
+    'give a certificate with --tls-cert and --tls-key, or name the proxy that has one with --behind-proxy',
+  );
+}
+
+/** Takes an address as a server would; nobody is served there. Returns what lets it go. Throws StartupError. */
+export const tryAddress = (host: string, port: number): Promise<Release> =>
+  tryOut((server) => bind(server, host, port));
+
+/** The same for metrics. */
+export const tryMetricsAddress = (address: MetricsAddress): Promise<Release> =>
+  tryOut((server) => bindForMetrics(server, address));
+
+type Release = () => Promise<void>;
+
+async function tryOut(take: (server: Server) => Promise<void>): Promise<Release> {
+  const server = createServer((socket) => socket.destroy());
+  await take(server);
+  return () => new Promise((resolve) => server.close(() => resolve()));
+}

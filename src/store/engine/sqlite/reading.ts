@@ -1,0 +1,47 @@
+import { lstatSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { OpenForReading } from '../../inspect.ts';
+import { connect, kyselyOn } from './connection.ts';
+import { refuseForeign, warningsOf } from './driver.ts';
+import { explain, locateFile } from './file.ts';
+import { findOwner } from './lock.ts';
+
+/**
+ * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is
+ * none, or an empty one.
+ *
+ * @throws StartupError when it is no database of lkm, or cannot be read
+ */
+export async function openForReading(location: string): Promise<OpenForReading | null> {
+  if (lstatSync(location, { throwIfNoEntry: false }) === undefined) return null;
+  const file = locateFile(location, false);
+  const { path } = file;
+  if (file.isEmpty) return null;
+  refuseForeign(path);
+  const owner = findOwner(file);
+  try {
+    const database = new DatabaseSync(addressOf(path), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    const kysely = kyselyOn(database);
+    return {
+      engine: 'SQLite',
+      kysely,
+      connection: connect(database, kysely),
+      owner,
+      warnings: warningsOf(file),
+      close: async () => database.close(),
+    };
+  } catch (error) {
+    throw explain(error, path);
+  }
+}
+
+const BUSY_TIMEOUT_MS = 1_000;
+
+/** Where nothing stands in a log, the file is whole by itself, and none is made beside it. */
+function addressOf(path: string): URL {
+  const url = pathToFileURL(path);
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) url.searchParams.set('immutable', '1');
+  return url;
+}
