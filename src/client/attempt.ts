@@ -160,6 +160,8 @@ interface NetworkOptions {
   readonly connectTimeoutMs: number;
   /** Whether `HTTPS_PROXY` and `NO_PROXY` apply. */
   readonly useProxy: boolean;
+  /** Certificates (PEM) to trust at the service, in place of those of this machine. */
+  readonly ca?: string | undefined;
 }
 
 /**
@@ -167,14 +169,15 @@ interface NetworkOptions {
  *
  * Certificates are verified even if `NODE_TLS_REJECT_UNAUTHORIZED` is 0. Idle connections do not keep the process alive.
  */
-export async function openNetworkTransport({ connectTimeoutMs, useProxy }: NetworkOptions): Promise<Transport> {
+export async function openNetworkTransport({ connectTimeoutMs, useProxy, ca }: NetworkOptions): Promise<Transport> {
   // A CommonJS package: bundled, it has no exports but the default one.
   const { default: undici } = await import('undici');
-  const tls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
+  const proxyTls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
+  const tls = ca === undefined ? proxyTls : { ...proxyTls, ca };
   // The attempt's own timeout covers headers and body.
   const limits = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000, connect: tls };
   const dispatcher = useProxy
-    ? new undici.EnvHttpProxyAgent({ ...limits, proxyTls: tls, requestTls: tls })
+    ? new undici.EnvHttpProxyAgent({ ...limits, proxyTls, requestTls: tls })
     : new undici.Agent(limits);
   // Without the global `Request`: undici does not accept it, and loading it costs 10 to 25 ms.
   return ({ url, method, headers, body }, signal) =>

@@ -77,7 +77,7 @@ type AnyOperation = (input?: unknown, options?: CallOptions) => Promise<unknown>
 
 /** What the calls of a client share, from its options. Throws `InputError`. */
 export function readOptions(options: ClientOptions): CallContext {
-  const { token, fetch, timing = systemTiming } = options;
+  const { token, ca, fetch, timing = systemTiming } = options;
   const { timeoutMs = 30_000, maxRetries = null, maxElapsedMs = 30_000, maxWaitMs = 60_000 } = options;
   checkToken(token);
   // Within this process, and without a secret, there is nothing to eavesdrop on.
@@ -86,7 +86,7 @@ export function readOptions(options: ClientOptions): CallContext {
   const connectTimeoutMs = Math.min(10_000, timeoutMs);
   // A proxy elsewhere would see what plain http sends to a loopback address.
   const openTransport = once(async () =>
-    fetch ? fetchTransport(fetch) : openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback }),
+    fetch ? fetchTransport(fetch) : openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback, ca }),
   );
   return {
     baseHref: href,

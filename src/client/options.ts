@@ -7,6 +7,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The bearer token, sent to the origin of `baseUrl` and nowhere else. */
   readonly token?: string | undefined;
+  /** The one certificate (PEM), or the authorities, to trust at the service, in place of those of this machine. */
+  readonly ca?: string | undefined;
   /** The network; the default opens connections with undici and uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */

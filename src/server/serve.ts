@@ -29,6 +29,7 @@ import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPace } from './webhooks/pace.ts';
 import { createSender, type Sender, type SenderOptions } from './webhooks/send.ts';
 
+export { createSelfSigned } from './http/self-signed.ts';
 export { createLogSink } from './log.ts';
 export { createTestClock } from './test-clock.ts';
 

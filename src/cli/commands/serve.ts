@@ -22,12 +22,17 @@ import {
 import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, record, stoppedClock, storeAccess } from './serving/access.ts';
+import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
   port: option('--port <N>', 'the port, 0 for a free one (4747)', { parse: parsePort }),
   tlsCert: option('--tls-cert <FILE>', 'serve HTTPS with this certificate (PEM); SIGHUP reads it again'),
   tlsKey: option('--tls-key <FILE>', 'and its key (PEM), which nobody else may read'),
+  tlsSelfSigned: flag(
+    '--tls-self-signed',
+    'serve HTTPS, for local use, with a certificate that only its profile trusts',
+  ),
   behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network'),
   rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', { parse: parseRateLimit }),
   logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
@@ -79,6 +84,7 @@ export const serve = command({
     { name: 'db' },
     { name: 'secrets' },
     { name: 'metrics' },
+    { name: 'certificate' },
   ],
   examples: [
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
@@ -95,6 +101,11 @@ export const serve = command({
     if (values.command.length > 0 && values.checkConfig) {
       throw new UsageError('--check-config starts nothing, and so no command either');
     }
+    if (values.command.length > 0 && values.tlsSelfSigned) {
+      throw new UsageError(
+        'a certificate of --tls-self-signed is trusted by a profile, and a command behind -- has none',
+      );
+    }
     if (values.command.length > 0) return serveCommand(values, context);
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     if (values.checkConfig) return checkOnly(values, db, context);
@@ -105,9 +116,10 @@ export const serve = command({
     const { startServer } = await loadServer();
     const server = await startServer({ ...running, db, port: values.port ?? DEFAULT_PORT });
     context.onClose(server.close);
-    if (running.tls) reloadOnHangup(values, server, context);
+    if (running.tls && !values.tlsSelfSigned) reloadOnHangup(values, server, context);
     const created = seeded === null ? server.created : { adminToken: seeded };
-    const served = { ...server, created, db: withoutPassword(db), isShared: isPostgres(db) };
+    const ca = values.tlsSelfSigned ? running.tls?.cert : undefined;
+    const served = { ...server, created, db: withoutPassword(db), isShared: isPostgres(db), ca };
     const access = storeAccess(served, io);
     await record(served, context);
     return {
@@ -115,6 +127,7 @@ export const serve = command({
       data: {
         ...{ event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db, secrets: server.secrets },
         ...(server.metricsUrl !== null && { metrics: server.metricsUrl }),
+        ...(ca !== undefined && { certificate: selfSignedFiles(db).tlsCert }),
       },
       quiet: [server.url],
       notes: [...readyNotes(served, access, io), ...(values.clock === undefined ? [] : [stoppedClock(values.clock)])],
@@ -130,9 +143,10 @@ const DEFAULT_PORT = 4747;
 async function checkOnly(values: Values, db: string, context: CommandContext): Promise<CommandResult> {
   const { checkConfig } = await import('./serving/check-config.ts');
   const { checked } = await import('./doctor/result.ts');
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [], tlsCert, tlsKey, metrics } = values;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [], metrics } = values;
+  const { tlsCert, tlsKey, tlsSelfSigned } = values;
   const plan = {
-    ...{ db, host, port, behindProxy, tlsCert, tlsKey, metrics, isSeeded: seed !== undefined },
+    ...{ db, host, port, behindProxy, tlsCert, tlsKey, tlsSelfSigned, metrics, isSeeded: seed !== undefined },
     backups: () => backupSchedule(values, db, context.io),
   };
   return checked(await checkConfig(plan, context), context);
@@ -143,11 +157,14 @@ const loadServer = () => import('../../server/serve.ts');
 /** How the server is to run, but for its database and port. */
 async function optionsFor(values: Values, db: string, context: CommandContext) {
   const { io, settings } = context;
-  const tls = await readTls(values, io);
+  const { createSelfSigned, createLogSink, createTestClock } = await loadServer();
+  const host = values.host ?? DEFAULT_HOST;
+  const tls = values.tlsSelfSigned
+    ? await openSelfSigned({ ...values, db, host }, createSelfSigned, io)
+    : await readTls(values, io);
   const masterKey = readMasterKey(io);
-  const { createLogSink, createTestClock } = await loadServer();
   return {
-    host: values.host ?? DEFAULT_HOST,
+    host,
     ...(tls && { tls }),
     masterKey,
     behindProxy: values.behindProxy ?? [],

@@ -32,13 +32,13 @@ export function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
   const [newest] = servers;
   if (name === LOCAL && newest !== undefined) {
     const { token = null } = profileOf(newest.db, config) ?? {};
-    return { baseUrl: newest.url, db: newest.db, token, name, explicit };
+    return { baseUrl: newest.url, db: newest.db, ca: newest.ca, token, name, explicit };
   }
   if (stored) {
     // Its server may listen at another port than when the profile was stored.
     const server = servers.find(({ db }) => db === stored.db);
     if (server === undefined && isServedHere(stored)) throw notRunning(name, stored);
-    return { ...stored, baseUrl: server?.url ?? stored.baseUrl, name, explicit };
+    return { ...stored, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit };
   }
   if (named) throw name === LOCAL ? noLocalServer() : unknownProfile(name, config);
   return null;
@@ -49,6 +49,9 @@ export function profileOf(db: string, { profiles }: Config): ({ readonly name: s
   const found = Object.entries(profiles).findLast(([, profile]) => profile.db === db);
   return found && { name: found[0], ...found[1] };
 }
+
+/** Scheme, host and port of an address. */
+export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
 
 /** Whether the service of a profile is a server of this machine; when it has ended, its port may be another user's. */
 const isServedHere = ({ db, baseUrl }: Profile): boolean =>
@@ -78,6 +81,8 @@ export interface Profile {
   readonly db?: string;
   /** What commands with this profile do unless they are told otherwise. */
   readonly settings?: StoredSettings;
+  /** The certificate (PEM) of a server that has signed it itself: the only one that is trusted at `baseUrl`. */
+  readonly ca?: string | undefined;
 }
 
 /** Values of options by their names, as `lkm config set` stores them. */
@@ -127,13 +132,13 @@ export function addProfile(io: Io, name: string, profile: Profile): string {
   });
 }
 
-/** Stores that the service of a profile is at another address. */
-export function moveProfile(io: Io, name: string, baseUrl: string): void {
+/** Stores that the service of a profile is at another address, or has another certificate. */
+export function moveProfile(io: Io, name: string, { baseUrl, ca }: Pick<Profile, 'baseUrl' | 'ca'>): void {
   changeConfig(io, (config) => {
     const { [name]: profile } = config.profiles;
     if (profile === undefined) return { config, value: undefined };
     return {
-      config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, baseUrl } } },
+      config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, baseUrl, ca } } },
       value: undefined,
     };
   });
@@ -204,6 +209,7 @@ const isProfile = (profile: unknown): boolean =>
   isObject(profile) &&
   typeof profile.baseUrl === 'string' &&
   typeof profile.token === 'string' &&
+  (profile.ca === undefined || typeof profile.ca === 'string') &&
   (profile.settings === undefined || isSettings(profile.settings));
 
 const isSettings = (settings: unknown): settings is StoredSettings =>

@@ -8,6 +8,8 @@ export interface RunningServer {
   readonly url: string;
   /** Without a password. */
   readonly db: string;
+  /** Its certificate (PEM), where it has signed it itself. */
+  readonly ca?: string | undefined;
   readonly host: string;
   readonly pid: number;
   /** See `Io.processStartTime`. */
@@ -19,14 +21,14 @@ export interface RunningServer {
 export const serversFolder = (io: Io): string => join(stateDir(io), 'servers');
 
 /** Records that this process serves a database, and removes the records of servers that have ended. */
-export function recordServer({ url, db }: Pick<RunningServer, 'url' | 'db'>, io: Io): void {
+export function recordServer({ url, db, ca }: Pick<RunningServer, 'url' | 'db' | 'ca'>, io: Io): void {
   const folder = serversFolder(io);
   makePrivateFolder(folder, io);
   for (const { file, server } of readRecords(io)) {
     if (server !== null && hasEnded(server, io)) rmSync(file, { force: true });
   }
   const { host, pid } = io;
-  const server: RunningServer = { url, db, host, pid, startTime: startTimeOf(io), startedAt: io.now() };
+  const server: RunningServer = { url, db, ca, host, pid, startTime: startTimeOf(io), startedAt: io.now() };
   writeAtomically(recordFile(io), `${JSON.stringify(server)}\n`, 0o600, io);
 }
 
@@ -74,4 +76,5 @@ const isRecord = (stored: unknown): stored is RunningServer =>
   typeof stored === 'object' &&
   stored !== null &&
   ['url', 'db', 'host', 'startTime'].every((name) => typeof Reflect.get(stored, name) === 'string') &&
+  ['undefined', 'string'].includes(typeof Reflect.get(stored, 'ca')) &&
   ['pid', 'startedAt'].every((name) => Number.isSafeInteger(Reflect.get(stored, name)));

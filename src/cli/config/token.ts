@@ -4,6 +4,7 @@ import type { Io } from '../io.ts';
 import type { FoundToken, Target } from '../request/server.ts';
 import { readSource } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
+import { originOf } from './profiles.ts';
 
 /**
  * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,
@@ -60,5 +61,3 @@ const waysToGiveOne = [
   ['In scripts:', 'export LKM_TOKEN=…'],
   ['From a file:', '--token-file PATH, or - for stdin'],
 ] as const;
-
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);

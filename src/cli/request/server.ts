@@ -15,7 +15,12 @@ import { sanitise, talk } from '../output/terminal.ts';
 /** The service that a command talks to. */
 export type Target =
   | { readonly kind: 'database'; readonly db: string }
-  | { readonly kind: 'remote'; readonly baseUrl: string; readonly profile: NamedProfile | null };
+  | {
+      readonly kind: 'remote';
+      readonly baseUrl: string;
+      readonly profile: NamedProfile | null;
+      readonly ca: string | undefined;
+    };
 
 /** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */
 export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {
@@ -23,12 +28,14 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   if (flags.db) return database(flags.db, io);
   if (!flags.baseUrl && !flags.profile && io.env.LKM_DB) return database(io.env.LKM_DB, io);
   // Loaded late: a database needs no configuration.
-  const { chooseProfile } = await import('../config/profiles.ts');
+  const { chooseProfile, originOf } = await import('../config/profiles.ts');
   const profile = chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given || profile?.baseUrl;
   if (!baseUrl) throw noService();
-  return { kind: 'remote', baseUrl, profile };
+  // The certificate of a profile is trusted at its own origin only.
+  const ca = profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined;
+  return { kind: 'remote', baseUrl, profile, ca };
 }
 
 /** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0034. */
@@ -81,6 +88,8 @@ export interface Connection {
   readonly baseUrl: string;
   readonly fetch: Fetch | undefined;
   readonly token: FoundToken | null;
+  /** A certificate to trust there in place of those of this machine. */
+  readonly ca?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -95,7 +104,7 @@ export async function openConnection(
   if (target.kind === 'remote') {
     const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
-    return { baseUrl: target.baseUrl, fetch: io.fetch, token, close: async () => {} };
+    return { baseUrl: target.baseUrl, ca: target.ca, fetch: io.fetch, token, close: async () => {} };
   }
   const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
@@ -110,7 +119,7 @@ async function readGiven(file: string, io: Io): Promise<string> {
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
-  { baseUrl, token, fetch }: Connection,
+  { baseUrl, token, fetch, ca }: Connection,
   { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
@@ -121,7 +130,7 @@ export function clientOptions(
     token: token?.token,
     userAgent: `lkm/${io.version}`,
     ...{ timeoutMs, maxRetries, maxWaitMs },
-    ...{ fetch, timing: io.timing },
+    ...{ fetch, ca, timing: io.timing },
     ...{ onAttempt, onNotice },
   };
 }

@@ -37,7 +37,7 @@ function readLocalFile(path: string, io: Io): string {
 }
 
 /** A certificate and its key, as the files have them (PEM). */
-interface TlsFiles {
+export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
 }

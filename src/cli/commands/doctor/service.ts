@@ -19,18 +19,19 @@ export async function examineService(target: Remote, context: CommandContext): P
   const { io } = context;
   const address = await tried('address', async () => readBaseUrl(target.baseUrl, { plainHttpAllowed: false }));
   if ('check' in address) return [address];
+  const at = { ...address, ca: target.ca };
   const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
   const sent = io.now();
-  const health = await tried('network', () => get('/health', address, context));
-  if ('check' in health) return [proxy.check, health, ...(await tlsOf(address.href, proxy.isUsed, context))];
+  const health = await tried('network', () => get('/health', at, context));
+  if ('check' in health) return [proxy.check, health, ...(await tlsOf(at, proxy.isUsed, context))];
   const received = io.now();
   return [
     proxy.check,
     reached(health, received - sent, address.host),
-    ...(await tlsOf(address.href, proxy.isUsed, context)),
+    ...(await tlsOf(at, proxy.isUsed, context)),
     ...clock(health, sent, received),
-    await tried('ready', async () => ready(await get('/ready', address, context))),
-    await tried('contract', async () => contractOf(await get('/openapi.json', address, context))),
+    await tried('ready', async () => ready(await get('/ready', at, context))),
+    await tried('contract', async () => contractOf(await get('/openapi.json', at, context))),
     await tried('token', () => tokenOf(target, context)),
   ];
 }
@@ -39,18 +40,24 @@ interface Address {
   readonly href: string;
   readonly host: string;
   readonly isLoopback: boolean;
+  /** A certificate to trust there in place of those of this machine. */
+  readonly ca: string | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Sends a request once, without a token, and returns the response whatever its status. */
-async function get(path: string, { href, host, isLoopback }: Address, context: CommandContext): Promise<RawResponse> {
+async function get(
+  path: string,
+  { href, host, isLoopback, ca }: Address,
+  context: CommandContext,
+): Promise<RawResponse> {
   const { io, settings } = context;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const transport = io.fetch
     ? fetchTransport(io.fetch)
-    : await openNetworkTransport({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback });
+    : await openNetworkTransport({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback, ca });
   const headers = { accept: 'application/json', 'user-agent': `lkm/${io.version}` };
   const request = { url: `${href}${path}`, method: 'GET', headers, body: null } as const;
   const response = await sendOnce(transport, request, { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop });
@@ -66,11 +73,15 @@ function reached({ status, text }: RawResponse, tookMs: number, host: string): C
   return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
 }
 
-async function tlsOf(href: string, isProxied: boolean, { io, settings }: CommandContext): Promise<readonly Check[]> {
+async function tlsOf(
+  { href, ca }: Address,
+  isProxied: boolean,
+  { io, settings }: CommandContext,
+): Promise<readonly Check[]> {
   if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
   // Through a proxy the connection is its own; and a network that is given is none that could be looked at.
   if (isProxied || io.fetch !== undefined) return [];
-  return [await examineTls(href, settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, io.now())];
+  return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now(), ca })];
 }
 
 /** More than this and an expiry, a signature or a certificate may be judged wrongly. */

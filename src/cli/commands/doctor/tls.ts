@@ -1,4 +1,4 @@
-import { connect, type PeerCertificate } from 'node:tls';
+import { type ConnectionOptions, connect, type PeerCertificate } from 'node:tls';
 import { NetworkError } from '../../../client/errors.ts';
 import { count } from '../../output/words.ts';
 import { type Check, fail, ok, warn } from './check.ts';
@@ -10,11 +10,14 @@ const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
 /** Connects to a service as the client does, and looks at its certificate. `now` is in milliseconds since 1970. */
-export async function examineTls(href: string, timeoutMs: number, now: number): Promise<Check> {
+export async function examineTls(
+  href: string,
+  { timeoutMs, now, ca }: { readonly timeoutMs: number; readonly now: number; readonly ca: string | undefined },
+): Promise<Check> {
   const { hostname, port } = new URL(href);
   const host = hostname.replace(/^\[|\]$/g, '');
   try {
-    const { protocol, certificate } = await handshake(host, Number(port || 443), timeoutMs);
+    const { protocol, certificate } = await handshake({ host, port: Number(port || 443), timeout: timeoutMs, ca });
     return judgeDates(certificate, { now, before: protocol, advice: 'It should be renewed at the service.' });
   } catch (cause) {
     const call = { operation: 'TLS', idempotencyKey: null, attempts: 1 };
@@ -35,10 +38,10 @@ export function judgeDates(
   return days >= SOON_DAYS ? ok('tls', detail) : warn('tls', detail, advice);
 }
 
-function handshake(host: string, port: number, timeoutMs: number) {
+function handshake({ host, ...options }: ConnectionOptions & { readonly host: string }) {
   return new Promise<{ protocol: string; certificate: PeerCertificate }>((resolve, reject) => {
     const servername = /^[\d.]+$|:/.test(host) ? '' : host;
-    const socket = connect({ host, port, servername, timeout: timeoutMs }, () => {
+    const socket = connect({ ...options, host, servername }, () => {
       resolve({ protocol: socket.getProtocol() ?? 'TLS', certificate: socket.getPeerCertificate() });
       socket.destroy();
     });

@@ -6,6 +6,7 @@ import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
+import { selfSignedFiles } from './self-signed.ts';
 
 /** A server as it is shown: its database without a password. */
 export interface Served {
@@ -16,19 +17,21 @@ export interface Served {
   readonly created: { readonly adminToken: string } | null;
   /** Whether other servers may run on the same database: then one address does not stand for them all. */
   readonly isShared: boolean;
+  /** The certificate that it has signed itself. */
+  readonly ca?: string | undefined;
 }
 
 /** How the server is reached with a token, as lines to show. */
 type Access = readonly string[];
 
 /** Stores the token of a new database as a profile of its own; a known database may have moved to another port. */
-export function storeAccess({ url, db, created, isShared }: Served, io: Io): Access {
+export function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): Access {
   const makeOne = makeToken(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
   if (created) {
     const isShown = io.stdout.isTTY && io.stderr.isTTY;
     const token = isShown ? [`  token     ${created.adminToken} (shown once)`] : [];
     try {
-      return [...token, ...useOf(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db }))];
+      return [...token, ...useOf(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db, ca }))];
     } catch (error) {
       if (!(error instanceof LocalError)) throw error;
       // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
@@ -37,9 +40,9 @@ export function storeAccess({ url, db, created, isShared }: Served, io: Io): Acc
   }
   const profile = profileOf(db, readConfig(io));
   if (profile === undefined) return makeOne;
-  if (profile.baseUrl === url) return useOf(profile.name);
+  if (profile.baseUrl === url && profile.ca === ca) return useOf(profile.name);
   if (isShared) return useOf('local');
-  moveProfile(io, profile.name, url);
+  moveProfile(io, profile.name, { baseUrl: url, ca });
   return useOf(profile.name);
 }
 
@@ -61,10 +64,12 @@ export async function record(served: Served, { io, say, onClose }: CommandContex
   }
 }
 
-export function readyNotes({ url, db, created, secrets, metricsUrl }: Served, access: Access, io: Io): Note[] {
+export function readyNotes(served: Served, access: Access, io: Io): Note[] {
+  const { url, db, created, secrets, metricsUrl, ca } = served;
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,
     ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
+    ...(ca === undefined ? [] : [`  trusted   ${selfSignedFiles(db).tlsCert}, by this profile alone`]),
     ...access,
     `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; lkm db rekey seals them'}`,
     ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),

@@ -2,19 +2,22 @@ import { X509Certificate } from 'node:crypto';
 import { dirname } from 'node:path';
 import { isPostgres } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
+import type { Io } from '../../io.ts';
 import { loadPreflight, type Preflight } from '../../request/server.ts';
-import { readTls, type TlsOptions } from '../../values/files.ts';
+import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
 import { type Check, fail, ok } from '../doctor/check.ts';
 import { lookAt, secretsOf, spaceFor } from '../doctor/database.ts';
 import { configuration, state } from '../doctor/examine.ts';
 import { judgeDates } from '../doctor/tls.ts';
 import { tried } from '../doctor/tried.ts';
+import { checkSelfSigning, readSelfSigned } from './self-signed.ts';
 
 /** What a server is asked to do, before anything of it is done. */
 export interface Plan extends TlsOptions {
   readonly db: string;
   readonly host: string;
   readonly port: number;
+  readonly tlsSelfSigned: boolean;
   readonly behindProxy: readonly string[];
   /** Whether the database is to be filled, and so has to be new. */
   readonly isSeeded: boolean;
@@ -40,20 +43,28 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
 }
 
 async function certificate(plan: Plan, { io }: CommandContext): Promise<readonly Check[]> {
-  const found = await tried('tls', async () => ({ tls: await readTls(plan, io) }));
+  const found = await tried('tls', async () => ({ tls: await certificateOf(plan, io) }));
   if (!('tls' in found)) return [found];
-  if (found.tls === undefined) return [];
+  if (found.tls === undefined) {
+    return plan.tlsSelfSigned ? [ok('tls', 'a certificate will be made, and signed by itself')] : [];
+  }
   const { subjectAltName, subject, validFrom, validTo } = new X509Certificate(found.tls.cert);
   const names = subjectAltName?.replaceAll(/\b(DNS|IP Address):/g, '') ?? subject;
   const dates = { valid_from: validFrom, valid_to: validTo };
   return [judgeDates(dates, { now: io.now(), before: `for ${names}`, advice: `Renew the one in ${plan.tlsCert}.` })];
 }
 
-function exposure({ host, tlsCert, tlsKey, behindProxy }: Plan, { checkExposure }: Preflight): Check {
+async function certificateOf(plan: Plan, io: Io): Promise<TlsFiles | undefined> {
+  if (!plan.tlsSelfSigned) return readTls(plan, io);
+  checkSelfSigning(plan);
+  return readSelfSigned(plan, io);
+}
+
+function exposure({ host, tlsCert, tlsKey, tlsSelfSigned, behindProxy }: Plan, { checkExposure }: Preflight): Check {
   // Whether the certificate can be used is a check of its own.
-  const tls = tlsCert === undefined && tlsKey === undefined ? {} : { tls: { cert: '', key: '' } };
-  checkExposure({ host, behindProxy, ...tls });
-  const how = 'tls' in tls ? 'over HTTPS' : 'over plain HTTP';
+  const isTls = tlsSelfSigned || tlsCert !== undefined || tlsKey !== undefined;
+  checkExposure({ host, behindProxy, ...(isTls && { tls: { cert: '', key: '' } }) });
+  const how = isTls ? 'over HTTPS' : 'over plain HTTP';
   return ok(
     'exposure',
     behindProxy.length === 0 ? `${host}, ${how}` : `${host}, ${how} behind ${behindProxy.join(', ')}`,

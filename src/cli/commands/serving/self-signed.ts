@@ -1,0 +1,84 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { dirname } from 'node:path';
+import { syncFolder, writeAtomically } from '../../config/files.ts';
+import { isPostgres } from '../../config/location.ts';
+import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
+
+/** A server that is to sign its certificate itself. */
+export interface SelfSigning extends TlsOptions {
+  readonly db: string;
+  readonly host: string;
+}
+
+/** Where its certificate and its key are: beside the database. */
+export const selfSignedFiles = (db: string) => ({
+  tlsCert: `${db}-tls-cert.pem`,
+  tlsKey: `${db}-tls-key.pem`,
+});
+
+const DAY_MS = 86_400_000;
+
+/** How long a certificate is good for, and how long before its end the next start makes another. */
+const [DAYS, DAYS_LEFT] = [730, 60];
+
+/** A clock may have been set back a little since. */
+const EARLIER_MS = 3_600_000;
+
+/** Throws `UsageError` where a server cannot sign its certificate itself. */
+export function checkSelfSigning({ db, host, tlsCert, tlsKey }: SelfSigning): void {
+  if (tlsCert !== undefined || tlsKey !== undefined) {
+    throw new UsageError('--tls-self-signed makes a certificate, and --tls-cert and --tls-key name one; give either');
+  }
+  if (isPostgres(db)) {
+    throw new UsageError('--tls-self-signed keeps its key beside a database file, and PostgreSQL has none', [
+      'Give a certificate with --tls-cert and --tls-key.',
+    ]);
+  }
+  if (host === '' || host === '::' || host === '0.0.0.0') {
+    throw new UsageError('a certificate is for names, and clients connect to none like this', [
+      'Give the address or name that they use with --host.',
+    ]);
+  }
+}
+
+/** What is there of certificate and key; undefined when the next start makes them. Throws `LocalError`. */
+export async function readSelfSigned({ db, host }: SelfSigning, io: Io): Promise<TlsFiles | undefined> {
+  const files = selfSignedFiles(db);
+  if (!existsSync(files.tlsCert) || !existsSync(files.tlsKey)) return undefined;
+  const tls = await readTls(files, io);
+  return tls !== undefined && isGoodFor(new X509Certificate(tls.cert), host, io.now()) ? tls : undefined;
+}
+
+/** Reads the certificate and key of a server, or makes them, for their owner alone. Throws `LocalError`. */
+export async function openSelfSigned(
+  signing: SelfSigning,
+  create: (options: { names: readonly string[]; from: number; until: number }) => TlsFiles,
+  io: Io,
+): Promise<TlsFiles> {
+  checkSelfSigning(signing);
+  const found = await readSelfSigned(signing, io);
+  if (found !== undefined) return found;
+  const now = io.now();
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', signing.host])];
+  const made = create({ names, from: now - EARLIER_MS, until: now + DAYS * DAY_MS });
+  const { tlsCert, tlsKey } = selfSignedFiles(signing.db);
+  try {
+    mkdirSync(dirname(tlsKey), { recursive: true, mode: 0o700 });
+    writeAtomically(tlsKey, made.key, 0o600, io);
+    writeAtomically(tlsCert, made.cert, 0o600, io);
+    syncFolder(dirname(tlsKey));
+  } catch (cause) {
+    throw new LocalError(`cannot write ${tlsKey} (${codeOf(cause)})`, [], { cause });
+  }
+  return made;
+}
+
+function isGoodFor(certificate: X509Certificate, host: string, now: number): boolean {
+  const isNamed = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  const begins = Date.parse(certificate.validFrom);
+  return isNamed !== undefined && begins <= now && Date.parse(certificate.validTo) - now > DAYS_LEFT * DAY_MS;
+}

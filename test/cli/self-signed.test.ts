@@ -1,0 +1,175 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { createSelfSigned } from '../../src/server/http/self-signed.ts';
+import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
+import { started } from './started.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A server that has signed its certificate itself, at the real time: certificates are judged by it. */
+async function selfSigning(cwd: string, argv: readonly string[] = [], surroundings: Surroundings = {}) {
+  const server = await started(['--tls-self-signed', '--db', 'lkm.db', '--json', ...argv], {
+    ...{ cwd, now: Date.now() },
+    ...surroundings,
+  });
+  const { url, port, certificate } = JSON.parse(server.printed.stdout);
+  return { ...server, url: String(url), port: Number(port), certificate: readFileSync(certificate, 'utf8') };
+}
+
+const profilesIn = (cwd: string) => JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8')).profiles;
+
+describe('lkm serve --tls-self-signed', () => {
+  it('serves HTTPS to its profile, and to nothing else', async () => {
+    const cwd = tempFolder();
+    const { url, stop, certificate } = await selfSigning(cwd);
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect((await lkm(['products', 'create', '--name', 'Editor'], { cwd })).code).toBe(0);
+    const listed = await lkm(['-p', 'local', 'products', 'list', '--fields', 'name'], { cwd });
+    expect(listed).toMatchObject({ code: 0, stdout: 'Editor\n' });
+    const { local } = profilesIn(cwd);
+    expect(local).toEqual({ baseUrl: url, token: local.token, db: join(cwd, 'lkm.db'), ca: certificate });
+
+    await expect(fetch(`${url}/health`)).rejects.toMatchObject({ cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } });
+    const env = { LKM_BASE_URL: url, LKM_TOKEN: local.token };
+    const stranger = await lkm(['products', 'list', '--max-retries', '0'], { env });
+    expect(stranger.code).toBe(11);
+    expect(stranger.stderr).toMatch(/certificate is not signed by an authority/);
+    expect(await stop()).toBe(0);
+  });
+
+  it('is trusted at its own origin alone', async () => {
+    const cwd = tempFolder();
+    const { port, stop } = await selfSigning(cwd);
+    const { local } = profilesIn(cwd);
+    const elsewhere = ['--base-url', `https://localhost:${port}`, '--max-retries', '0'];
+    const ran = await lkm(['products', 'list', ...elsewhere], { cwd, env: { LKM_TOKEN: local.token } });
+    expect(ran).toMatchObject({ code: 11, stderr: expect.stringMatching(/certificate is not signed by an authority/) });
+    const same = ['--base-url', `https://127.0.0.1:${port}`];
+    expect((await lkm(['products', 'list', ...same], { cwd })).code).toBe(0);
+    await stop();
+  });
+
+  it('is not trusted any more once another server, with another certificate, has its port', async () => {
+    const cwd = tempFolder();
+    const { port, stop } = await selfSigning(cwd);
+    await stop();
+    let requests = 0;
+    const until = Date.now() + DAY_MS;
+    const other = createSelfSigned({ names: ['localhost', '127.0.0.1'], from: Date.now() - DAY_MS, until });
+    const thief = createServer(other, (_, response) => {
+      requests += 1;
+      response.end('{"action":"products.list","status":true,"data":[],"code":0}');
+    }).listen(port, '127.0.0.1');
+    await once(thief, 'listening');
+    // The same request, to show that there is somebody who would answer.
+    const fooled = createClient({ baseUrl: `https://127.0.0.1:${port}`, token: 'x', ca: other.cert, maxRetries: 0 });
+    await expect(fooled.products.list({})).resolves.toBeDefined();
+    expect(requests).toBe(1);
+    const { code, stderr } = await lkm(['-p', 'local', 'products', 'list', '--max-retries', '0'], { cwd });
+    thief.close();
+    expect([code, stderr]).toEqual([11, expect.stringMatching(/certificate is not signed by an authority/)]);
+    expect(requests).toBe(1);
+  });
+
+  it('is checked by doctor, with the certificate of the profile', async () => {
+    const cwd = tempFolder();
+    const { stop } = await selfSigning(cwd);
+    const { code, stdout } = await lkm(['doctor', '-p', 'local', '--json'], { cwd, now: Date.now() });
+    await stop();
+    expect(code).toBe(0);
+    const { checks }: { checks: { check: string; detail: string }[] } = JSON.parse(stdout);
+    expect(checks.find(({ check }) => check === 'tls')?.detail).toMatch(/^TLSv1\.3, the certificate ends in \d+ days$/);
+  });
+
+  it('keeps certificate and key beside the database, for their owner alone, and takes them again', async () => {
+    const cwd = tempFolder();
+    const first = await selfSigning(cwd);
+    await first.stop();
+    const [key, cert] = [join(cwd, 'lkm.db-tls-key.pem'), join(cwd, 'lkm.db-tls-cert.pem')];
+    expect([key, cert].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
+    const second = await selfSigning(cwd);
+    await second.stop();
+    expect(second.certificate).toBe(first.certificate);
+    chmodSync(key, 0o640);
+    const refused = await lkm(['serve', '--tls-self-signed', '--db', 'lkm.db', '--port', '0'], { cwd });
+    expect([refused.code, refused.stderr]).toEqual([13, expect.stringContaining(`chmod 600 ${key}`)]);
+  });
+
+  it('makes another before it ends, and for another host; the profile follows', async () => {
+    const cwd = tempFolder();
+    const first = await selfSigning(cwd, [], { now: Date.now() - 671 * DAY_MS });
+    await first.stop();
+    const second = await selfSigning(cwd);
+    expect(second.certificate).not.toBe(first.certificate);
+    expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
+    await second.stop();
+    const third = await selfSigning(cwd, ['--host', '127.0.0.2']);
+    expect(third.certificate).not.toBe(second.certificate);
+    expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
+    await third.stop();
+    expect(profilesIn(cwd).local.ca).toBe(third.certificate);
+    const plain = await started(['--db', 'lkm.db'], { cwd });
+    expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
+    await plain.stop();
+    expect(profilesIn(cwd).local.ca).toBeUndefined();
+  });
+
+  it.each<[argv: string[], message: string]>([
+    [['--tls-cert', 'a', '--tls-key', 'b'], '--tls-cert and --tls-key name one'],
+    [['--host', '0.0.0.0'], 'a certificate is for names'],
+    [['--host', '::'], 'a certificate is for names'],
+    [['--db', 'postgres://lkm@localhost/lkm'], 'PostgreSQL has none'],
+    [['--', 'true'], 'a command behind -- has none'],
+  ])('is refused with %j', async (argv, message) => {
+    const { code, stderr } = await lkm(['serve', '--tls-self-signed', '--port', '0', ...argv]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('is checked before it is started', async () => {
+    const cwd = tempFolder();
+    const tlsOf = async (...argv: string[]) => {
+      const options = ['--tls-self-signed', '--db', 'lkm.db', '--port', '0', ...argv];
+      const { stdout } = await lkm(['serve', '--check-config', '--json', ...options], { cwd, now: Date.now() });
+      return JSON.parse(stdout).checks.find(({ check }: { check: string }) => check === 'tls');
+    };
+    expect(await tlsOf()).toMatchObject({ status: 'ok', detail: 'a certificate will be made, and signed by itself' });
+    await (await selfSigning(cwd)).stop();
+    expect(await tlsOf()).toMatchObject({ status: 'ok', detail: expect.stringMatching(/ends in (729|730) days$/) });
+    expect(await tlsOf('--host', '::')).toMatchObject({ status: 'fail' });
+  });
+});
+
+describe('a certificate that a server signs itself', () => {
+  const names = ['localhost', 'licences.example', '127.0.0.1', '10.1.2.3', '::1', '2001:db8::7'];
+
+  it('is for its names, of a server, and signs nothing else', () => {
+    const { cert, key } = createSelfSigned({ names, from: NOW, until: NOW + 730 * DAY_MS });
+    const certificate = new X509Certificate(cert);
+    expect(certificate.checkPrivateKey(createPrivateKey(key))).toBe(true);
+    expect(certificate.verify(certificate.publicKey)).toBe(true);
+    expect(certificate.ca).toBe(false);
+    expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+    for (const name of names) {
+      const isAddress = /^[\d.]+$|:/.test(name);
+      expect(isAddress ? certificate.checkIP(name) : certificate.checkHost(name)).toBe(name);
+    }
+    expect([certificate.checkHost('evil.example'), certificate.checkIP('10.1.2.4')]).toEqual([undefined, undefined]);
+    expect(Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)).toBe(730 * DAY_MS);
+  });
+
+  it.each(['2049-12-31T23:59:59Z', '2050-01-01T00:00:00Z', '2100-06-01T00:00:00Z'])('can end at %s', (end) => {
+    const { cert } = createSelfSigned({ names: ['localhost'], from: NOW, until: Date.parse(end) });
+    expect(Date.parse(new X509Certificate(cert).validTo)).toBe(Date.parse(end));
+  });
+
+  it('has another key and another number each time', () => {
+    const made = Array.from({ length: 20 }, () => createSelfSigned({ names, from: NOW, until: NOW + DAY_MS }));
+    expect(new Set(made.map(({ cert }) => new X509Certificate(cert).serialNumber)).size).toBe(20);
+    expect(new Set(made.map(({ key }) => key)).size).toBe(20);
+  });
+});
