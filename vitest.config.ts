@@ -10,6 +10,7 @@ const needs = {
   /** The built command, or time for processes that run one after the other. */
   built: [
     'test/{built,house}/**/*.test.ts',
+    'test/cli/canary.test.ts',
     'test/{binary,captures,doors,examples,license-file-door,package,readme,receivers,verifiers}.test.ts',
     'test/tools/release.test.ts',
     'test/tools/trace.test.ts',

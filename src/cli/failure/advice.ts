@@ -27,6 +27,9 @@ export function adviseOn(error: ApiError, situation: Situation): Advice {
   if (error.status === 401) return refusedToken(situation);
   if (error.status === 400 && error.code === 3)
     return { message: 'this idempotency key was used for a different request', hints: [relativeTimes, newKey] };
+  // What is printed here may stay in a log: the address of a person does not belong there.
+  if (error.reason === 'emailTaken')
+    return { message: 'a customer with this e-mail address already exists', hints: hintsFor.emailTaken ?? [] };
   if (error.reason === 'scopeMissing') return { message, hints: scopeHints(error) };
   if (error.reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
   if (error.status === 429) return { message, hints: [waitHint(error, situation)] };

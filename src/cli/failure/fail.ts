@@ -1,3 +1,4 @@
+import { ApiError } from '../../contract/errors.ts';
 import type { ParsedCommand } from '../command.ts';
 import { withoutPasswords } from '../config/location.ts';
 import type { Settings } from '../config/settings.ts';
@@ -98,5 +99,11 @@ const wantsJson = (argv: readonly string[], { env }: Io): boolean =>
 function traceOf(error: Error): string {
   const causes: Error[] = [];
   for (let one: unknown = error; one instanceof Error && causes.length < 8; one = one.cause) causes.push(one);
-  return causes.map(({ stack, message }) => stack ?? message).join('\ncaused by: ');
+  return causes.map(stackOf).join('\ncaused by: ');
+}
+
+/** The message of a refusal can name a person: what of it is for the terminal stands above. */
+function stackOf(error: Error): string {
+  const { stack = error.message, message } = error;
+  return error instanceof ApiError ? stack.replace(message, () => `${error.status}/${error.code}`) : stack;
 }

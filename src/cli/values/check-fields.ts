@@ -80,7 +80,7 @@ function explain(
   issue: z.core.$ZodIssue | undefined,
 ): Explained {
   const name = nameOf(spec);
-  if (schema instanceof z.ZodEmail) return { message: `${name} is not an e-mail address: ${String(value)}` };
+  if (schema instanceof z.ZodEmail) return { message: `${name} is not an e-mail address` };
   if (schema instanceof z.ZodString && typeof value === 'string') return explainText(schema, name, spec, value);
   if (schema instanceof z.ZodObject) return { message: explainMetadata(name, Object(value), issue) };
   if (typeof value === 'number') return { message: explainNumber(schema, name, spec, value) };

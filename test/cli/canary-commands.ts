@@ -1,0 +1,189 @@
+/** What the commands of a canary run work with: one of everything, with files in the folder that they run in. */
+export interface Shop {
+  readonly product: string;
+  readonly version: string;
+  readonly customer: string;
+  /** A second one, to be deleted. */
+  readonly former: string;
+  readonly token: string;
+  readonly webhook: string;
+  readonly session: string;
+  /** A bulk run with a row that failed. */
+  readonly job: string;
+  readonly email: string;
+  readonly url: string;
+  readonly account: string;
+}
+
+/** Commands of an operator, on a database that nobody serves. */
+export const isOffline = (path: string): boolean => /^(db|idempotency) /.test(path);
+
+/** Commands that go on until they are stopped. */
+export const follows = (path: string): boolean => ['events tail', 'webhooks listen'].includes(path);
+
+const NODE_LISTS_PROCESSES = `
+  const { readdirSync, readFileSync, writeFileSync } = require('node:fs');
+  const read = (pid) => { try { return readFileSync('/proc/' + pid + '/cmdline', 'utf8'); } catch { return ''; } };
+  writeFileSync('processes.txt', readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).map(read).join('\\n'));
+  writeFileSync('lent.txt', process.env.LKM_TOKEN);
+`;
+
+/**
+ * The words behind each command of the tree, for a run that does what the command is for. A licence key is given in a
+ * file, and never on the command line, where other users of the machine would read it.
+ */
+export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly (readonly string[])[]>> = {
+  quickstart: () => [['--db', 'tour.db']],
+  serve: () => [
+    ['--check-config', '--db', 'lkm.db', '--port', '0'],
+    ['--db', 'other.db', '--', process.execPath, '-e', NODE_LISTS_PROCESSES],
+  ],
+  'keys create': ({ product, customer, email }) => [
+    ['-P', product, '--customer', customer],
+    ['-P', product, '--new-customer-name', 'Zoë', '--new-customer-email', `new-${email}`, '--max-activations', '3'],
+    ['-P', product, '--new-customer-name', 'Zoë', '--new-customer-email', email],
+    ['-P', product, '--count', '3'],
+    ['-P', product, '-f', 'orders.csv'],
+    ['-P', product, '--dry-run'],
+  ],
+  'keys get': ({ product }) => [['@key.txt', '-P', product], ['@wrong-key.txt', '-P', product], ['@key.txt']],
+  'keys list': ({ product, email }) => [[], ['-P', product, '--json'], ['--text', email]],
+  'keys import': () => [
+    ['-f', 'import.csv', '-y'],
+    ['-f', 'import.csv', '-y'],
+    ['-f', 'import.csv', '--dry-run'],
+  ],
+  'keys export': ({ product }) => [['-P', product, '-o', 'exported.csv', '--format', 'csv']],
+  'keys why': ({ product }) => [['@key.txt', '-P', product, '--host-id', 'h']],
+  'keys update': ({ product }) => [
+    ['@key.txt', '-P', product, '--max-activations', '10'],
+    ['-P', product, '-f', 'changes.csv'],
+  ],
+  'keys renew': ({ product }) => [['@key.txt', '-P', product, '--for', '1y']],
+  'keys transfer': ({ product, customer }) => [['@key.txt', '-P', product, '--customer', customer]],
+  'keys activate': ({ product, email }) => [['@key.txt', '-P', product, '--host-id', 'h', '--tag', email]],
+  'keys rebind': ({ product }) => [['@key.txt', '-P', product, '--host-id', 'h', '--new-host-id', 'h1']],
+  'keys sign': ({ product }) => [
+    ['@key.txt', '-P', product, '--host-id', 'h2', '-o', '-'],
+    ['@key.txt', '-P', product, '--host-id', 'h2', '-o', 'signed.lic'],
+    ['@full-key.txt', '-P', product, '--host-id', 'h2', '-o', '-'],
+  ],
+  'keys deactivate': ({ product }) => [
+    ['@key.txt', '-P', product, '--host-id', 'h1'],
+    ['@key.txt', '-P', product, '--host-id', 'nobody'],
+  ],
+  'keys verify': () => [['a.lic', '--host-id', 'h'], ['a.lic', '--host-id', 'another'], ['broken.lic']],
+  'keys checkout': ({ product, email }) => [
+    ['@floating-key.txt', '-P', product, '--user', email, '--json'],
+    ['@floating-key.txt', '-P', product, '--user', email, '--json'],
+  ],
+  'keys heartbeat': () => [['session.json'], ['broken.json']],
+  'keys checkin': () => [['session.json'], ['session.json']],
+  'keys block': ({ product }) => [
+    ['@key.txt', '-P', product],
+    ['-P', product, '-f', 'stolen.csv'],
+  ],
+  'keys unblock': ({ product }) => [['@key.txt', '-P', product]],
+  'keys delete': ({ product }) => [['@doomed-key.txt', '-P', product, '--yes']],
+  'devices list': ({ product }) => [['@key.txt', '-P', product]],
+  'sessions list': () => [[], ['--key', '@floating-key.txt']],
+  'sessions release': ({ session }) => [[session]],
+  'keys history': ({ product }) => [['@key.txt', '-P', product]],
+  'customers list': ({ email }) => [[], ['--email', email]],
+  'customers get': ({ email, customer }) => [[customer], [email]],
+  'customers create': ({ email }) => [
+    ['--name', 'Zoë', '--email', `third-${email}`],
+    ['--name', 'Zoë', '--email', email],
+    ['--name', 'Zoë', '--email', `${email}@`],
+    ['-f', 'customers.csv'],
+  ],
+  'customers import': () => [['-f', 'customers.csv']],
+  'customers update': ({ customer, email }) => [[customer, '--email', `other-${email}`]],
+  'customers keys': ({ customer }) => [[customer]],
+  'customers delete': ({ former }) => [[former, '--yes']],
+  'products list': () => [[]],
+  'products get': ({ product }) => [[product]],
+  'products create': () => [['--name', 'Viewer']],
+  'products update': ({ product }) => [[product, '--name', 'Editor 2']],
+  'products versions': ({ product }) => [[product]],
+  'products add-version': ({ product }) => [[product, '2.0']],
+  'products update-version': ({ version }) => [[version, '--inactive']],
+  'tokens list': () => [[]],
+  'tokens show': ({ token }) => [[token]],
+  'tokens create': () => [
+    ['--kind', 'read-only', '--name', 'reader'],
+    ['--kind', 'scoped', '--name', 'none'],
+  ],
+  'tokens rotate': ({ token }) => [[token]],
+  'tokens check': () => [['stolen.txt'], ['--none', 'stolen.txt']],
+  'tokens revoke': ({ token }) => [[token, '--yes']],
+  stats: () => [[]],
+  forecast: () => [[]],
+  'signing-keys list': () => [[]],
+  'signing-keys rotate': () => [['--yes']],
+  'signing-keys export': () => [['-o', 'jwks.json']],
+  'revocations export': ({ account }) => [['--account', account, '-o', '-']],
+  'events list': () => [['--json']],
+  'events tail': () => [['--after', '0', '--json']],
+  'events diff': () => [['--last', '0']],
+  'audit list': () => [['--json', '--limit', '1000']],
+  'audit verify': () => [[]],
+  'audit export': () => [['audit']],
+  'webhooks list': () => [[]],
+  'webhooks get': ({ webhook }) => [[webhook]],
+  'webhooks create': ({ url }) => [
+    ['--url', `${url}/health`, '--reveal'],
+    ['--url', 'http://127.0.0.1:9/'],
+  ],
+  'webhooks update': ({ webhook }) => [
+    [webhook, '--inactive'],
+    [webhook, '--active'],
+  ],
+  'webhooks test': ({ webhook }) => [[webhook, '--wait', '1s']],
+  'webhooks rotate': ({ webhook }) => [[webhook]],
+  'webhooks deliveries': ({ webhook }) => [[webhook, '--json']],
+  'webhooks replay': ({ webhook }) => [[webhook, '--after', '0']],
+  'webhooks delete': ({ webhook }) => [[webhook, '--yes']],
+  'webhooks listen': ({ url }) => [['--forward-to', `${url}/health`, '--after', '0']],
+  'auth login': ({ url }) => [['--with-token', '--yes', '-p', 'stored', '--base-url', url]],
+  'auth status': () => [[], ['--json']],
+  'auth list': () => [['--json']],
+  'auth switch': () => [['local'], ['nobody']],
+  'auth logout': () => [['stored']],
+  'config list': () => [['--json']],
+  'config get': () => [['product']],
+  'config set': ({ product }) => [['product', product]],
+  'config unset': () => [['product']],
+  'config path': () => [[]],
+  'jobs list': () => [['--json']],
+  'jobs show': ({ job }) => [[job], [job, '--failed']],
+  'jobs resume': ({ job }) => [[job]],
+  'jobs retry': ({ job }) => [[job]],
+  'db status': () => [['--db', 'lkm.db']],
+  'db migrate': () => [['--db', 'lkm.db']],
+  'db copy': () => [['lkm.db', 'copy.db']],
+  'db backup': () => [
+    ['backup.db', '--db', 'lkm.db'],
+    ['nowhere/backup.db', '--db', 'lkm.db'],
+  ],
+  'db restore': () => [
+    ['backup.db', '--db', 'restored.db', '--yes'],
+    ['backup.db', '--drill', '--license-file', 'a.lic'],
+  ],
+  'db rekey': () => [['--db', 'restored.db', '--new-passphrase-file', 'passphrase.txt']],
+  'idempotency list': () => [['--db', 'lkm.db']],
+  'idempotency resolve': () => [['canary-key-0001', '--completed', '--db', 'lkm.db']],
+  'idempotency history': () => [['--db', 'lkm.db', '--json']],
+  api: ({ product, email }) => [
+    ['/customer'],
+    ['POST', '/customer', '-f', 'name=Zoë', '-f', `email=${email}`],
+    ['POST', '/create-key', '-f', `productId=${product}`],
+    ['/nothing'],
+  ],
+  'api-diff': () => [['openapi.json', 'openapi.json']],
+  doctor: () => [[], ['--json']],
+  completion: () => [['bash']],
+  explain: () => [['409/2']],
+  version: () => [[]],
+  help: () => [['keys', 'create']],
+};
