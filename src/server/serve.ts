@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { isPostgres, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import type { ConnectionLimits } from './http/connections.ts';
@@ -154,14 +154,14 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const recording = { ...parts, recorded };
     const delivering = { ...recording, log, sender, schedule, leaseSeconds, pace: createPace(turns) };
     const deliverer = createDeliverer(delivering, parts.newRequestId);
-    if (!isPostgres(options.db)) await store.transaction(({ webhooks }) => webhooks.releaseAll());
+    if (store.isOnlyWriter) await store.transaction(({ webhooks }) => webhooks.releaseAll());
     jobs = startJobs(
       [
         cleanupJob(clocks, recording),
         expiryJob(recording),
         ...(numbersInCommit ? [] : [sequencerJob(store, parts, recorded, numbered)]),
         checkpointJob(store, parts),
-        deliveryJob(deliverer, isPostgres(options.db)),
+        deliveryJob(deliverer, !store.isOnlyWriter),
         deliveryCleanupJob(parts),
         uses.job,
         ...(store.rates === null ? [] : [ratesJob(store.rates)]),
