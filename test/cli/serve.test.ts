@@ -1,8 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
+import { createSelfSigned } from '../../src/server/http/self-signed.ts';
 import { selfSigned } from '../client/self-signed.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { absentIds } from '../support/requests.ts';
@@ -166,13 +169,29 @@ describe('lkm serve', () => {
     writeFileSync(join(cwd, 'key.pem'), selfSigned.key, { mode: 0o600 });
     const hangup = new EventTarget();
     const { printed, stop } = await started(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd, hangup });
+    const port = Number(/ready at https:\/\/127\.0\.0\.1:(\d+)/.exec(printed.stderr)?.[1]);
+    /** The certificate that a new connection gets. */
+    const shown = async () => {
+      const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+      await once(socket, 'secureConnect');
+      const { fingerprint256 } = socket.getPeerCertificate();
+      socket.destroy();
+      return fingerprint256;
+    };
+    const fingerprint = (cert: string) => new X509Certificate(cert).fingerprint256;
+    expect(await shown()).toBe(fingerprint(selfSigned.cert));
+    const next = createSelfSigned({ names: ['127.0.0.1'], from: NOW, until: NOW + 86_400_000 });
+    writeFileSync(join(cwd, 'cert.pem'), next.cert);
+    writeFileSync(join(cwd, 'key.pem'), next.key);
     const said = async (text: string) => {
       hangup.dispatchEvent(new Event('hangup'));
       await vi.waitFor(() => expect(printed.stderr).toContain(text));
     };
     await said('certificate and key read again\n');
+    expect(await shown()).toBe(fingerprint(next.cert));
     writeFileSync(join(cwd, 'cert.pem'), 'nothing');
     await said('warning: certificate and key stay as they were: cert.pem does not hold a certificate\n');
+    expect(await shown()).toBe(fingerprint(next.cert));
     expect(await stop()).toBe(0);
   });
 

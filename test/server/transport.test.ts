@@ -1,9 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
+import { createSelfSigned } from '../../src/server/http/self-signed.ts';
 import { selfSigned } from '../client/self-signed.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
@@ -84,10 +85,12 @@ describe('a server with TLS', () => {
     expect(() =>
       service.server.reloadTls({ ...selfSigned, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }),
     ).toThrow();
-    service.server.reloadTls(selfSigned);
+    const next = createSelfSigned({ names: ['localhost'], from: Date.now() - 1_000, until: Date.now() + 86_400_000 });
+    service.server.reloadTls(next);
     expect(await ask(before)).toBe(200);
+    expect(before.getPeerCertificate().fingerprint256).toBe(fingerprint256);
     const after = await open();
-    expect(after.getPeerCertificate().fingerprint256).toBe(fingerprint256);
+    expect(after.getPeerCertificate().fingerprint256).toBe(new X509Certificate(next.cert).fingerprint256);
     expect(await ask(after)).toBe(200);
     before.destroy();
     after.destroy();
