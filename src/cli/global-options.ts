@@ -14,7 +14,10 @@ export const globalOptions = [
   { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
   { flags: '--json', describe: 'same as --format json' },
   { flags: '--fields <LIST>', describe: 'only these fields, separated by commas' },
-  { flags: '-o, --output <FILE>', describe: 'write the result to a file, - for stdout' },
+  {
+    flags: '-o, --output <FILE>',
+    describe: 'write the result to a file, - for stdout; as csv, tsv, json or jsonl if it is named so',
+  },
   { flags: '--force', describe: 'let -o overwrite a file' },
   { flags: '-q, --quiet', env: 'LKM_QUIET', describe: 'print bare identifiers, and nothing on stderr' },
   { flags: '-v, --verbose', env: 'LKM_VERBOSE', describe: 'a line on stderr for every request' },

@@ -47,6 +47,28 @@ describe('-o', () => {
     expect(visibleFiles(cwd)).toEqual([]);
   });
 
+  it.each([
+    ['all.csv', [], 'id,name,'],
+    ['all.CSV', [], 'id,name,'],
+    ['all.json', [], '[{"id":'],
+    ['all.jsonl', [], '{"id":'],
+    ['all.tsv', [], 'cus_1\t'],
+    ['all', [], 'cus_1\t'],
+    ['all.csv', ['--format', 'tsv'], 'cus_1\t'],
+    ['all.csv', ['--json'], '[{"id":'],
+  ])('writes %s with %j in the format that was chosen, or that the file is named after', async (name, more, start) => {
+    const cwd = tempFolder();
+    const { fetch } = scriptedService(listed([customer('cus_1', 'Ada Ltd')]));
+    expect((await lkm(['customers', 'list', '-o', name, ...more], { fetch, env: remote, cwd })).code).toBe(0);
+    expect(readFileSync(join(cwd, name), 'utf8').slice(0, start.length)).toBe(start);
+  });
+
+  it('says what failed in words, whatever the file is named', async () => {
+    const { fetch } = scriptedService(refusal(403, 1, 'Forbidden'));
+    const { stderr } = await lkm(['customers', 'list', '-o', 'all.json'], { fetch, env: remote, cwd: tempFolder() });
+    expect(stderr).toMatch(/^error: /);
+  });
+
   it('writes a result that is longer than what it reserved, and one that is shorter', async () => {
     const cwd = tempFolder();
     const many = Array.from({ length: 2_000 }, (_, at) => customer(`cus_${at}`, 'Ada Ltd'));

@@ -40,7 +40,7 @@ export const customersList = command({
     ['lkm customers list', 'all of them'],
     ['ID=$(lkm customers list --email it@ada.example -q)', 'the id behind an address'],
     ['lkm customers list --text ada --active true --limit 10', 'the first ten that are called so'],
-    ['lkm customers list --fields id,email --format csv -o customers.csv', 'for a spreadsheet'],
+    ['lkm customers list --fields id,email -o customers.csv', 'for a spreadsheet'],
   ],
 
   async run({ email, text, active, limit }, context) {
@@ -103,7 +103,7 @@ export const customersCreate = command({
   examples: [
     ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
     ['ID=$(lkm customers create --name "Ada Ltd")', 'keep its id'],
-    ['lkm customers create -f customers.csv --format csv -o ids.csv', 'one for each row'],
+    ['lkm customers create -f customers.csv -o ids.csv', 'one for each row'],
   ],
 
   async run({ name = '', email, ...bulk }, context) {

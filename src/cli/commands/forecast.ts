@@ -34,7 +34,7 @@ export const forecast = command({
   fields: forecastFields(),
   examples: [
     ['lkm forecast --days 60', 'the next two months'],
-    ['lkm forecast --days 7 --format csv -o week.csv', 'for a spreadsheet'],
+    ['lkm forecast --days 7 -o week.csv', 'for a spreadsheet'],
   ],
 
   async run({ days = 60, product }, context) {

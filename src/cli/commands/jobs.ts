@@ -57,7 +57,7 @@ export const jobsShow = command({
   fields: shown,
   examples: [
     ['lkm jobs show k3f9q2m7x1ab', 'row by row'],
-    ['lkm jobs show k3f9q2m7x1ab --failed --format csv -o mend.csv', 'what is to be mended'],
+    ['lkm jobs show k3f9q2m7x1ab --failed -o mend.csv', 'what is to be mended'],
   ],
 
   async run({ job, failed }, { io }) {
@@ -73,7 +73,7 @@ export const jobsResume = command({
   options: { concurrency },
   fields: shown,
   ownsOutput: () => true,
-  examples: [['lkm jobs resume k3f9q2m7x1ab --format csv -o keys.csv', 'go on where it ended']],
+  examples: [['lkm jobs resume k3f9q2m7x1ab -o keys.csv', 'go on where it ended']],
   run: ({ job, concurrency }, context) => takeUp(context, job, { concurrency }),
 });
 

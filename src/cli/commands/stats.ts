@@ -52,7 +52,7 @@ export const stats = command({
   examples: [
     ['lkm stats', 'the whole account'],
     ['lkm stats -P "$ID"', 'one product'],
-    ['lkm stats --format csv -o keys.csv', 'the counts of each product, for a spreadsheet'],
+    ['lkm stats -o keys.csv', 'the counts of each product, for a spreadsheet'],
     ['lkm stats --json', 'everything, for a program'],
   ],
 

@@ -12,6 +12,8 @@ export type Format = (typeof formats)[number];
 /** What every command can be told: format, destination, verbosity, questions, time limits. */
 export interface Settings {
   readonly format: Format;
+  /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
+  readonly fileFormat: Format;
   /** Null: all of them. */
   readonly fields: readonly string[] | null;
   /** Null: stdout. */
@@ -38,8 +40,10 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const chosen = chooseFormat(flags, env);
   const output = flags.output === undefined || flags.output === '-' ? null : flags.output;
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
+  const format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
   return {
-    format: chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv'),
+    format,
+    fileFormat: chosen ?? namedAfter(output) ?? format,
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     output,
     force: flags.force ?? false,
@@ -55,6 +59,9 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),
   };
 }
+
+const namedAfter = (output: string | null): Format | undefined =>
+  (['csv', 'tsv', 'json', 'jsonl'] as const).find((format) => output?.toLowerCase().endsWith(`.${format}`));
 
 function whyNotInteractive(flags: GlobalFlags, { env, stdin, stderr }: Io, format: Format): string | null {
   if (readSwitch(env, 'LKM_NO_INPUT')) return 'LKM_NO_INPUT is set';

@@ -21,7 +21,7 @@ export const bulk = (view: HelpView = plainHelp): string =>
         'Each row is done once, whatever is killed when. Type the same command again: it sends what is open, and in the end ' +
           'prints the same results without sending anything. What makes it the same are the options, the service and the ' +
           'bytes of the file, on any machine for a day; --run NAME tells runs apart that do the same on purpose.',
-        '  lkm keys create -P prod_… -f orders.csv --format csv -o keys.csv',
+        '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
         'A row that is refused does not stop the others; then the exit code is 12. A mended file is another run, so put ' +
           'only the failed rows into it, or send them again as they are:',
         '  lkm jobs show ID --failed --format csv > mend.csv\n  lkm jobs retry ID',

@@ -78,7 +78,11 @@ async function writeStream(
   const format = settings.format.startsWith('json') ? 'jsonl' : 'tsv';
   for await (const rows of stream) {
     const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => String(id)), empty: '' };
-    const { text } = await renderFor(part, { ...context, chosen, settings: { ...settings, format } }, false);
+    const { text } = await renderFor(
+      part,
+      { ...context, chosen, settings: { ...settings, fileFormat: format } },
+      false,
+    );
     if (!(await print(text, io))) return false;
   }
   return true;
@@ -107,7 +111,8 @@ export async function renderFor(
   const fields = (result.kind === 'rows' && result.fields) || context.fields;
   const paint = createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };
-  return render(result, { format: settings.format, fields, chosen, quiet: settings.quiet, indented, view });
+  const format = result.kind === 'file' ? settings.format : settings.fileFormat;
+  return render(result, { format, fields, chosen, quiet: settings.quiet, indented, view });
 }
 
 /** A document on a terminal: its lines cannot control the terminal. */

@@ -97,7 +97,7 @@ export const keysCreate = command({
     ['lkm keys create -P "$ID" --reference order-1042 --if-absent', 'one key for an order, for ever'],
     ['lkm keys create -P "$ID" --expires-after P1Y --grace-period P14D', 'a year from the first use'],
     ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
-    ['lkm keys create -P "$ID" --count 500 --format csv -o keys.csv', 'five hundred of a kind'],
+    ['lkm keys create -P "$ID" --count 500 -o keys.csv', 'five hundred of a kind'],
     ['lkm keys create -P "$ID" --github-output key', 'for the next steps of a GitHub Actions job'],
     ['lkm keys create -P "$ID" -f orders.csv --map "Order No=reference"', 'one for each row of a file'],
   ],

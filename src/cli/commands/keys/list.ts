@@ -84,7 +84,7 @@ export const keysList = command({
     ['lkm keys list --status expiring --within 30d', 'what to renew'],
     ['lkm keys list --text ada --limit 10', 'the ten newest keys of a customer called so'],
     ['lkm keys list --metadata order=A-1042 -q', 'the key of an order'],
-    ['lkm keys list -P "$ID" --fields key,customerId --format csv -o keys.csv', 'for a spreadsheet'],
+    ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],
   ],
 
   async run({ limit, metadata, ...values }, context) {

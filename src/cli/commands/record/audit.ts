@@ -35,7 +35,7 @@ export const auditList = command({
   fields: auditFields,
   examples: [
     ['lkm audit list', 'the first hundred'],
-    ['lkm audit list --after 4200 --format csv -o audit.csv', 'for a spreadsheet'],
+    ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
   async run({ after = 0, limit = DEFAULT_LIMIT }, context) {
