@@ -12,10 +12,14 @@ export function claimOutput({ lines, journal }: OpenJob, output: string | null, 
   if (output === null) return;
   const path = resolve(cwd, output);
   const isOwn = lines.some((line) => line.type === 'output' && line.path === path);
-  const isThere = lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  if (isThere && !isOwn && !force) {
-    throw new LocalError(`${output} exists`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
-  }
+  if (!isOwn) refuseTaken(output, cwd, force);
   if (!isOwn) journal.add({ type: 'output', path });
   journal.write();
+}
+
+/** Throws `LocalError` for a file that is there; before a new run is written down, which would stay behind. */
+export function refuseTaken(output: string | null, cwd: string, force: boolean): void {
+  if (output === null || force) return;
+  if (!lstatSync(resolve(cwd, output), { throwIfNoEntry: false })?.isFile()) return;
+  throw new LocalError(`${output} exists`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
 }

@@ -4,6 +4,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
+import { refuseTaken } from './claim-output.ts';
 import { type Finishing, finishJob } from './finish-job.ts';
 import { hash, type Job, jobId } from './job.ts';
 import { readJob, writeJob } from './job-store.ts';
@@ -57,7 +58,10 @@ export async function runBulk(
     createdAt: toInstant(io.now()),
     body: name === null ? { ...first?.body } : null,
   };
-  if (known === null) writeJob(job, rows, io);
+  if (known === null) {
+    refuseTaken(context.settings.output, io.cwd, context.settings.force);
+    writeJob(job, rows, io);
+  }
   return finishJob(context, operation, job, request);
 }
 

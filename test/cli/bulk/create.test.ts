@@ -299,6 +299,7 @@ describe('-o of a bulk command', () => {
       sent: [],
     });
     expect(readFileSync(join(shop.cwd, 'keys.csv'), 'utf8')).toBe('mine');
+    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
     expect((await shop.at(['keys', 'create', '-o', 'keys.csv'])).code).toBe(13);
   });
 });
