@@ -128,12 +128,21 @@ export function explainIssue(issue: z.core.$ZodIssue | undefined): string {
     case 'custom':
       return `does not fit: ${issue.message.replace(/^(Too big|Invalid string): /, '')}`;
     case 'too_small':
-      return issue.origin === 'string' ? 'holds a text that is too short' : 'holds too little';
+      return `${issue.origin === 'string' ? 'holds a text that is too short' : 'holds too little'}: ${boundOf(issue, 'least')}`;
     case 'too_big':
-      return issue.origin === 'string' ? 'holds a text that is too long' : 'holds too much';
+      return `${issue.origin === 'string' ? 'holds a text that is too long' : 'holds too much'}: ${boundOf(issue, 'most')}`;
     case 'invalid_format':
       return 'holds a text that is blank or has characters that do not print';
     default:
       return 'has a value that the service does not take';
   }
+}
+
+type Bounded = Extract<z.core.$ZodIssue, { code: 'too_small' | 'too_big' }>;
+
+function boundOf(issue: Bounded, side: 'least' | 'most'): string {
+  const bound = Number(issue.code === 'too_small' ? issue.minimum : issue.maximum);
+  if (issue.origin === 'string') return `${count(bound, 'character')} at ${side}`;
+  if (issue.inclusive === false) return side === 'least' ? `more than ${bound}` : `less than ${bound}`;
+  return `${bound} at ${side}`;
 }

@@ -86,6 +86,13 @@ describe('lkm keys export and lkm keys import', () => {
     expect(await of(other)).toEqual(await of(shop));
   });
 
+  it('says how long a key has to be', async () => {
+    await using shop = await bulkShop();
+    shop.write('keys.csv', 'key\nOLD-1\n');
+    const { stderr } = await shop.at(['keys', 'import', '-f', 'keys.csv']);
+    expect(stderr).toContain('\n  line 2: key holds a text that is too short: 23 characters at least\n');
+  });
+
   it('write cells that a spreadsheet does not run', async () => {
     await using shop = await bulkShop();
     await filled(shop);
