@@ -110,6 +110,8 @@ describe('lkm keys export and lkm keys import', () => {
     const lines = readFileSync(join(shop.cwd, 'keys.csv'), 'utf8').trimEnd().split('\n');
     expect(lines).toHaveLength(451);
     expect((await shop.at(['keys', 'export', '-o', 'keys.csv'])).code).toBe(13);
+    await shop.at(['keys', 'export', '-o', 'keys.json']);
+    expect(JSON.parse(readFileSync(join(shop.cwd, 'keys.json'), 'utf8'))).toHaveLength(450);
   });
 
   it('exports nothing for a token that sees keys masked', async () => {

@@ -19,7 +19,7 @@ export const keysExport = command({
   ],
 
   async run({ product: productId, customer: customerId }, context) {
-    const { format } = context.settings;
+    const { fileFormat: format } = context.settings;
     const form = format === 'json' || format === 'jsonl' ? format : 'csv';
     const client = await context.client();
     const { exportKeys } = await import('../../bulk/export-keys.ts');
