@@ -152,7 +152,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     store.announce(listener.url);
     const recording = { ...parts, recorded };
-    const delivering = { ...recording, log, sender, schedule, leaseSeconds, pace: createPace(turns) };
+    const attempted = telemetry.telemetry?.metrics?.countAttempt;
+    const delivering = { ...recording, log, sender, schedule, leaseSeconds, pace: createPace(turns), attempted };
     const deliverer = createDeliverer(delivering, parts.newRequestId);
     if (store.isOnlyWriter) await store.transaction(({ webhooks }) => webhooks.releaseAll());
     jobs = startJobs(

@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { type Context, context, propagation, type Span, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -51,6 +53,41 @@ describe('metrics', () => {
       'lkm_job_failures{job="checkpoints"}': 0,
     });
     expect(await scrape(url, 'process_resident')).toMatchObject({ process_resident_memory_bytes: expect.any(Number) });
+  });
+
+  it('count attempts to send events, what waits for them, and the age of the oldest', async () => {
+    await using receiver = await startReceiver();
+    const webhooks = { allowPrivate: true, timeoutMs: 1_000, schedule: [3_600] };
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 }, webhooks });
+    const url = server.server.metricsUrl ?? '';
+    const breakOff = (response: ServerResponse) => {
+      response.writeHead(200, { 'content-length': '10' }).write('.');
+      setTimeout(() => response.destroy(), 5);
+    };
+    receiver.answer([204, 500, breakOff]);
+    await server.call('POST', '/webhook', { url: receiver.url });
+    for (const seen of [1, 2, 3]) {
+      await expect.poll(() => receiver.received.length).toBe(seen);
+      await expect
+        .poll(() => scrape(url, 'lkm_webhook_events{state="waiting"}'))
+        .toMatchObject({
+          'lkm_webhook_events{state="waiting"}': 0,
+        });
+      if (seen < 3) await server.call('POST', '/customer', { name: 'Zoë' });
+    }
+    expect(await scrape(url, 'lkm_webhook_attempts')).toEqual({
+      'lkm_webhook_attempts_total{result="accepted"}': 1,
+      'lkm_webhook_attempts_total{result="refused"}': 1,
+      'lkm_webhook_attempts_total{result="failed"}': 1,
+    });
+    expect(await scrape(url, 'lkm_webhook_events')).toEqual({
+      'lkm_webhook_events{state="waiting"}': 0,
+      'lkm_webhook_events{state="retrying"}': 2,
+      'lkm_webhook_events{state="dead"}': 0,
+    });
+    const { lkm_webhook_lag_seconds_count: accepted } = await scrape(url, 'lkm_webhook_lag_seconds_count');
+    const { lkm_webhook_oldest_seconds: age = 0 } = await scrape(url, 'lkm_webhook_oldest_seconds');
+    expect([accepted, age > 0, age < 60]).toEqual([1, true, true]);
   });
 
   it('name no token, no key and no part of a path that is none of the contract', async () => {

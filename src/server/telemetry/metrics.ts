@@ -4,12 +4,16 @@ import { type Commit, commits } from '../../store/engine/commits.ts';
 import type { Store } from '../../store/store.ts';
 import type { Turns } from '../http/turns.ts';
 import type { JobHealth } from '../jobs/job.ts';
+import type { ObservedAttempt } from '../webhooks/turn.ts';
 import type { Observed } from './observe.ts';
+import { measureWebhooks } from './webhook-metrics.ts';
 
 /** The numbers of one server. */
 export interface Metrics {
   /** Counts a request that has its response. */
   count(observed: Observed): void;
+  /** Counts an attempt to send an event to a webhook. */
+  countAttempt(attempt: ObservedAttempt): void;
   /** The text of all of them, as Prometheus reads it. */
   print(): Promise<string>;
   readonly contentType: string;
@@ -95,6 +99,7 @@ export function createMetrics({ store, turns, now, jobHealth }: MetricsSources):
     },
   });
 
+  const countAttempt = measureWebhooks(registry, { store, now });
   const stopMeasuring = measureCommits(({ size, seconds }) => {
     batches.observe(size);
     commitSeconds.observe(seconds);
@@ -105,6 +110,7 @@ export function createMetrics({ store, turns, now, jobHealth }: MetricsSources):
       requests.inc({ method, route, status });
       seconds.observe({ method, route }, ms / 1_000);
     },
+    countAttempt,
     print: () => registry.metrics(),
     contentType: registry.contentType,
     close: stopMeasuring,

@@ -12,7 +12,7 @@ export interface Observed {
 
 /** What looks at requests; each part may be absent. */
 export interface Telemetry {
-  readonly metrics: Pick<Metrics, 'count'> | null;
+  readonly metrics: Pick<Metrics, 'count' | 'countAttempt'> | null;
   readonly spans: Spans | null;
 }
 

@@ -15,6 +15,15 @@ import { type Batch, type Due, nextBatch } from './batch.ts';
 import type { Pace } from './pace.ts';
 import type { Outcome, Sender } from './send.ts';
 
+/** An attempt to send an event. */
+export interface ObservedAttempt {
+  readonly accepted: boolean;
+  /** The status of the response; null without one. */
+  readonly status: number | null;
+  /** From the event to the end of the attempt. */
+  readonly lagSeconds: number;
+}
+
 /** What delivering works with. */
 export interface DeliveryParts {
   readonly store: Store;
@@ -27,6 +36,8 @@ export interface DeliveryParts {
   readonly schedule?: readonly number[] | undefined;
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
   readonly leaseSeconds?: number | undefined;
+  /** Called after each attempt. */
+  attempted?: ((attempt: ObservedAttempt) => void) | undefined;
   /** Called after each commit of what was recorded. */
   recorded(): void;
   /** The time of the service, by which retries are due. */
@@ -102,13 +113,13 @@ function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
 }
 
 async function attemptOne(
-  { store, sender, realTime, now }: DeliveryParts,
+  { store, sender, realTime, now, attempted }: DeliveryParts,
   webhook: WebhookRecord,
   due: Due,
   { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Attempted> {
   const { body, secrets: hidden } = await payloadOf(store.repositories, webhook, due.event);
-  const { id }: { readonly id: string } = JSON.parse(body);
+  const { id, created_at }: { readonly id: string; readonly created_at: Instant } = JSON.parse(body);
   const started = realTime();
   const headers = {
     'content-type': 'application/json',
@@ -117,7 +128,9 @@ async function attemptOne(
   };
   const outcome = await sender.send({ url: webhook.url, headers, body, signal });
   const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));
-  return { due, outcome, at: now(), durationMs, secrets: hidden };
+  const at = now();
+  if (outcome !== null) attempted?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(created_at)) / 1_000 });
+  return { due, outcome, at, durationMs, secrets: hidden };
 }
 
 /** Keeps what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */

@@ -380,4 +380,28 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(receiver.seqs.toSorted((a, b) => a - b)).toEqual(range(2, 61));
     expect(await it.deliveries(id)).toHaveLength(60);
   });
+
+  it('are counted while they are not accepted, with the oldest event among them', async () => {
+    await using it = await createDeliveryWorld(engine, { parts: { schedule: [60] } });
+    await using receiver = await startReceiver();
+    const { deliveries } = it.world.store.repositories;
+    const backlog = async () => {
+      const { oldest, ...counts } = await deliveries.backlog();
+      return { ...counts, oldest: oldest.map((content): number => JSON.parse(content).seq) };
+    };
+    expect(await backlog()).toEqual({ waiting: 0, retrying: 0, dead: 0, oldest: [] });
+    await it.webhook(receiver.url);
+    await it.webhook(receiver.url, { active: false });
+    receiver.answer([204, 500, 204]);
+    await it.deliver();
+    expect(await backlog()).toEqual({ waiting: 0, retrying: 1, dead: 0, oldest: [2] });
+    await it.world.call('admin', 'POST', '/customer', { name: 'Zoë' });
+    await it.deliver();
+    receiver.answer(500);
+    it.setNow(at(90));
+    await it.deliver();
+    expect(await backlog()).toEqual({ waiting: 0, retrying: 0, dead: 1, oldest: [] });
+    await it.happen(3);
+    expect(await backlog()).toEqual({ waiting: 3, retrying: 0, dead: 1, oldest: [4] });
+  });
 });

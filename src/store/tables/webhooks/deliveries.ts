@@ -5,6 +5,7 @@ import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import { insertManyInto } from '../../insert-many.ts';
 import { integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+import { type Backlog, readBacklog } from './backlog.ts';
 
 export const deliveryColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -156,6 +157,9 @@ export const deliveryRepository = (db: Connection) => ({
 
   /** Makes everything that was not accepted due now; returns how much that is. */
   retryAll: (of: OfWebhook, now: Instant): Promise<number> => db.run(retryAll, { ...of, now }),
+
+  /** What has not been delivered, of all accounts. */
+  backlog: (): Promise<Backlog> => readBacklog(db),
 
   /** Removes up to `limit` deliveries that ended before these instants; returns how many. */
   removeOld: (before: { delivered: Instant; dead: Instant; limit: number }): Promise<number> =>

@@ -1,0 +1,70 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../engine/driver.ts';
+import { statement } from '../../engine/statement.ts';
+
+/** What has not been delivered, of all accounts. */
+export interface Backlog {
+  /** Events that are still to be sent for the first time, each once for each webhook. */
+  readonly waiting: number;
+  /** Deliveries that have failed and are repeated, */
+  readonly retrying: number;
+  /** and those that were given up. */
+  readonly dead: number;
+  /** The contents of events among which is the oldest one that waits or is repeated. */
+  readonly oldest: readonly string[];
+}
+
+/** Webhooks, and accounts, that are looked at. */
+const MAX_ROWS = 1_000;
+
+const unsent = statement<object>()((db) =>
+  db
+    .selectFrom('webhooks as w')
+    .innerJoin('record_heads as h', 'h.account_id', 'w.account_id')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'w.account_id').on('e.seq', '=', sql<number>`w.last_seq + 1`),
+    )
+    .select(['e.content', sql<number>`h.event_seq - w.last_seq`.as('count')])
+    .where('w.active', '=', 1)
+    .orderBy('w.account_id')
+    .orderBy('w.id')
+    .limit(sql.lit(MAX_ROWS)),
+);
+
+const open = statement<object>()((db) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('state', '!=', 'delivered')
+    .groupBy('state')
+    .orderBy('state'),
+);
+
+const oldestRetrying = statement<object>()((db) =>
+  db
+    .selectFrom((from) =>
+      from
+        .selectFrom('webhook_deliveries')
+        .select(['account_id', (eb) => eb.fn.min('seq').as('seq')])
+        .where('state', '=', 'retrying')
+        .groupBy('account_id')
+        .as('r'),
+    )
+    .innerJoin('events as e', (join) => join.onRef('e.account_id', '=', 'r.account_id').onRef('e.seq', '=', 'r.seq'))
+    .select('e.content')
+    .orderBy('r.account_id')
+    .limit(sql.lit(MAX_ROWS)),
+);
+
+/** Reads what has not been delivered. */
+export async function readBacklog(db: Connection): Promise<Backlog> {
+  const behind = await db.all(unsent, {});
+  const states = new Map((await db.all(open, {})).map(({ state, count }) => [state, Number(count)]));
+  const retrying = await db.all(oldestRetrying, {});
+  return {
+    waiting: behind.reduce((sum, { count }) => sum + count, 0),
+    retrying: states.get('retrying') ?? 0,
+    dead: states.get('dead') ?? 0,
+    oldest: [...behind, ...retrying].map(({ content }) => content),
+  };
+}
