@@ -25,7 +25,7 @@ const unsent = statement<object>()((db) =>
       join.onRef('e.account_id', '=', 'w.account_id').on('e.seq', '=', sql<number>`w.last_seq + 1`),
     )
     .select(['e.content', sql<number>`h.event_seq - w.last_seq`.as('count')])
-    .where('w.active', '=', 1)
+    .where('w.active', '=', sql.lit(1))
     .orderBy('w.account_id')
     .orderBy('w.id')
     .limit(sql.lit(MAX_ROWS)),
@@ -35,7 +35,7 @@ const open = statement<object>()((db) =>
   db
     .selectFrom('webhook_deliveries')
     .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('state', '!=', 'delivered')
+    .where('state', '!=', sql.lit('delivered'))
     .groupBy('state')
     .orderBy('state'),
 );
@@ -46,7 +46,7 @@ const oldestRetrying = statement<object>()((db) =>
       from
         .selectFrom('webhook_deliveries')
         .select(['account_id', (eb) => eb.fn.min('seq').as('seq')])
-        .where('state', '=', 'retrying')
+        .where('state', '=', sql.lit('retrying'))
         .groupBy('account_id')
         .as('r'),
     )

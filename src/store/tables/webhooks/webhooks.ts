@@ -86,7 +86,7 @@ const due = statement<{ now: Instant; realTime: Instant }>()((db, $) =>
     .selectFrom('webhooks as w')
     .innerJoin('record_heads as h', 'h.account_id', 'w.account_id')
     .select(['w.account_id', 'w.id'])
-    .where('w.active', '=', 1)
+    .where('w.active', '=', sql.lit(1))
     .where((w) => w.or([w('w.lease_until', 'is', null), w('w.lease_until', '<=', $.realTime)]))
     .where((w) => w.or([w('w.not_before', 'is', null), w('w.not_before', '<=', $.now)]))
     .where((w) =>
@@ -94,7 +94,7 @@ const due = statement<{ now: Instant; realTime: Instant }>()((db, $) =>
         w('w.retry_at', '<=', $.now),
         w.and([
           w('w.last_seq', '<', w.ref('h.event_seq')),
-          w.or([w('w.ordered', '=', 0), w('w.retry_at', 'is', null)]),
+          w.or([w('w.ordered', '=', sql.lit(0)), w('w.retry_at', 'is', null)]),
         ]),
       ]),
     )
@@ -110,7 +110,7 @@ const claim = statement<ById & { lease: string; realTime: Instant; until: Instan
     .set({ lease: $.lease, lease_until: $.until })
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
-    .where('active', '=', 1)
+    .where('active', '=', sql.lit(1))
     .where((w) => w.or([w('lease_until', 'is', null), w('lease_until', '<=', $.realTime)]))
     .returningAll(),
 );
