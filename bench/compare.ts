@@ -10,16 +10,21 @@ export const TURN_SECONDS = 0.5;
 export const WARM_UP_SECONDS = 5;
 
 /** Loads both sides in short turns, and compares their rates. */
-export async function inTurns(operation: Operation, one: Side, other: Side): Promise<Compared> {
+export async function inTurns(
+  operation: Operation,
+  one: Side,
+  other: Side,
+  { turns: count = TURNS, seconds = TURN_SECONDS } = {},
+): Promise<Compared> {
   const sides = { one: await start(one), other: await start(other) };
   try {
     await sides.one.load(operation, WARM_UP_SECONDS);
     await sides.other.load(operation, WARM_UP_SECONDS);
     const turns: { one: number; other: number }[] = [];
-    for (let turn = 0; turn < TURNS; turn += 1) {
+    for (let turn = 0; turn < count; turn += 1) {
       turns.push({
-        one: await sides.one.load(operation, TURN_SECONDS),
-        other: await sides.other.load(operation, TURN_SECONDS),
+        one: await sides.one.load(operation, seconds),
+        other: await sides.other.load(operation, seconds),
       });
     }
     return {
