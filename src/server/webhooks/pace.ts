@@ -54,10 +54,14 @@ export function createPace({ load }: Pick<Turns, 'load'>, utilization = createUt
 
   return {
     take(count, maxWaitMs, signal) {
-      const ended = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+      }, maxWaitMs);
       // One after the other, so that each webhook comes to its share.
       last = last.then(async () => {
-        while (!ended.aborted && !spend(count)) await sleep(LOOK_EVERY_MS);
+        while (!isLate && !signal.aborted && !spend(count)) await sleep(LOOK_EVERY_MS);
+        clearTimeout(timer);
       });
       return last;
     },
