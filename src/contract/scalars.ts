@@ -10,7 +10,7 @@ import { z } from 'zod';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
 const PRINTABLE = /^[^\x00-\x1f\x7f-\x9f]*$/;
 
-/** Printable, with at least one character that is not a space. */
+/** Printable, with at least one character that is not a space. On text of any length it takes the square of that. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
 const NOT_BLANK = /^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\x9f]*$/;
 
@@ -19,7 +19,8 @@ export const text = (min: number, max: number, pattern: RegExp = PRINTABLE) =>
   z
     .string()
     .min(min)
-    .max(max)
+    // What is too long is looked at no further: of a megabyte the pattern would take an hour.
+    .max(max, { abort: true })
     .regex(pattern)
     .refine((value) => value.isWellFormed(), 'Invalid string: must not hold half of a surrogate pair');
 
