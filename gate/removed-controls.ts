@@ -321,7 +321,7 @@ export const removedControls: readonly RemovedControl[] = [
     test: 'test/domain/audit-check.test.ts',
   },
   {
-    row: 'Licence keys come from 75 random bits',
+    row: 'Licence keys come from 120 random bits',
     file: 'src/domain/license-key.ts',
     from: "hasKeyShape(key) && syndromeOf(key.replaceAll('-', '')) !== 0",
     to: 'false',
