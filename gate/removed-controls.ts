@@ -143,7 +143,7 @@ export const removedControls: readonly RemovedControl[] = [
     file: 'src/server/http/input.ts',
     from: '  return result.data;',
     to: '  return { ...Object(input), ...result.data };',
-    test: 'test/api/bad-input.test.ts',
+    test: 'test/server/input.test.ts',
   },
   {
     row: 'Slots, budgets and unique names',
@@ -154,10 +154,10 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'Body 1 MiB',
-    file: 'src/server/http/input.ts',
-    from: 'if (depth > levels) return true;',
+    file: 'src/server/http/incoming.ts',
+    from: "if (sent.length > MAX_TARGET_LENGTH) return 'uriTooLong';",
     to: '',
-    test: 'test/server/input.test.ts',
+    test: 'test/server/http.test.ts',
   },
   {
     row: 'Types are strict',
@@ -171,7 +171,7 @@ export const removedControls: readonly RemovedControl[] = [
     file: 'src/server/http/input.ts',
     from: 'return parseJson(text);',
     to: 'return JSON.parse(text);',
-    test: 'test/server/input.test.ts',
+    test: 'test/api/bad-input.test.ts',
   },
   {
     row: 'Patterns take linear time',

@@ -1,9 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { createBodyReader } from '../../src/server/http/input.ts';
+import { contract } from '../../src/contract/index.ts';
+import { createBodyReader, readInput } from '../../src/server/http/input.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
 const noHeaders = { get: () => null, lines: () => [] };
+
+describe('the input of an operation', () => {
+  it('has the fields of its contract, whatever else was sent', () => {
+    const headers = { get: (name: string) => (name === 'content-type' ? 'application/json' : null), lines: () => [] };
+    const request = {
+      method: 'POST',
+      target: '/customer',
+      headers,
+      peer: '127.0.0.1',
+      readBody: async () => Buffer.of(),
+    };
+    const sent = { name: 'Ada', id: 'cus_1', accountId: 'acc_1', active: false, createdAt: '2020-01-01T00:00:00.000Z' };
+    const input = readInput(contract.customers.create, request, Buffer.from(JSON.stringify(sent)));
+    expect(input).toEqual({ name: 'Ada' });
+  });
+});
 
 describe('a body', () => {
   it.each([
