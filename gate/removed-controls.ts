@@ -216,6 +216,13 @@ export const removedControls: readonly RemovedControl[] = [
     test: 'test/server/http.test.ts',
   },
   {
+    row: 'Repeated `Authorization`',
+    file: 'src/server/http/incoming.ts',
+    from: "headers[name] === undefined ? null : lines(name).join(', ')",
+    to: 'headers[name] === undefined ? null : (lines(name)[0] ?? null)',
+    test: 'test/server/http.test.ts',
+  },
+  {
     row: '`X-Forwarded-For` counts',
     file: 'src/server/http/client-address.ts',
     from: 'while (isTrusted(address))',

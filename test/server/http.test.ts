@@ -55,6 +55,7 @@ describe('requests as no client of ours writes them', () => {
     ['an unknown method', ['BREW /customer HTTP/1.1', 'Host: localhost'], 400],
     ['PROPFIND', ['PROPFIND /customer HTTP/1.1', 'Host: localhost'], 405],
     ['no Host', ['GET /customer HTTP/1.1'], 400],
+    ['two Hosts', ['GET /customer HTTP/1.1', 'Host: localhost', 'Host: localhost'], 400],
     ['a Host that is none', ['GET /customer HTTP/1.1', 'Host: a b'], 400],
     ['two lengths', ['POST /customer HTTP/1.1', 'Host: localhost', 'Content-Length: 1', 'Content-Length: 2'], 400],
     [
