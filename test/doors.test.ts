@@ -36,7 +36,7 @@ describe('the packed package', () => {
     const { scripts, dependencies: brought } = JSON.parse(
       readFileSync(join(folder, 'node_modules/lkm/package.json'), 'utf8'),
     );
-    expect(Object.keys(brought)).toEqual(['undici', 'zod']);
+    expect(Object.keys(brought)).toEqual(['zod']);
     expect(['preinstall', 'install', 'postinstall'].filter((name) => name in scripts)).toEqual([]);
     expect(globSync('node_modules/lkm/**/*.node', { cwd: folder })).toEqual([]);
   });

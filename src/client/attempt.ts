@@ -12,7 +12,7 @@ export interface PreparedRequest {
 /** Sends a request once. A redirect is returned, not followed. */
 export type Transport = (request: PreparedRequest, signal: AbortSignal) => Promise<TransportResponse>;
 
-/** What the client reads of a response; the global `Response` and undici's both fit. */
+/** What the client reads of a response; the global `Response` fits. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -111,7 +111,7 @@ function classifyFailure(cause: unknown, timedOut: boolean): NetworkFailure {
   };
 }
 
-/** An error of Node or undici. */
+/** An error of Node or of its `fetch`. */
 interface SystemError extends Error {
   readonly code?: string;
   readonly syscall?: string;
@@ -131,7 +131,8 @@ const isUnreachable = ({ code, syscall }: SystemError) =>
 const isBeforeSending = (error: SystemError) =>
   isUnreachable(error) ||
   error.syscall === 'getaddrinfo' ||
-  // undici, when a proxy refuses the tunnel; its error code is that of any aborted request.
+  // A proxy makes no tunnel: http and fetch of Node, whose error code for it is that of any aborted request.
+  error.code === 'ERR_PROXY_TUNNEL' ||
   error.message.startsWith('Proxy response (') ||
   isUntrustedCertificate(error) ||
   isNotTls(error) ||
@@ -155,31 +156,3 @@ export const fetchTransport =
   (fetch: Fetch): Transport =>
   ({ url, method, headers, body }, signal) =>
     fetch(new Request(url, { method, headers, body, redirect: 'manual', signal }));
-
-interface NetworkOptions {
-  readonly connectTimeoutMs: number;
-  /** Whether `HTTPS_PROXY` and `NO_PROXY` apply. */
-  readonly useProxy: boolean;
-  /** Certificates (PEM) to trust at the service, in place of those of this machine. */
-  readonly ca?: string | undefined;
-}
-
-/**
- * Sends over the network with undici, which takes time to load: open it once, with the first call.
- *
- * Certificates are verified even if `NODE_TLS_REJECT_UNAUTHORIZED` is 0. Idle connections do not keep the process alive.
- */
-export async function openNetworkTransport({ connectTimeoutMs, useProxy, ca }: NetworkOptions): Promise<Transport> {
-  // A CommonJS package: bundled, it has no exports but the default one.
-  const { default: undici } = await import('undici');
-  const proxyTls = { rejectUnauthorized: true, timeout: connectTimeoutMs };
-  const tls = ca === undefined ? proxyTls : { ...proxyTls, ca };
-  // The attempt's own timeout covers headers and body.
-  const limits = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000, connect: tls };
-  const dispatcher = useProxy
-    ? new undici.EnvHttpProxyAgent({ ...limits, proxyTls, requestTls: tls })
-    : new undici.Agent(limits);
-  // Without the global `Request`: undici does not accept it, and loading it costs 10 to 25 ms.
-  return ({ url, method, headers, body }, signal) =>
-    undici.fetch(url, { method, headers, body, redirect: 'manual', signal, dispatcher });
-}

@@ -14,8 +14,7 @@ export interface CallContext {
   readonly credentials: Credentials;
   readonly limits: RetryLimits & { readonly timeoutMs: number };
   readonly timing: Timing;
-  /** Opened with the first call. */
-  openTransport(): Promise<Transport>;
+  readonly transport: Transport;
   onHeaders(operation: string, headers: ResponseHeaders): void;
   onAttempt(attempt: AttemptEvent): void;
 }
@@ -31,11 +30,10 @@ export async function call(
   input: unknown,
   { idempotencyKey, signal }: CallOptions,
 ): Promise<unknown> {
-  const { timing, limits, host } = context;
+  const { transport, timing, limits, host } = context;
   signal?.throwIfAborted();
   const key = mutates(endpoint) ? (idempotencyKey ?? timing.newKey()) : null;
   const request = prepareRequest(context, endpoint, input, key);
-  const transport = await context.openTransport();
   const operation = `${endpoint.method} ${endpoint.path}`;
   const bounds = { timeoutMs: limits.timeoutMs, maxBytes: maxResponseBytes(endpoint), signal };
 

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { type Contract, contract } from '../contract/index.ts';
-import { fetchTransport, openNetworkTransport } from './attempt.ts';
+import { fetchTransport } from './attempt.ts';
 import { type CallContext, call } from './call.ts';
+import { openNetworkTransport } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
 import { checkToken, readBaseUrl } from './request.ts';
 import { deprecationReporter } from './response.ts';
@@ -85,25 +86,17 @@ export function readOptions(options: ClientOptions): CallContext {
   const { href, host, isLoopback } = readBaseUrl(options.baseUrl, { plainHttpAllowed });
   const connectTimeoutMs = Math.min(10_000, timeoutMs);
   // A proxy elsewhere would see what plain http sends to a loopback address.
-  const openTransport = once(async () =>
-    fetch ? fetchTransport(fetch) : openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback, ca }),
-  );
+  const transport = fetch
+    ? fetchTransport(fetch)
+    : openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback, ca });
   return {
     baseHref: href,
     host,
     credentials: { userAgent: options.userAgent ?? 'lkm', token },
     limits: { timeoutMs, maxRetries, maxElapsedMs, maxWaitMs },
     timing,
-    openTransport,
+    transport,
     onHeaders: deprecationReporter(options.onNotice ?? (() => {})),
     onAttempt: options.onAttempt ?? (() => {}),
-  };
-}
-
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined;
-  return () => {
-    opened ??= open();
-    return opened;
   };
 }

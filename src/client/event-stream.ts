@@ -76,9 +76,8 @@ async function* connect(
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
   try {
-    const transport = await context.openTransport();
     const { search } = encodeInput(streamEvents, { after: position.last ?? undefined, type });
-    const response = await transport(
+    const response = await context.transport(
       {
         url: `${context.baseHref}${streamEvents.path}${search}`,
         method: 'GET',

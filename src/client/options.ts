@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly token?: string | undefined;
   /** The one certificate (PEM), or the authorities, to trust at the service, in place of those of this machine. */
   readonly ca?: string | undefined;
-  /** The network; the default opens connections with undici and uses `HTTPS_PROXY` and `NO_PROXY`. */
+  /** The network; the default is that of Node.js, and uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;

@@ -2,6 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
+import { sendOnce } from '../../src/client/attempt.ts';
+import { openNetworkTransport } from '../../src/client/network.ts';
 import { createClient } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
@@ -102,7 +104,7 @@ test('trusts no certificate that no authority has signed, whatever the environme
     name: 'NetworkError',
     sent: false,
     call: { attempts: 1 },
-    cause: { cause: { code: expect.stringMatching(/SELF_SIGNED|CERT_NOT_YET_VALID/) } },
+    cause: { code: expect.stringMatching(/SELF_SIGNED|CERT_NOT_YET_VALID/) },
   });
 });
 
@@ -111,8 +113,9 @@ test('knows that nothing was sent to a server that does not speak TLS', async ()
   await expect(create(`https://${address}`)).rejects.toMatchObject({ name: 'NetworkError', sent: false });
 });
 
-test('knows that nothing was sent to a port that fetch does not open, and tries it once', async () => {
-  await expect(create('http://127.0.0.1:6000', 4)).rejects.toMatchObject({
+test('knows that nothing was sent to a port that `fetch` does not open, and tries it once', async () => {
+  const client = createClient({ baseUrl: 'http://127.0.0.1:6000', maxRetries: 4, timing: fakeTiming(), fetch });
+  await expect(client.keys.create({ productId })).rejects.toMatchObject({
     name: 'NetworkError',
     message: 'cannot connect to 127.0.0.1:6000: bad port',
     sent: false,
@@ -131,6 +134,39 @@ test('goes through the proxy that the environment names, and no further if it re
   vi.stubEnv('no_proxy', '');
   await expect(create('https://licensing.example.com')).rejects.toMatchObject({ name: 'NetworkError', sent: false });
   expect(asked).toEqual([['licensing.example.com:443', undefined]]);
+});
+
+test.each([
+  ['to a server that does not begin TLS', (address: string) => `https://${address}`, {}],
+  ['to a proxy that makes no tunnel', () => 'https://licensing.example.com', { useProxy: true }],
+])('gives up a connection in time: %s', async (_title, urlOf, options) => {
+  const silent = createServer();
+  for (const event of ['connect', 'clientError']) silent.on(event, () => {});
+  const address = await listen(silent);
+  vi.stubEnv('https_proxy', `http://${address}`);
+  vi.stubEnv('no_proxy', '');
+  const transport = openNetworkTransport({ connectTimeoutMs: 50, useProxy: false, ...options });
+  const limits = { timeoutMs: 60_000, maxBytes: 1_000 };
+  const request = { url: `${urlOf(address)}/key`, method: 'GET', headers: {}, body: null } as const;
+  expect(await sendOnce(transport, request, limits)).toMatchObject({
+    kind: 'network-failure',
+    reached: false,
+    unreachable: true,
+    timedOut: false,
+  });
+});
+
+test('uses a connection again', async () => {
+  const ports = new Set<number | undefined>();
+  const client = connect(
+    await serve((request, response) => {
+      ports.add(request.socket.remotePort);
+      answer(request, response);
+    }),
+  );
+  await client.keys.create({ productId });
+  await client.keys.create({ productId });
+  expect(ports.size).toBe(1);
 });
 
 test('shows no proxy what goes to a loopback address', async () => {

@@ -1,7 +1,7 @@
 import type { Io } from '../../io.ts';
 import { type Check, ok, warn } from './check.ts';
 
-/** Which proxy requests to an address go through, as undici reads the environment. */
+/** Which proxy requests to an address go through, as Node.js reads the environment. */
 export function proxyFor(baseUrl: string, isLoopback: boolean, env: Io['env']): { check: Check; isUsed: boolean } {
   const { protocol, hostname, port } = new URL(baseUrl);
   const proxy = protocol === 'https:' ? env.https_proxy || env.HTTPS_PROXY : env.http_proxy || env.HTTP_PROXY;
@@ -12,10 +12,11 @@ export function proxyFor(baseUrl: string, isLoopback: boolean, env: Io['env']): 
   if (isPassedBy(noProxy, hostname, port)) {
     return { check: ok('proxy', `${shown} is passed by, as NO_PROXY says`), isUsed: false };
   }
-  const check = URL.canParse(proxy)
+  const isUsed = /^https?:\/\//.test(proxy) && URL.canParse(proxy);
+  const check = isUsed
     ? ok('proxy', `${shown}, from the environment`)
     : warn('proxy', 'the address in the environment cannot be read', 'It has the form http://proxy.example:3128.');
-  return { check, isUsed: true };
+  return { check, isUsed };
 }
 
 /** Without the name and password that it may hold. */
@@ -25,15 +26,15 @@ function shownProxy(proxy: string): string {
   return `${protocol}//${host}`;
 }
 
-/** Names with everything below them, `*` for all, a port where one is given. */
+/** `example.com` is that name alone, `.example.com` and `*.example.com` all below it; `*` all there are. */
 function isPassedBy(noProxy: string, hostname: string, port: string): boolean {
   return noProxy
-    .split(/[,\s]+/)
-    .filter(Boolean)
-    .some((entry) => {
-      const [, name = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
-      const suffix = name.replace(/^\*?\./, '').toLowerCase();
-      if (only !== undefined && only !== port) return false;
-      return entry === '*' || hostname === suffix || hostname.endsWith(`.${suffix}`);
-    });
+    .toLowerCase()
+    .split(',')
+    .map((entry) => entry.trim())
+    .some(
+      (entry) =>
+        ['*', hostname, `${hostname}:${port || '443'}`].includes(entry) ||
+        (/^\*?\./.test(entry) && hostname.endsWith(entry.replace(/^\*?/, ''))),
+    );
 }
