@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { isBuiltin } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 import { writeManPages } from './tools/man-pages.ts';
 
 // The library doors are plain modules with their types; the command is bundled, because it starts many times a day.
@@ -14,40 +16,72 @@ execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'i
 // Whoever imports the client need not install what the command and the server are made of: they hold all of it.
 for (const file of globSync('dist/{operator,server,service,store}/**/*.js{,.map}')) rmSync(file);
 
-const { metafile } = await build({
-  entryPoints: ['src/cli/main.ts', 'src/server/index.ts'],
-  metafile: true,
-  outbase: 'src',
-  outdir: 'dist',
-  chunkNames: 'bundle/[name]-[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
+const command = await rolldown({
+  input: { 'cli/main': 'src/cli/main.ts', 'server/index': 'src/server/index.ts' },
   platform: 'node',
-  target: 'node24',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  // Node.js prints the line in which an error was thrown.
-  lineLimit: 400,
-  sourcemap: 'linked',
-  // Positions are enough for a stack trace; the texts of all packages would triple the size of the package.
-  sourcesContent: false,
-  define: { LKM_VERSION: JSON.stringify(version) },
-  // Bundled CommonJS packages load Node's own modules with require.
-  banner: {
-    js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+  transform: { target: 'node24', define: { LKM_VERSION: JSON.stringify(version) } },
+  // pg loads it where somebody has installed it.
+  external: ['pg-native'],
+  preserveEntrySignatures: 'allow-extension',
+  plugins: [
+    {
+      // An import of Node's own modules reads every export, and with node:http loads what it has for WebSockets, which
+      // takes longer than a command. So they are read where they are used.
+      name: 'builtin-modules',
+      resolveId: (id, importer) =>
+        isBuiltin(id) && !importer?.startsWith('\0rolldown') ? `\0${id.replace(/^(node:)?/, 'node:')}` : null,
+      load: (id) => (id.startsWith('\0node:') ? `module.exports = process.getBuiltinModule('${id.slice(1)}');` : null),
+    },
+  ],
+  // A module that one part loads late is often loaded by another at once.
+  checks: { ineffectiveDynamicImport: false },
+  onwarn: (warning) => {
+    throw new Error(warning.message);
   },
-  logLevel: 'warning',
+});
+const { output } = await command.write({
+  dir: 'dist',
+  chunkFileNames: 'bundle/[name]-[hash].js',
+  // Names and lines stay: Node.js prints the line in which an error was thrown.
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
+  comments: { legal: true, annotation: false, jsdoc: false },
+  sourcemap: true,
+  // Positions are enough for a stack trace; the texts of all packages would triple the size of the package.
+  sourcemapExcludeSources: true,
+  // Opening a file takes longer than reading it, so what most commands need is in few files. Their modules run when they
+  // are imported. Each command has a file of its own. Decision 0089.
+  strictExecutionOrder: true,
+  codeSplitting: {
+    includeDependenciesRecursively: false,
+    groups: [
+      { name: 'start', test: /rolldown.runtime|^\0node:|src\/cli\/(main|run|prompts\/prompt|failure\/errors)\.ts/ },
+      {
+        name: 'help',
+        test: /src\/cli\/(help\/(pages|section)|output\/(terminal|words)|[^/]*leaves|tree|global-options)\.ts/,
+      },
+      { name: 'zod', test: /\/zod\// },
+      { name: 'request', test: /src\/(client|contract)\/(?!openapi\/openapi)/ },
+      {
+        name: 'command',
+        test: /\/commander\/|src\/(cli\/(?!commands|bulk|completion|help|prompts\/library)|domain\/(time|license-key|token|ids)\.ts)/,
+      },
+      { name: 'kysely', test: /\/kysely\// },
+      { name: 'hono', test: /\/hono\// },
+      { name: 'server', test: /src\/(server|service|store|operator)\// },
+    ],
+  },
 });
 
 // Positions in the code of packages help nobody who mends lkm, and would be a fifth of the package.
-for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
-  const sizes = Object.entries(inputs).map(([input, { bytesInOutput }]) =>
-    input.startsWith('src/') ? bytesInOutput : 0,
-  );
-  const own = sizes.reduce((sum, size) => sum + size, 0);
-  const all = Object.values(inputs).reduce((sum, { bytesInOutput }) => sum + bytesInOutput, 0);
-  if (file.endsWith('.js') && own < all * 0.5) rmSync(`${file}.map`);
+for (const chunk of output) {
+  if (chunk.type !== 'chunk') continue;
+  const sizes = Object.entries(chunk.modules).map(([id, { renderedLength }]) => ({
+    own: id.startsWith(resolve('src')) ? renderedLength : 0,
+    renderedLength,
+  }));
+  const own = sizes.reduce((sum, size) => sum + size.own, 0);
+  const all = sizes.reduce((sum, size) => sum + size.renderedLength, 0);
+  if (own < all * 0.5) rmSync(join('dist', `${chunk.fileName}.map`), { force: true });
 }
 
 // The reference page is served from the package, without any other server.

@@ -16,7 +16,10 @@ if (major < 24 || (major === 24 && minor < 15)) {
   if (process.argv.includes('--debug') || process.env.LKM_DEBUG) process.setSourceMapsEnabled(true);
   import('node:module')
     .then((module) => {
-      module.enableCompileCache();
+      // Not in the temporary folder, where another user could have put code before.
+      const { LOCALAPPDATA, XDG_CACHE_HOME, HOME } = process.env;
+      const caches = LOCALAPPDATA || XDG_CACHE_HOME || (HOME && `${HOME}/.cache`);
+      if (caches) module.enableCompileCache(`${caches}/lkm`);
       return import(main);
     })
     .catch((error) => {
