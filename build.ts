@@ -1,25 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { writeManPages } from './tools/man-pages.ts';
 
-// The library doors are plain modules with their types; the command is bundled, because it starts many times a day.
+// All doors are bundled together: they share their parts, and whoever installs lkm installs nothing else.
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 
-// Whoever imports the client need not install what the command and the server are made of: they hold all of it.
-for (const file of globSync('dist/{operator,server,service,store}/**/*.js{,.map}')) rmSync(file);
-
-const command = await rolldown({
-  input: { 'cli/main': 'src/cli/main.ts', 'server/index': 'src/server/index.ts' },
+const doors = await rolldown({
+  input: {
+    index: 'src/index.ts',
+    'contract/index': 'src/contract/index.ts',
+    'cli/main': 'src/cli/main.ts',
+    'server/index': 'src/server/index.ts',
+  },
   platform: 'node',
-  transform: { target: 'node24', define: { LKM_VERSION: JSON.stringify(version) } },
+  transform: { target: 'node22', define: { LKM_VERSION: JSON.stringify(version) } },
   // pg loads it where somebody has installed it.
   external: ['pg-native'],
   preserveEntrySignatures: 'allow-extension',
@@ -39,7 +41,7 @@ const command = await rolldown({
     throw new Error(warning.message);
   },
 });
-const { output } = await command.write({
+const { output } = await doors.write({
   dir: 'dist',
   chunkFileNames: 'bundle/[name]-[hash].js',
   // Names and lines stay: Node.js prints the line in which an error was thrown.
@@ -63,8 +65,9 @@ const { output } = await command.write({
       { name: 'request', test: /src\/(client|contract)\/(?!openapi\/openapi)/ },
       {
         name: 'command',
-        test: /\/commander\/|src\/(cli\/(?!commands|bulk|completion|help|prompts\/library)|domain\/(time|license-key|token|ids)\.ts)/,
+        test: /\/commander\/|src\/cli\/(?!commands|bulk|completion|help|prompts\/library)/,
       },
+      { name: 'domain', test: /src\/domain\/(time|license-key|token|ids|license-file\/verify)\.ts/ },
       { name: 'kysely', test: /\/kysely\// },
       { name: 'hono', test: /\/hono\// },
       { name: 'server', test: /src\/(server|service|store|operator)\// },
@@ -109,15 +112,26 @@ await build({
   logLevel: 'warning',
 });
 
-// The types that somebody can reach from a door; all others are of the inside.
+// The types that somebody can reach from a door, those of zod among them; all others are of the inside.
+cpSync('node_modules/zod', 'dist/zod', { recursive: true, filter: (file) => !/\.c?js$|\.cts$/.test(file) });
 const typed = new Set<string>();
 for (const door of ['index', 'license-file', 'webhooks', 'contract/index', 'server/index']) reach(`dist/${door}.d.ts`);
+for (const file of globSync('dist/zod/**/*', { withFileTypes: true })) {
+  const path = join(file.parentPath, file.name);
+  if (file.isFile() && file.name !== 'LICENSE' && !typed.has(path)) rmSync(path);
+}
 for (const file of globSync('dist/**/*.d.ts')) if (!typed.has(file)) rmSync(file);
 
 function reach(file: string): void {
   if (typed.has(file)) return;
   typed.add(file);
-  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.[jt]s['"]/g)) {
+  const toZod = relative(dirname(file), 'dist/zod/index.js');
+  const text = readFileSync(file, 'utf8').replaceAll(
+    /(from |import\()(['"])zod\2/g,
+    `$1$2${toZod.startsWith('.') ? toZod : `./${toZod}`}$2`,
+  );
+  writeFileSync(file, text);
+  for (const [, path = ''] of text.matchAll(/['"](\.{1,2}\/[^'"]+)\.[jt]s['"]/g)) {
     reach(`${join(dirname(file), path)}.d.ts`);
   }
 }
