@@ -36,6 +36,7 @@ function home() {
   const cwd = tempFolder();
   const file = join(cwd, '.config', 'lkm', 'config.json');
   return {
+    file,
     run: (argv: readonly string[], more: Surroundings = {}) => lkm(argv, { cwd, ...more }),
     login: (token: string, more: readonly string[] = [], answers: Scripted[] = [self]) => {
       const { fetch, seen } = scriptedService(...answers);
@@ -50,11 +51,13 @@ function home() {
 
 describe('lkm auth login', () => {
   it('checks the token, stores it for its owner alone, and makes the profile the current one', async () => {
-    const { login, config, mode } = home();
+    const { login, config, mode, file } = home();
     const { code, stdout, stderr, seen } = await login(TOKEN);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: `logged in to ${SHOP} as profile shop.example\n`,
+      stderr:
+        `logged in to ${SHOP} as profile shop.example\n` +
+        `its token is in ${file}, which only you can read: no keyring took it\n`,
     });
     expect(stdout).not.toContain(TOKEN);
     expect(seen.map(({ path, authorization }) => [path, authorization])).toEqual([['/token/self', `Bearer ${TOKEN}`]]);

@@ -2,10 +2,20 @@ import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Token } from '../../contract/tokens.ts';
 import { command, flag, yes } from '../command.ts';
-import { addProfile, type Profile, readConfig, replaceToken, switchProfile } from '../config/profiles.ts';
-import { readToken, readTokenFile } from '../config/token.ts';
+import { keyringOf } from '../config/keyring.ts';
+import {
+  addProfile,
+  configFile,
+  type Profile,
+  readConfig,
+  replaceToken,
+  type StoredToken,
+  switchProfile,
+} from '../config/profiles.ts';
+import { readToken, readTokenFile, tokenIn } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { NoTokenError, UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
 import { observe, openClient } from '../request/server.ts';
@@ -16,10 +26,12 @@ export const authLogin = command({
   about:
     'Stores a token for a service as a profile, and makes that the current one. The token comes from a hidden prompt, ' +
     'or from stdin with --with-token; it is checked against the service before it is stored. --profile names the ' +
-    'profile; without it, that is the host of the service.',
+    'profile; without it, that is the host of the service. The token goes into the keyring of the system; where there is ' +
+    'none, or with --insecure-storage, into the configuration, which only its owner can read.',
   arguments: {},
   options: {
     withToken: flag('--with-token', 'read the token from stdin'),
+    insecureStorage: flag('--insecure-storage', 'keep the token in a file of this user, even if there is a keyring'),
     yes,
   },
   fields: identityFields,
@@ -29,18 +41,23 @@ export const authLogin = command({
     ['lkm auth login -p test --base-url http://127.0.0.1:4747', 'under a name of its own'],
   ],
 
-  async run({ withToken, yes }, context) {
+  async run({ withToken, insecureStorage, yes }, context) {
     const baseUrl = await chooseBaseUrl(context);
     const token = await chooseToken(baseUrl, withToken, context);
     const { baseUrl: service, identity } = await identify(baseUrl, token, context);
-    const profile = await store({ baseUrl: service, token }, yes, context);
-    const row = { service, profile, tokenFrom: `profile ${profile}`, ...identity };
+    const { profile, keyring } = await store({ baseUrl: service, token }, { insecureStorage, yes }, context);
+    const tokenFrom = `profile ${profile}${keyring === undefined ? '' : ', in the keyring'}`;
+    const row = { service, profile, tokenFrom, ...identity };
     return {
       kind: 'record',
       row,
       data: row,
       quiet: [profile],
-      notes: [{ tone: 'done', text: `logged in to ${service} as profile ${profile}` }, ...overruled(context)],
+      notes: [
+        { tone: 'done', text: `logged in to ${service} as profile ${profile}` },
+        whereItIs(keyring, insecureStorage, context),
+        ...overruled(context),
+      ],
     };
   },
 });
@@ -86,27 +103,33 @@ async function identify(
   }
 }
 
+interface Login {
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
+interface Consent {
+  readonly insecureStorage: boolean;
+  readonly yes: boolean;
+}
+
 /** Stores the token and returns the name of its profile. A token that still works is replaced only with consent. */
-async function store(profile: Profile, consent: boolean, context: CommandContext): Promise<string> {
+async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consent, context: CommandContext) {
   const { flags, io } = context;
   const { profiles } = readConfig(io);
-  const origin = new URL(profile.baseUrl).origin;
-  const isHere = (one: Profile | undefined): boolean => one !== undefined && originOf(one.baseUrl) === origin;
-  const same = Object.entries(profiles).find(([, one]) => isHere(one) && one.token === profile.token);
-  const name = flags.profile ?? (same?.[0] || new URL(profile.baseUrl).host.replaceAll(':', '-'));
+  const origin = new URL(baseUrl).origin;
+  const isHere = (one: Profile): boolean => originOf(one.baseUrl) === origin;
+  const same = Object.entries(profiles).find(([, one]) => isHere(one) && tokenIn(one, io) === token);
+  const name = flags.profile ?? (same?.[0] || new URL(baseUrl).host.replaceAll(':', '-'));
   const known = profiles[name];
-  if (known === undefined) {
-    const stored = addProfile(io, name, profile);
-    switchProfile(io, stored);
-    return stored;
-  }
-  if (!isHere(known)) {
+  if (known !== undefined && !isHere(known)) {
     throw new UsageError(`profile ${name} is of another service, ${known.baseUrl}`, [
       ['Take another name:', '--profile NAME'],
       ['Or forget it:', `lkm auth logout ${name}`],
     ]);
   }
-  if (known.token !== profile.token && !consent && (await works(known, context))) {
+  const before = known && tokenIn(known, io);
+  if (before && before !== token && !yes && (await works(known.baseUrl, before, context))) {
     await confirm(context, {
       about: [`profile ${name} holds another token, which still works and is stored nowhere else by lkm`],
       question: 'replace it?',
@@ -114,12 +137,21 @@ async function store(profile: Profile, consent: boolean, context: CommandContext
       flag: '--yes, or --profile NAME for another profile',
     });
   }
-  replaceToken(io, name, profile.token);
-  switchProfile(io, name);
-  return name;
+  const stored = insecureStorage ? { token } : keep(token, origin, io);
+  const profile = known === undefined ? addProfile(io, name, { baseUrl, ...stored }) : name;
+  if (known !== undefined) replaceToken(io, name, stored);
+  if (known?.keyring !== undefined) keyringOf(io)?.remove(known.keyring);
+  switchProfile(io, profile);
+  return { profile, ...stored };
 }
 
-async function works({ baseUrl, token }: Profile, context: CommandContext): Promise<boolean> {
+/** Puts a token into the keyring, under a name of its own; else it goes into the configuration. */
+function keep(token: string, origin: string, io: Io): StoredToken {
+  const keyring = io.uuid();
+  return keyringOf(io)?.store(keyring, token, origin) ? { token: null, keyring } : { token };
+}
+
+async function works(baseUrl: string, token: string, context: CommandContext): Promise<boolean> {
   try {
     await identify(baseUrl, token, context);
     return true;
@@ -127,6 +159,12 @@ async function works({ baseUrl, token }: Profile, context: CommandContext): Prom
     if (error instanceof NoTokenError) return false;
     throw error;
   }
+}
+
+function whereItIs(keyring: string | undefined, isChosen: boolean, { io }: CommandContext): Note {
+  if (keyring !== undefined) return { tone: 'hint', text: "its token is in the system's keyring" };
+  const why = isChosen ? '' : ': no keyring took it';
+  return { tone: 'hint', text: `its token is in ${configFile(io)}, which only you can read${why}` };
 }
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);

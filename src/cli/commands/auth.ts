@@ -1,12 +1,13 @@
 import { scopes } from '../../contract/scopes.ts';
 import { command, optionalArgument } from '../command.ts';
+import { keyringOf } from '../config/keyring.ts';
 import { withoutPassword } from '../config/location.ts';
 import { readConfig, removeProfile, switchProfile, unknownProfile } from '../config/profiles.ts';
-import { findToken } from '../config/token.ts';
+import { findToken, hasToken } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
-import { sanitise } from '../output/terminal.ts';
+import { type Note, sanitise } from '../output/terminal.ts';
 import { expiry, nothing, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/server.ts';
 
@@ -68,7 +69,7 @@ async function sourceOf(target: Target, { flags, io }: CommandContext): Promise<
   // A file is read once, by the client: stdin cannot be read twice.
   const from = flags.tokenFile ? '--token-file' : (await findToken(flags, target, io)).from;
   const { profile } = target;
-  const isPassedOver = profile !== null && profile.token !== null && from !== `profile ${profile.name}`;
+  const isPassedOver = profile !== null && hasToken(profile) && !from.startsWith(`profile ${profile.name}`);
   return isPassedOver ? `${from}, which goes before profile ${profile.name}` : from;
 }
 
@@ -150,13 +151,15 @@ export const authLogout = command({
     const chosen = name ?? flags.profile ?? config.currentProfile;
     if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
     if (!Object.hasOwn(config.profiles, chosen)) throw unknownProfile(chosen, config);
-    const { baseUrl, db } = removeProfile(io, chosen);
+    const { baseUrl, db, keyring } = removeProfile(io, chosen);
+    const isLeft = keyring !== undefined && !keyringOf(io)?.remove(keyring);
     return {
       kind: 'done',
       data: { profile: chosen, baseUrl },
       quiet: [chosen],
       notes: [
         { tone: 'done', text: `forgot profile ${chosen} of ${baseUrl}` },
+        ...(isLeft ? [leftInKeyring] : []),
         {
           tone: 'hint',
           text:
@@ -168,3 +171,8 @@ export const authLogout = command({
     };
   },
 });
+
+const leftInKeyring: Note = {
+  tone: 'warning',
+  text: 'the keyring did not let its token go: remove the entry of lkm there by hand',
+};

@@ -9,10 +9,8 @@ import { isPostgres } from './location.ts';
 import { runningServers } from './running-servers.ts';
 
 /** A profile as a command uses it. */
-export interface NamedProfile extends Omit<Profile, 'token'> {
+export interface NamedProfile extends Profile {
   readonly name: string;
-  /** Null for a running server of which none is stored. */
-  readonly token: string | null;
   /** Named by `--profile`: then its token goes before those of the environment. */
   readonly explicit: boolean;
 }
@@ -31,8 +29,8 @@ export function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
   const servers = name === LOCAL || stored?.db !== undefined ? runningServers(io) : [];
   const [newest] = servers;
   if (name === LOCAL && newest !== undefined) {
-    const { token = null } = profileOf(newest.db, config) ?? {};
-    return { baseUrl: newest.url, db: newest.db, ca: newest.ca, token, name, explicit };
+    const { token = null, keyring } = profileOf(newest.db, config) ?? {};
+    return { baseUrl: newest.url, db: newest.db, ca: newest.ca, token, ...(keyring && { keyring }), name, explicit };
   }
   if (stored) {
     // Its server may listen at another port than when the profile was stored.
@@ -74,15 +72,22 @@ export function unknownProfile(name: string, config: Config): UsageError {
 }
 
 /** A stored account: where its service is, and the token that belongs to it. */
-export interface Profile {
+export interface Profile extends StoredToken {
   readonly baseUrl: string;
-  readonly token: string;
   /** The database file behind it, for a server of this machine. */
   readonly db?: string;
   /** What commands with this profile do unless they are told otherwise. */
   readonly settings?: StoredSettings;
   /** The certificate (PEM) of a server that has signed it itself: the only one that is trusted at `baseUrl`. */
   readonly ca?: string | undefined;
+}
+
+/** Where the token of a profile is. */
+export interface StoredToken {
+  /** Null where it is in the keyring, or where none is stored. */
+  readonly token: string | null;
+  /** Its entry in the system's keyring. */
+  readonly keyring?: string;
 }
 
 /** Values of options by their names, as `lkm config set` stores them. */
@@ -145,11 +150,13 @@ export function moveProfile(io: Io, name: string, { baseUrl, ca }: Pick<Profile,
 }
 
 /** Puts a new token in the place of the one that a profile has. */
-export function replaceToken(io: Io, name: string, token: string): void {
+export function replaceToken(io: Io, name: string, stored: StoredToken): void {
   changeConfig(io, (config) => {
     const { [name]: profile } = config.profiles;
     if (profile === undefined) throw unknownProfile(name, config);
-    return { config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, token } } }, value: undefined };
+    const { keyring: _, ...others } = profile;
+    const profiles = { ...config.profiles, [name]: { ...others, ...stored } };
+    return { config: { ...config, profiles }, value: undefined };
   });
 }
 
@@ -208,7 +215,8 @@ const isProfiles = (profiles: unknown): profiles is Config['profiles'] =>
 const isProfile = (profile: unknown): boolean =>
   isObject(profile) &&
   typeof profile.baseUrl === 'string' &&
-  typeof profile.token === 'string' &&
+  (typeof profile.token === 'string' || profile.token === null) &&
+  (profile.keyring === undefined || typeof profile.keyring === 'string') &&
   (profile.ca === undefined || typeof profile.ca === 'string') &&
   (profile.settings === undefined || isSettings(profile.settings));
 

@@ -4,7 +4,8 @@ import type { Io } from '../io.ts';
 import type { FoundToken, Target } from '../request/server.ts';
 import { readSource } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
-import { originOf } from './profiles.ts';
+import { keyringOf } from './keyring.ts';
+import { type NamedProfile, originOf, type StoredToken } from './profiles.ts';
 
 /**
  * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,
@@ -17,14 +18,14 @@ export async function findToken(
 ): Promise<FoundToken> {
   const { env } = io;
   if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, '--token-file', io), from: '--token-file' };
-  if (target.profile?.explicit && target.profile.token !== null) return storedToken(target, target.profile);
+  if (target.profile?.explicit && hasToken(target.profile)) return storedToken(target, target.profile, io);
   if (env.LKM_TOKEN && env.LKM_TOKEN_FILE) {
     throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
   }
   if (env.LKM_TOKEN) return { token: readToken(env.LKM_TOKEN, 'LKM_TOKEN'), from: 'LKM_TOKEN' };
   if (env.LKM_TOKEN_FILE)
     return { token: await readTokenFile(env.LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io), from: 'LKM_TOKEN_FILE' };
-  if (target.profile && target.profile.token !== null) return storedToken(target, target.profile);
+  if (target.profile && hasToken(target.profile)) return storedToken(target, target.profile, io);
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
 }
 
@@ -46,15 +47,29 @@ function faultOf(token: string): string {
   return /^[!-~]+$/.test(token) ? 'is longer than a token can be' : 'has characters that no token has';
 }
 
+/** Whether a profile has a token, here or in the keyring. */
+export const hasToken = ({ token, keyring }: StoredToken): boolean => token !== null || keyring !== undefined;
+
+/** The token of a profile; null when the keyring does not give it. */
+export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null =>
+  keyring === undefined ? token : (keyringOf(io)?.read(keyring) ?? null);
+
 type Remote = Extract<Target, { kind: 'remote' }>;
 
-function storedToken({ baseUrl }: Remote, profile: NonNullable<Remote['profile']>): FoundToken {
-  const { token, name } = profile;
-  if (token !== null && originOf(baseUrl) === originOf(profile.baseUrl)) return { token, from: `profile ${name}` };
-  throw new NoTokenError(
-    `the token of profile ${name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
-    waysToGiveOne,
-  );
+function storedToken({ baseUrl }: Remote, profile: NamedProfile, io: Io): FoundToken {
+  const { name, keyring } = profile;
+  if (originOf(baseUrl) !== originOf(profile.baseUrl)) {
+    throw new NoTokenError(
+      `the token of profile ${name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
+      waysToGiveOne,
+    );
+  }
+  const token = tokenIn(profile, io);
+  if (token !== null) return { token, from: `profile ${name}${keyring === undefined ? '' : ', in the keyring'}` };
+  throw new NoTokenError(`the keyring does not give the token of profile ${name}: it is locked, or the token is gone`, [
+    ['Store it again:', `lkm auth login -p ${name}`],
+    ...waysToGiveOne,
+  ]);
 }
 
 const waysToGiveOne = [
