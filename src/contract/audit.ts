@@ -53,10 +53,11 @@ export const audit = {
     method: 'GET',
     path: '/audit/list',
     scope: 'audit:read',
-    query: z.object(feedFields),
-    reply: feed('ListAuditResponse', AuditRow, {
-      head: z.looseObject({ seq: Count, hash: Hash }).describe('The last row; `seq` 0 before the first'),
-    }),
+    query: () => z.object(feedFields),
+    reply: () =>
+      feed('ListAuditResponse', AuditRow, {
+        head: z.looseObject({ seq: Count, hash: Hash }).describe('The last row; `seq` 0 before the first'),
+      }),
     example: {
       query: { after: '6' },
       reply: { items: [examples.auditRow], meta: { last: 7, head: { seq: 7, hash: examples.auditRow.hash } } },
@@ -74,8 +75,8 @@ export const audit = {
     method: 'GET',
     path: '/audit/checkpoints',
     scope: 'audit:read',
-    query: z.object(feedFields),
-    reply: feed('ListCheckpointsResponse', Checkpoint, {}),
+    query: () => z.object(feedFields),
+    reply: () => feed('ListCheckpointsResponse', Checkpoint, {}),
     example: { query: { after: '0' }, reply: { items: [examples.checkpoint], meta: { last: 7 } } },
     errors: [],
     source: 'decision 0040',

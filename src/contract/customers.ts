@@ -48,16 +48,19 @@ export const customers = {
     method: 'GET',
     path: '/customer',
     scope: 'customer:read',
-    query: z.object({
-      ...pageFields,
-      email: SearchText.optional().describe('Only customers whose e-mail address contains this, compared without case'),
-      text: SearchText.optional().describe(
-        'Only customers with a word in the name or the e-mail address that begins with this, compared without case. ' +
-          'Several words have to follow each other',
-      ),
-      active: flagField().optional().describe('Only customers that are active, or only those that are not'),
-    }),
-    reply: actedList('ListCustomersResponse', 'customers.list', Customer),
+    query: () =>
+      z.object({
+        ...pageFields,
+        email: SearchText.optional().describe(
+          'Only customers whose e-mail address contains this, compared without case',
+        ),
+        text: SearchText.optional().describe(
+          'Only customers with a word in the name or the e-mail address that begins with this, compared without case. ' +
+            'Several words have to follow each other',
+        ),
+        active: flagField().optional().describe('Only customers that are active, or only those that are not'),
+      }),
+    reply: () => actedList('ListCustomersResponse', 'customers.list', Customer),
     example: { query: { page: '1', active: 'true' }, reply: { items: [examples.customer], meta: examples.page } },
     errors: [],
     source: 'API description, GET /customer; pages and filters: decision 0029',
@@ -70,8 +73,8 @@ export const customers = {
     method: 'POST',
     path: '/customer',
     scope: 'customer:write',
-    body: NewCustomer,
-    reply: acted('CreateCustomerResponse', 'customers.create', Customer, 201),
+    body: () => NewCustomer,
+    reply: () => acted('CreateCustomerResponse', 'customers.create', Customer, 201),
     example: { body: { name: 'Ada Ltd', email: 'it@ada.example' }, reply: examples.customer },
     errors: ['emailTaken'],
     source: 'decision 0005',
@@ -84,8 +87,8 @@ export const customers = {
     method: 'GET',
     path: '/customer/by-id',
     scope: 'customer:read',
-    query: byId,
-    reply: acted('GetCustomerResponse', 'customers.get', Customer),
+    query: () => byId,
+    reply: () => acted('GetCustomerResponse', 'customers.get', Customer),
     example: { query: { customerId: examples.customer.id }, reply: examples.customer },
     errors: ['customerNotFound'],
     source: 'decision 0053',
@@ -101,23 +104,24 @@ export const customers = {
     method: 'PUT',
     path: '/customer/by-id',
     scope: 'customer:write',
-    query: byId,
-    body: z
-      .object({
-        name: Name.optional(),
-        email: Email.nullish().describe('null removes it'),
-        active: z.boolean().optional().describe('Whether its keys may be used'),
-        ifUpdatedAt: Instant.optional().describe('The `updatedAt` that the customer is expected to have'),
-      })
-      .refine(
-        ({ name, email, active }) => name !== undefined || email !== undefined || active !== undefined,
-        'name, email or active is required',
-      )
-      .meta({
-        id: 'UpdateCustomerRequest',
-        anyOf: [{ required: ['name'] }, { required: ['email'] }, { required: ['active'] }],
-      }),
-    reply: acted('UpdateCustomerResponse', 'customers.update', Customer),
+    query: () => byId,
+    body: () =>
+      z
+        .object({
+          name: Name.optional(),
+          email: Email.nullish().describe('null removes it'),
+          active: z.boolean().optional().describe('Whether its keys may be used'),
+          ifUpdatedAt: Instant.optional().describe('The `updatedAt` that the customer is expected to have'),
+        })
+        .refine(
+          ({ name, email, active }) => name !== undefined || email !== undefined || active !== undefined,
+          'name, email or active is required',
+        )
+        .meta({
+          id: 'UpdateCustomerRequest',
+          anyOf: [{ required: ['name'] }, { required: ['email'] }, { required: ['active'] }],
+        }),
+    reply: () => acted('UpdateCustomerResponse', 'customers.update', Customer),
     example: {
       query: { customerId: examples.customer.id },
       body: { email: null, ifUpdatedAt: examples.customer.updatedAt },
@@ -134,8 +138,8 @@ export const customers = {
     method: 'DELETE',
     path: '/customer/by-id',
     scope: 'customer:delete',
-    query: byId,
-    reply: done('DeleteCustomerResponse', 'customers.delete'),
+    query: () => byId,
+    reply: () => done('DeleteCustomerResponse', 'customers.delete'),
     example: { query: { customerId: examples.customer.id }, reply: undefined },
     errors: ['customerNotFound'],
     source: 'API description, DELETE /customer/by-id',

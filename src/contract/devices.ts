@@ -33,13 +33,15 @@ export const keyDevices = {
     path: '/deactivate-key',
     scope: 'license:activate',
     openToClients: true,
-    body: z
-      .object({ ...licenseAddress, hostId: HostId.optional().describe('The device to free; absent: all of them') })
-      .meta({ id: 'DeactivateKeyRequest' }),
-    reply: bare('DeactivateKeyResponse', {
-      message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
-      ...revokedFiles,
-    }),
+    body: () =>
+      z
+        .object({ ...licenseAddress, hostId: HostId.optional().describe('The device to free; absent: all of them') })
+        .meta({ id: 'DeactivateKeyRequest' }),
+    reply: () =>
+      bare('DeactivateKeyResponse', {
+        message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
+        ...revokedFiles,
+      }),
     example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
     errors: ['notActivated', 'deviceNotFound'],
     source: 'API description, POST /deactivate-key',
@@ -55,20 +57,22 @@ export const keyDevices = {
     path: '/key/activate',
     scope: 'license:activate',
     openToClients: true,
-    body: z
-      .object({
-        ...licenseAddress,
-        hostId: HostId,
-        deviceTag: DeviceTag.optional().describe('What people call the device; of a new device only'),
-      })
-      .meta({ id: 'ActivateKeyRequest' }),
-    reply: bare('ActivateKeyResponse', {
-      message: z.string(),
-      device: Device,
-      activations: Count.describe('How many devices hold a slot, this one included'),
-      maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
-      warning: Warning.optional(),
-    }),
+    body: () =>
+      z
+        .object({
+          ...licenseAddress,
+          hostId: HostId,
+          deviceTag: DeviceTag.optional().describe('What people call the device; of a new device only'),
+        })
+        .meta({ id: 'ActivateKeyRequest' }),
+    reply: () =>
+      bare('ActivateKeyResponse', {
+        message: z.string(),
+        device: Device,
+        activations: Count.describe('How many devices hold a slot, this one included'),
+        maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
+        warning: Warning.optional(),
+      }),
     example: {
       body: { productId, licenseKey, hostId },
       reply: { message: 'Device activated', device: examples.license.devices[0], activations: 1, maxActivations: 5 },
@@ -95,15 +99,16 @@ export const keyDevices = {
     path: '/key/rebind',
     scope: 'license:activate',
     openToClients: true,
-    body: z
-      .object({
-        ...licenseAddress,
-        hostId: HostId.describe('The device that gives up its slot'),
-        newHostId: HostId.describe('The host that gets it'),
-        deviceTag: DeviceTag.optional().describe('What people call the new device; absent: as the old one'),
-      })
-      .meta({ id: 'RebindKeyRequest' }),
-    reply: bare('RebindKeyResponse', { message: z.string(), device: Device, ...revokedFiles }),
+    body: () =>
+      z
+        .object({
+          ...licenseAddress,
+          hostId: HostId.describe('The device that gives up its slot'),
+          newHostId: HostId.describe('The host that gets it'),
+          deviceTag: DeviceTag.optional().describe('What people call the new device; absent: as the old one'),
+        })
+        .meta({ id: 'RebindKeyRequest' }),
+    reply: () => bare('RebindKeyResponse', { message: z.string(), device: Device, ...revokedFiles }),
     example: {
       body: { productId, licenseKey, hostId: 'host-0', newHostId: hostId },
       reply: { message: 'Device rebound', device: examples.license.devices[0] },
@@ -133,25 +138,27 @@ export const keyDevices = {
     path: '/key/sign',
     scope: 'license:sign',
     openToClients: true,
-    body: z
-      .object({
-        ...licenseAddress,
-        hostId: HostId,
-        ttl: z
-          .int()
-          .min(60)
-          .max(3_155_760_000)
-          .optional()
-          .meta({
-            description: 'Seconds the file is good for; required when the licence never expires',
-            examples: [86_400],
-          }),
-      })
-      .meta({ id: 'SignKeyRequest' }),
-    reply: plain('SignKeyResponse', {
-      file: z.string().describe('The licence file: JSON text'),
-      warning: Warning.optional(),
-    }),
+    body: () =>
+      z
+        .object({
+          ...licenseAddress,
+          hostId: HostId,
+          ttl: z
+            .int()
+            .min(60)
+            .max(3_155_760_000)
+            .optional()
+            .meta({
+              description: 'Seconds the file is good for; required when the licence never expires',
+              examples: [86_400],
+            }),
+        })
+        .meta({ id: 'SignKeyRequest' }),
+    reply: () =>
+      plain('SignKeyResponse', {
+        file: z.string().describe('The licence file: JSON text'),
+        warning: Warning.optional(),
+      }),
     example: { body: { productId, licenseKey, hostId, ttl: 86_400 }, reply: { file: examples.licenseFile } },
     errors: [
       'licenseNotFound',

@@ -33,9 +33,10 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly scope: Scope | 'none' | 'public';
   /** Whether a token of kind `client` may call it. Such a token is shipped inside applications, so few are open to it. */
   readonly openToClients?: boolean;
-  readonly query?: Q;
-  readonly body?: B;
-  readonly reply: R;
+  /** Schemas are built with the first use of each: a command uses a few endpoints, a program perhaps one. */
+  readonly query?: () => Q;
+  readonly body?: () => B;
+  readonly reply: () => R;
   /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
   readonly example: EndpointExample;
@@ -54,7 +55,10 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
 
 /** One operation of the API as data. `Input` is what a use case receives, `Result` what it returns, `Output` what a client gets. */
 export interface Endpoint<Input = never, Output = unknown, Result = Output>
-  extends EndpointSpec<ObjectSchema, ObjectSchema, Reply<Output, Result>> {
+  extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, Reply<Output, Result>>, 'query' | 'body' | 'reply'> {
+  readonly query?: ObjectSchema | undefined;
+  readonly body?: ObjectSchema | undefined;
+  readonly reply: Reply<Output, Result>;
   /** Never set: carries the input type. */
   readonly input?: (input: Input) => void;
 }
@@ -66,10 +70,33 @@ export type AnyEndpoint = Endpoint<never, unknown, never>;
 type NoFields = z.ZodType<Record<never, never>>;
 
 /** Declares an endpoint; its types follow from its schemas. */
-export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>(
-  spec: EndpointSpec<Q, B, Reply<O, T>>,
-): Endpoint<z.output<Q> & z.output<B>, O, T> {
-  return spec;
+export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>({
+  query,
+  body,
+  reply,
+  ...spec
+}: EndpointSpec<Q, B, Reply<O, T>>): Endpoint<z.output<Q> & z.output<B>, O, T> {
+  const [builtQuery, builtBody, builtReply] = [query && once(query), body && once(body), once(reply)];
+  return {
+    ...spec,
+    get query() {
+      return builtQuery?.();
+    },
+    get body() {
+      return builtBody?.();
+    },
+    get reply() {
+      return builtReply();
+    },
+  };
+}
+
+function once<T>(build: () => T): () => T {
+  let built: T | undefined;
+  return () => {
+    built ??= build();
+    return built;
+  };
 }
 
 /** What the use case of endpoint `E` receives: parsed, branded, wire codecs decoded. */

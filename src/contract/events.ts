@@ -108,14 +108,15 @@ export const events = {
     method: 'GET',
     path: '/event/list',
     scope: 'event:read',
-    query: z.object({
-      ...feedFields,
-      type: listField(eventTypes).optional().describe('Only events of these types'),
-      resourceId: text(1, 256)
-        .optional()
-        .describe('Only those of this licence, with its devices and sessions, or of this other resource'),
-    }),
-    reply: feed('ListEventsResponse', Event, {}),
+    query: () =>
+      z.object({
+        ...feedFields,
+        type: listField(eventTypes).optional().describe('Only events of these types'),
+        resourceId: text(1, 256)
+          .optional()
+          .describe('Only those of this licence, with its devices and sessions, or of this other resource'),
+      }),
+    reply: () => feed('ListEventsResponse', Event, {}),
     example: {
       query: { after: '41', type: 'license.created' },
       reply: { items: [examples.event], meta: { last: 42 } },

@@ -48,8 +48,8 @@ export const products = {
     method: 'GET',
     path: '/product',
     scope: 'product:read',
-    query: z.object(pageFields),
-    reply: actedList('ListProductsResponse', 'products.list', Product),
+    query: () => z.object(pageFields),
+    reply: () => actedList('ListProductsResponse', 'products.list', Product),
     example: { query: { page: '1' }, reply: { items: [examples.product], meta: examples.page } },
     errors: [],
     source: 'decisions 0005 and 0029',
@@ -64,10 +64,11 @@ export const products = {
     method: 'POST',
     path: '/product',
     scope: 'product:write',
-    body: z
-      .object({ name: ProductName, id: ProductId.optional().describe('Its id elsewhere; absent: a new one') })
-      .meta({ id: 'CreateProductRequest' }),
-    reply: acted('CreateProductResponse', 'products.create', Product, 201),
+    body: () =>
+      z
+        .object({ name: ProductName, id: ProductId.optional().describe('Its id elsewhere; absent: a new one') })
+        .meta({ id: 'CreateProductRequest' }),
+    reply: () => acted('CreateProductResponse', 'products.create', Product, 201),
     example: { body: { name: 'Editor' }, reply: examples.product },
     errors: ['productTaken'],
     source: 'decisions 0005 and 0063',
@@ -80,8 +81,8 @@ export const products = {
     method: 'GET',
     path: '/product/by-id',
     scope: 'product:read',
-    query: byId,
-    reply: acted('GetProductResponse', 'products.get', ProductDetails),
+    query: () => byId,
+    reply: () => acted('GetProductResponse', 'products.get', ProductDetails),
     example: {
       query: { productId: examples.product.id },
       reply: { ...examples.product, versions: [examples.version] },
@@ -99,20 +100,21 @@ export const products = {
     method: 'PUT',
     path: '/product/by-id',
     scope: 'product:write',
-    query: byId,
-    body: z
-      .object({
-        name: ProductName.optional(),
-        active: z.boolean().optional().describe('Whether it may issue keys'),
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
-      .meta({
-        id: 'UpdateProductRequest',
-        minProperties: 1,
-        anyOf: [{ required: ['name'] }, { required: ['active'] }],
-      }),
-    reply: acted('UpdateProductResponse', 'products.update', Product),
+    query: () => byId,
+    body: () =>
+      z
+        .object({
+          name: ProductName.optional(),
+          active: z.boolean().optional().describe('Whether it may issue keys'),
+          ifUpdatedAt: IfUpdatedAt,
+        })
+        .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
+        .meta({
+          id: 'UpdateProductRequest',
+          minProperties: 1,
+          anyOf: [{ required: ['name'] }, { required: ['active'] }],
+        }),
+    reply: () => acted('UpdateProductResponse', 'products.update', Product),
     example: {
       query: { productId: examples.product.id },
       body: { active: false },

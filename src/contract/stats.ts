@@ -65,8 +65,8 @@ export const stats = {
     method: 'GET',
     path: '/stats',
     scope: 'license:read',
-    query: z.object({ productId: ProductId.optional().describe('Only this product') }),
-    reply: data('GetStatsResponse', Stats),
+    query: () => z.object({ productId: ProductId.optional().describe('Only this product') }),
+    reply: () => data('GetStatsResponse', Stats),
     example: {
       query: { productId: examples.product.id },
       reply: {

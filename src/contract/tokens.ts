@@ -77,8 +77,8 @@ export const tokens = {
     method: 'GET',
     path: '/token',
     scope: 'token:read',
-    query: z.object(pageFields),
-    reply: actedList('ListTokensResponse', 'tokens.list', Token),
+    query: () => z.object(pageFields),
+    reply: () => actedList('ListTokensResponse', 'tokens.list', Token),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
     source: 'decisions 0008, 0029 and 0075',
@@ -91,8 +91,8 @@ export const tokens = {
     method: 'GET',
     path: '/token/by-id',
     scope: 'token:read',
-    query: z.object({ tokenId: TokenId }),
-    reply: acted('GetTokenResponse', 'tokens.get', Token),
+    query: () => z.object({ tokenId: TokenId }),
+    reply: () => acted('GetTokenResponse', 'tokens.get', Token),
     example: { query: { tokenId: examples.token.id }, reply: examples.token },
     errors: ['tokenNotFound'],
     source: 'decision 0075',
@@ -107,36 +107,39 @@ export const tokens = {
     method: 'POST',
     path: '/token',
     scope: 'token:write',
-    body: z
-      .object({
-        name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
-        kind: TokenKind,
-        scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
-        productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
-        networks: list(Network, 1, 100).optional().describe('The only networks it may be used from; absent means any'),
-        maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
-        rateLimit: Limit.max(MAX_RATE)
-          .optional()
-          .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
-        expiresAt: Instant.nullish().describe(
-          `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
-            'maker if that ends before',
-        ),
-      })
-      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
-        message: 'scopes go with kind scoped',
-        path: ['scopes'],
-      })
-      .meta({
-        id: 'CreateTokenRequest',
-        not: {
-          anyOf: [
-            { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
-            { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
-          ],
-        },
-      }),
-    reply: acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
+    body: () =>
+      z
+        .object({
+          name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
+          kind: TokenKind,
+          scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
+          productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
+          networks: list(Network, 1, 100)
+            .optional()
+            .describe('The only networks it may be used from; absent means any'),
+          maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
+          rateLimit: Limit.max(MAX_RATE)
+            .optional()
+            .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
+          expiresAt: Instant.nullish().describe(
+            `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
+              'maker if that ends before',
+          ),
+        })
+        .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
+          message: 'scopes go with kind scoped',
+          path: ['scopes'],
+        })
+        .meta({
+          id: 'CreateTokenRequest',
+          not: {
+            anyOf: [
+              { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
+              { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
+            ],
+          },
+        }),
+    reply: () => acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
     example: {
       body: {
         name: 'shop',
@@ -163,21 +166,22 @@ export const tokens = {
     method: 'POST',
     path: '/token/rotate',
     scope: 'token:write',
-    body: z
-      .object({
-        tokenId: TokenId,
-        overlap: durationField()
-          .optional()
-          .describe(
-            `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
+    body: () =>
+      z
+        .object({
+          tokenId: TokenId,
+          overlap: durationField()
+            .optional()
+            .describe(
+              `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
+            ),
+          expiresAt: Instant.nullish().describe(
+            'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
+              'replaced one was',
           ),
-        expiresAt: Instant.nullish().describe(
-          'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
-            'replaced one was',
-        ),
-      })
-      .meta({ id: 'RotateTokenRequest' }),
-    reply: acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
+        })
+        .meta({ id: 'RotateTokenRequest' }),
+    reply: () => acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
     example: {
       body: { tokenId: examples.token.id, overlap: 'PT12H' },
       reply: { ...examples.issuedToken, replaces: { id: examples.token.id, expiresAt: '2026-11-21T22:00:00.000Z' } },
@@ -196,11 +200,12 @@ export const tokens = {
     method: 'DELETE',
     path: '/token/by-id',
     scope: 'token:write',
-    query: z.object({
-      tokenId: TokenId,
-      force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),
-    }),
-    reply: done('RevokeTokenResponse', 'tokens.revoke'),
+    query: () =>
+      z.object({
+        tokenId: TokenId,
+        force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),
+      }),
+    reply: () => done('RevokeTokenResponse', 'tokens.revoke'),
     example: { query: { tokenId: examples.token.id }, reply: undefined },
     errors: ['tokenNotFound', 'lastAdminToken'],
     source: 'decision 0008',
@@ -214,7 +219,7 @@ export const tokens = {
     path: '/token/self',
     scope: 'none',
     openToClients: true,
-    reply: acted('GetOwnTokenResponse', 'tokens.self', Token),
+    reply: () => acted('GetOwnTokenResponse', 'tokens.self', Token),
     example: { reply: examples.token },
     errors: [],
     source: 'decision 0008',

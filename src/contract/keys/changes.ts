@@ -74,8 +74,8 @@ export const keyChanges = {
     method: 'PATCH',
     path: '/key',
     scope: 'license:write',
-    body: UpdateKeyRequest,
-    reply: data('UpdateKeyResponse', License),
+    body: () => UpdateKeyRequest,
+    reply: () => data('UpdateKeyResponse', License),
     example: {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
       reply: { ...examples.license, maxActivations: 10 },
@@ -93,8 +93,8 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/renew',
     scope: 'license:write',
-    body: RenewKeyRequest,
-    reply: data('RenewKeyResponse', License),
+    body: () => RenewKeyRequest,
+    reply: () => data('RenewKeyResponse', License),
     example: {
       body: { ...address, duration: 'P1Y' },
       reply: {
@@ -114,19 +114,20 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/transfer',
     scope: 'license:write',
-    body: z
-      .object({
-        ...licenseAddress,
-        customerId: CustomerId.nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
-        newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine((body) => (body.customerId === undefined) !== (body.newCustomer === undefined), {
-        message: 'one of customerId and newCustomer is required',
-        path: ['customerId'],
-      })
-      .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
-    reply: data('TransferKeyResponse', License),
+    body: () =>
+      z
+        .object({
+          ...licenseAddress,
+          customerId: CustomerId.nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
+          newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
+          ifUpdatedAt: IfUpdatedAt,
+        })
+        .refine((body) => (body.customerId === undefined) !== (body.newCustomer === undefined), {
+          message: 'one of customerId and newCustomer is required',
+          path: ['customerId'],
+        })
+        .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
+    reply: () => data('TransferKeyResponse', License),
     example: { body: { ...address, customerId: examples.customer.id }, reply: examples.license },
     errors: ['licenseNotFound', 'customerNotFound', 'emailTaken', 'stale'],
     source: 'decision 0049',
@@ -141,8 +142,8 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/block',
     scope: 'license:write',
-    body: BlockKeyRequest,
-    reply: bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
+    body: () => BlockKeyRequest,
+    reply: () => bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
     example: { body: { ...address, note: 'chargeback' }, reply: { message: 'License blocked' } },
     errors: ['licenseNotFound', 'stale'],
     source: 'decision 0049',
@@ -155,8 +156,8 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/unblock',
     scope: 'license:write',
-    body: switching.meta({ id: 'UnblockKeyRequest' }),
-    reply: bare('UnblockKeyResponse', { message: z.string().meta({ examples: ['License unblocked'] }) }),
+    body: () => switching.meta({ id: 'UnblockKeyRequest' }),
+    reply: () => bare('UnblockKeyResponse', { message: z.string().meta({ examples: ['License unblocked'] }) }),
     example: { body: address, reply: { message: 'License unblocked' } },
     errors: ['licenseNotFound', 'stale'],
     source: 'decision 0049',
@@ -171,12 +172,13 @@ export const keyChanges = {
     method: 'DELETE',
     path: '/key',
     scope: 'license:write',
-    query: z.object({
-      ...licenseAddress,
-      force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),
-      ifUpdatedAt: IfUpdatedAt,
-    }),
-    reply: done('DeleteKeyResponse', 'keys.delete'),
+    query: () =>
+      z.object({
+        ...licenseAddress,
+        force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),
+        ifUpdatedAt: IfUpdatedAt,
+      }),
+    reply: () => done('DeleteKeyResponse', 'keys.delete'),
     example: { query: address, reply: undefined },
     errors: ['licenseNotFound', 'stale', 'inUse'],
     source: 'decision 0049',

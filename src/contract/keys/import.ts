@@ -107,11 +107,12 @@ export const keyImport = {
     method: 'POST',
     path: '/key/import',
     scope: 'license:write',
-    body: ImportKeyRequest,
-    reply: bare('ImportKeyResponse', {
-      key: ShownKey.meta({ description: 'The key, in full' }),
-      id: z.string().meta({ description: 'Identifier of the licence', examples: [examples.license.id] }),
-    }),
+    body: () => ImportKeyRequest,
+    reply: () =>
+      bare('ImportKeyResponse', {
+        key: ShownKey.meta({ description: 'The key, in full' }),
+        id: z.string().meta({ description: 'Identifier of the licence', examples: [examples.license.id] }),
+      }),
     example: {
       body: {
         productId: examples.device.productId,

@@ -103,8 +103,8 @@ export const keys = {
     method: 'POST',
     path: '/create-key',
     scope: 'license:write',
-    body: CreateKeyRequest,
-    reply: bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
+    body: () => CreateKeyRequest,
+    reply: () => bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
     example: {
       body: {
         productId,
@@ -134,17 +134,18 @@ export const keys = {
     path: '/key',
     scope: 'license:read',
     openToClients: true,
-    query: z
-      .object({
-        productId: ProductId.optional().describe('Its product; a key of another one is then not found'),
-        licenseKey: LicenseKey.optional().describe('The key; required unless `reference` is given'),
-        reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
-      })
-      .refine((query) => (query.licenseKey === undefined) !== (query.reference === undefined), {
-        message: 'one of licenseKey and reference is required',
-        path: ['licenseKey'],
-      }),
-    reply: data('GetKeyResponse', LicenseDetails),
+    query: () =>
+      z
+        .object({
+          productId: ProductId.optional().describe('Its product; a key of another one is then not found'),
+          licenseKey: LicenseKey.optional().describe('The key; required unless `reference` is given'),
+          reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
+        })
+        .refine((query) => (query.licenseKey === undefined) !== (query.reference === undefined), {
+          message: 'one of licenseKey and reference is required',
+          path: ['licenseKey'],
+        }),
+    reply: () => data('GetKeyResponse', LicenseDetails),
     example: {
       query: { productId, licenseKey },
       reply: { license: examples.license, customer: examples.customerSummary, files: [examples.signedFile] },

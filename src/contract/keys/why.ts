@@ -48,13 +48,14 @@ export const keyWhy = {
     path: '/key/why',
     scope: 'license:read',
     openToClients: true,
-    query: z.object({
-      ...licenseAddress,
-      hostId: HostId.optional().describe('The device that would do it; absent: one that holds no slot'),
-      action: z.enum(explainedActions).optional().describe('What would be done; default activate'),
-      at: Instant.optional().describe('When it would be done, with devices as they are now; default now'),
-    }),
-    reply: data('WhyKeyResponse', Explanation),
+    query: () =>
+      z.object({
+        ...licenseAddress,
+        hostId: HostId.optional().describe('The device that would do it; absent: one that holds no slot'),
+        action: z.enum(explainedActions).optional().describe('What would be done; default activate'),
+        at: Instant.optional().describe('When it would be done, with devices as they are now; default now'),
+      }),
+    reply: () => data('WhyKeyResponse', Explanation),
     example: {
       query: { productId, licenseKey, hostId },
       reply: {

@@ -46,14 +46,15 @@ export const webhooks = {
     method: 'POST',
     path: '/webhook',
     scope: 'webhook:write',
-    body: z
-      .object({
-        url: Url,
-        types: Types.optional().describe('The only types of events to send; absent means all'),
-        ...settings,
-      })
-      .meta({ id: 'CreateWebhookRequest' }),
-    reply: acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, 201),
+    body: () =>
+      z
+        .object({
+          url: Url,
+          types: Types.optional().describe('The only types of events to send; absent means all'),
+          ...settings,
+        })
+        .meta({ id: 'CreateWebhookRequest' }),
+    reply: () => acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, 201),
     example: {
       body: { url: examples.webhook.url, types: ['license.created'], description: 'shop' },
       reply: examples.issuedWebhook,
@@ -71,8 +72,8 @@ export const webhooks = {
     method: 'GET',
     path: '/webhook',
     scope: 'webhook:read',
-    query: z.object(pageFields),
-    reply: actedList('ListWebhooksResponse', 'webhooks.list', Webhook),
+    query: () => z.object(pageFields),
+    reply: () => actedList('ListWebhooksResponse', 'webhooks.list', Webhook),
     example: { query: { page: '1' }, reply: { items: [examples.webhook], meta: examples.page } },
     errors: [],
     source: 'decision 0070',
@@ -85,8 +86,8 @@ export const webhooks = {
     method: 'GET',
     path: '/webhook/by-id',
     scope: 'webhook:read',
-    query: byId,
-    reply: acted('GetWebhookResponse', 'webhooks.get', Webhook),
+    query: () => byId,
+    reply: () => acted('GetWebhookResponse', 'webhooks.get', Webhook),
     example: { query: { webhookId: examples.webhook.id }, reply: examples.webhook },
     errors: ['webhookNotFound'],
     source: 'decision 0070',
@@ -101,23 +102,24 @@ export const webhooks = {
     method: 'PUT',
     path: '/webhook/by-id',
     scope: 'webhook:write',
-    query: byId,
-    body: z
-      .object({
-        url: Url.optional(),
-        types: Types.nullish().describe('The only types of events to send; null means all'),
-        ...settings,
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine(
-        ({ ifUpdatedAt: _, ...changes }) => Object.values(changes).some((value) => value !== undefined),
-        'something to change is required',
-      )
-      .meta({
-        id: 'UpdateWebhookRequest',
-        anyOf: ['url', 'types', ...Object.keys(settings)].map((name) => ({ required: [name] })),
-      }),
-    reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
+    query: () => byId,
+    body: () =>
+      z
+        .object({
+          url: Url.optional(),
+          types: Types.nullish().describe('The only types of events to send; null means all'),
+          ...settings,
+          ifUpdatedAt: IfUpdatedAt,
+        })
+        .refine(
+          ({ ifUpdatedAt: _, ...changes }) => Object.values(changes).some((value) => value !== undefined),
+          'something to change is required',
+        )
+        .meta({
+          id: 'UpdateWebhookRequest',
+          anyOf: ['url', 'types', ...Object.keys(settings)].map((name) => ({ required: [name] })),
+        }),
+    reply: () => acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
     example: {
       query: { webhookId: examples.webhook.id },
       body: { active: false },
@@ -134,8 +136,8 @@ export const webhooks = {
     method: 'DELETE',
     path: '/webhook/by-id',
     scope: 'webhook:write',
-    query: byId,
-    reply: done('DeleteWebhookResponse', 'webhooks.delete'),
+    query: () => byId,
+    reply: () => done('DeleteWebhookResponse', 'webhooks.delete'),
     example: { query: { webhookId: examples.webhook.id }, reply: undefined },
     errors: ['webhookNotFound'],
     source: 'decision 0070',
