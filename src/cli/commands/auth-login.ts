@@ -6,6 +6,7 @@ import { keyringOf } from '../config/keyring.ts';
 import {
   addProfile,
   configFile,
+  originOf,
   type Profile,
   readConfig,
   replaceToken,
@@ -166,8 +167,6 @@ function whereItIs(keyring: string | undefined, isChosen: boolean, { io }: Comma
   const why = isChosen ? '' : ': no keyring took it';
   return { tone: 'hint', text: `its token is in ${configFile(io)}, which only you can read${why}` };
 }
-
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
 
 /** Variables that go before the profile that was just stored. */
 function overruled({ io: { env } }: CommandContext): Note[] {
