@@ -17,7 +17,7 @@ interface NetworkOptions {
 export function openNetworkTransport({ connectTimeoutMs, useProxy, ca }: NetworkOptions): Transport {
   // Closes what is idle, which keeps no process alive, and what a proxy has not begun when it was given up here.
   const timeout = connectTimeoutMs + 1_000;
-  const options = { keepAlive: true, timeout, proxyEnv: useProxy ? process.env : undefined };
+  const options = { keepAlive: true, timeout, proxyEnv: useProxy ? proxyEnvironment(process.env) : undefined };
   // An import of node:http would also load what it has for WebSockets, which takes longer than a request.
   const openHttp = once(() => {
     const { Agent, request } = process.getBuiltinModule('node:http');
@@ -37,6 +37,16 @@ export function openNetworkTransport({ connectTimeoutMs, useProxy, ca }: Network
       onceConnected(sent, connectTimeoutMs, reject, () => sent.end(body));
     });
 }
+
+/** A name in `NO_PROXY` stands for what is below it too, as for other programs; Node.js takes it for itself alone. */
+function proxyEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const entries = (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter(Boolean);
+  const below = entries.filter((entry) => domainName.test(entry)).map((name) => `.${name}`);
+  return { ...env, no_proxy: [...entries, ...below].join() };
+}
+
+/** Without a dot or star in front of it, a port, or digits at its end, as an address has. */
+const domainName = /^[a-z\d_-]+(?:\.[a-z\d_-]+)*\.?(?<!\d)$/i;
 
 function once<T>(open: () => T): () => T {
   let opened: T | undefined;

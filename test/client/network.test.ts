@@ -137,6 +137,29 @@ test('goes through the proxy that the environment names, and no further if it re
 });
 
 test.each([
+  ['example.com', 'a.example.com', false],
+  ['example.com', 'example.com', false],
+  [' other.example , example.com', 'a.b.example.com', false],
+  ['.example.com', 'a.example.com', false],
+  ['*', 'a.example.com', false],
+  ['example.com', 'notexample.com', true],
+  ['a.example.com', 'example.com', true],
+  ['', 'a.example.com', true],
+])('with NO_PROXY=%j goes to %s through the proxy: %s', async (noProxy, host, isUsed) => {
+  const asked: unknown[] = [];
+  const proxy = createServer();
+  proxy.on('connect', (request, socket) => {
+    asked.push(request.url);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  vi.stubEnv('https_proxy', `http://${await listen(proxy)}`);
+  vi.stubEnv('no_proxy', '');
+  vi.stubEnv('NO_PROXY', noProxy);
+  await expect(create(`https://${host}`)).rejects.toMatchObject({ name: 'NetworkError', sent: false });
+  expect(asked).toEqual(isUsed ? [`${host}:443`] : []);
+});
+
+test.each([
   ['to a server that does not begin TLS', (address: string) => `https://${address}`, {}],
   ['to a proxy that makes no tunnel', () => 'https://licensing.example.com', { useProxy: true }],
 ])('gives up a connection in time: %s', async (_title, urlOf, options) => {

@@ -26,7 +26,7 @@ function shownProxy(proxy: string): string {
   return `${protocol}//${host}`;
 }
 
-/** `example.com` is that name alone, `.example.com` and `*.example.com` all below it; `*` all there are. */
+/** `example.com` is that name and all below it, `.example.com` and `*.example.com` all below it; `*` all there are. */
 function isPassedBy(noProxy: string, hostname: string, port: string): boolean {
   return noProxy
     .toLowerCase()
@@ -35,6 +35,6 @@ function isPassedBy(noProxy: string, hostname: string, port: string): boolean {
     .some(
       (entry) =>
         ['*', hostname, `${hostname}:${port || '443'}`].includes(entry) ||
-        (/^\*?\./.test(entry) && hostname.endsWith(entry.replace(/^\*?/, ''))),
+        (entry !== '' && hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`)),
     );
 }
