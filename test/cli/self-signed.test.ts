@@ -76,6 +76,17 @@ describe('lkm serve --tls-self-signed', () => {
     expect(requests).toBe(1);
   });
 
+  it('is trusted by a profile that logs in at the same address', async () => {
+    const cwd = tempFolder();
+    const { url, stop, certificate } = await selfSigning(cwd);
+    const { stdout: token } = await lkm(['tokens', 'create', '--kind', 'read-only', '--name', 'reader'], { cwd });
+    const login = ['auth', 'login', '--with-token', '--insecure-storage', '--base-url', url];
+    expect(await lkm([...login, '-p', 'reader'], { cwd, stdin: token })).toMatchObject({ code: 0 });
+    expect(profilesIn(cwd).reader).toMatchObject({ baseUrl: url, ca: certificate });
+    expect((await lkm(['-p', 'reader', 'products', 'list'], { cwd })).code).toBe(0);
+    await stop();
+  });
+
   it('is checked by doctor, with the certificate of the profile', async () => {
     const cwd = tempFolder();
     const { stop } = await selfSigning(cwd);

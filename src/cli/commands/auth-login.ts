@@ -89,7 +89,10 @@ async function identify(
   token: string,
   { io, settings }: CommandContext,
 ): Promise<{ baseUrl: string; identity: Token }> {
-  const connection = { baseUrl, fetch: io.fetch, token: { token, from: 'login' }, close: async () => {} };
+  const connection = {
+    ...{ baseUrl, ca: certificateFor(baseUrl, io), fetch: io.fetch, token: { token, from: 'login' } },
+    close: async () => {},
+  };
   const observation = observe(settings, io);
   const client: Client = await openClient(connection, observation, settings, io);
   try {
@@ -103,6 +106,10 @@ async function identify(
     observation.end();
   }
 }
+
+/** The certificate that a profile of the same service trusts: that of a server which signs its own. */
+const certificateFor = (baseUrl: string, io: Io): string | undefined =>
+  Object.values(readConfig(io).profiles).find((one) => originOf(one.baseUrl) === originOf(baseUrl))?.ca;
 
 interface Login {
   readonly baseUrl: string;
@@ -139,7 +146,8 @@ async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consen
     });
   }
   const stored = insecureStorage ? { token } : keep(token, origin, io);
-  const profile = known === undefined ? addProfile(io, name, { baseUrl, ...stored }) : name;
+  const profile =
+    known === undefined ? addProfile(io, name, { baseUrl, ca: certificateFor(baseUrl, io), ...stored }) : name;
   if (known !== undefined) replaceToken(io, name, stored);
   if (known?.keyring !== undefined) keyringOf(io)?.remove(known.keyring);
   switchProfile(io, profile);
