@@ -108,7 +108,7 @@ describe('a server that cannot start', () => {
       db: join(folder.path, 'lkm.db'),
       behindProxy: ['localhost'],
     });
-    await expect(started).rejects.toThrow('localhost is not a network in CIDR notation');
+    await expect(started).rejects.toThrow('localhost is not a network of proxies');
     expect(readdirSync(folder.path)).toEqual([]);
   });
 });
