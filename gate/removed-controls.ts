@@ -83,6 +83,13 @@ export const removedControls: readonly RemovedControl[] = [
     test: 'test/api/token-limits.test.ts',
   },
   {
+    row: 'A token that `auth login` stores is in the keyring',
+    file: 'src/cli/commands/auth-login.ts',
+    from: 'insecureStorage ? { token } : keep(token, origin, io)',
+    to: '{ token }',
+    test: 'test/cli/keyring.test.ts',
+  },
+  {
     row: 'Secrets are in no argument',
     file: 'src/cli/commands/auth-login.ts',
     from: "withToken: flag('--with-token'",
@@ -92,8 +99,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'A stored token goes to its own origin',
     file: 'src/cli/config/token.ts',
-    from: 'token !== null && originOf(baseUrl) === originOf(profile.baseUrl)',
-    to: 'token !== null',
+    from: 'if (originOf(baseUrl) !== originOf(profile.baseUrl)) {',
+    to: 'if (originOf(baseUrl) === null) {',
     test: 'test/cli/target.test.ts',
   },
   {
@@ -252,9 +259,9 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'The client checks certificates',
-    file: 'src/client/attempt.ts',
-    from: 'const proxyTls = { rejectUnauthorized: true,',
-    to: 'const proxyTls = { rejectUnauthorized: false,',
+    file: 'src/client/network.ts',
+    from: 'new Agent({ ...options, rejectUnauthorized: true, ca })',
+    to: 'new Agent({ ...options, rejectUnauthorized: false, ca })',
     test: 'test/client/network.test.ts',
   },
   {
