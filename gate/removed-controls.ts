@@ -161,8 +161,8 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'Body 1 MiB',
-    file: 'src/server/http/incoming.ts',
-    from: "if (sent.length > MAX_TARGET_LENGTH) return 'uriTooLong';",
+    file: 'src/server/http/input.ts',
+    from: "      if (length > MAX_BODY_BYTES) throw apiError('bodyTooLarge');",
     to: '',
     test: 'test/server/http.test.ts',
   },
