@@ -91,11 +91,16 @@ interface ServerProcess {
   readonly readyMs: number;
 }
 
-async function startServer({ server, root, slowDisk = false }: Side, fixture: Fixture): Promise<ServerProcess> {
+async function startServer(
+  { server, root, slowDisk = false, receivers }: Side,
+  fixture: Fixture,
+): Promise<ServerProcess> {
   const [program = '', ...args] = [
     ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
     process.execPath,
     ...argumentsOf(server, fixture.db, root),
+    // An earlier version does not know it.
+    ...(receivers === undefined ? [] : ['--allow-private-webhooks']),
   ];
   const started = performance.now();
   // The log goes nowhere, and the settings of whoever measures are left alone.
@@ -116,16 +121,7 @@ function argumentsOf(server: Server, db: string, root = dirname(import.meta.dirn
   const here = import.meta.dirname;
   if (server !== 'lkm serve') return [`${here}/${server}-server.ts`, db];
   // The built command with its checks and its log; its limits are on, but out of reach.
-  const options = [
-    '--port',
-    '0',
-    '--json',
-    '--log-format',
-    'json',
-    '--rate-limit',
-    '999999999',
-    '--allow-private-webhooks',
-  ];
+  const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
   return [`${root}/bin/lkm.js`, 'serve', '--db', db, ...options];
 }
 
