@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { FIRST_HASH, isSigned, linkOf } from '../../src/domain/audit-chain.ts';
+import { isSigned } from '../../src/domain/audit-chain.ts';
 import { toJwk } from '../../src/domain/license-file/sign.ts';
 import { sequence, sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createRandom, createSigners } from '../../src/service/context.ts';
@@ -8,6 +8,7 @@ import { numberStaged, signOverdue } from '../../src/service/numbering.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { readRecord } from '../support/record.ts';
 import { createWorld, DAWN, type World } from '../support/world.ts';
 
 const ALL = { after: 0, until: 1_000_000, limit: 1_000_000 };
@@ -37,27 +38,7 @@ async function recordSome(world: World, count: number, store: Store = world.stor
   });
 }
 
-/** The numbered record of acme; fails unless it is without a gap, a double, or a broken link. */
-async function readRecord({ store: { repositories }, accounts: { acme } }: World) {
-  const audit = await repositories.audit.list(acme, ALL);
-  const events = await repositories.events.list(acme, ALL, {});
-  expect(audit.map(({ seq }) => seq)).toEqual(audit.map((_, index) => index + 1));
-  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-  let hash = FIRST_HASH;
-  for (const row of audit) {
-    hash = linkOf(hash, row.content);
-    expect(row.hash).toBe(hash);
-    expect(JSON.parse(row.content).seq).toBe(row.seq);
-  }
-  const head = await repositories.recordHeads.find(acme);
-  if (audit.length > 0)
-    expect(head).toMatchObject({ auditSeq: audit.length, auditHash: hash, eventSeq: events.length });
-  return {
-    audit: audit.map(({ content }) => JSON.parse(content)),
-    events: events.map(({ content }) => JSON.parse(content)),
-    head,
-  };
-}
+const recordOfAcme = ({ store, accounts }: World) => readRecord(store, accounts.acme);
 
 const subjects = (rows: readonly { resource: { id: string } }[]): string[] => rows.map(({ resource }) => resource.id);
 
@@ -66,7 +47,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     await using world = await createWorld({ engine });
     await recordSome(world, 1_203);
     await world.sequence();
-    const { audit, events } = await readRecord(world);
+    const { audit, events } = await recordOfAcme(world);
     expect(subjects(audit)).toEqual(Array.from({ length: 1_203 }, (_, index) => `cus_${index}`));
     expect(events.slice(0, 3).map(({ type, resource_id }) => `${type} ${resource_id}`)).toEqual([
       'customer.created cus_0',
@@ -81,7 +62,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     await world.customer();
     await world.sequence();
     const [token] = await world.store.repositories.tokens.list(world.accounts.acme, { limit: 1 });
-    const { audit, events } = await readRecord(world);
+    const { audit, events } = await recordOfAcme(world);
     const resource = { type: 'customer', id: expect.stringMatching(/^cus_/) };
     const shared = { actor: { type: 'token', id: token?.id }, address: '203.0.113.7', request_id: 'request-1' };
     expect(audit).toEqual([
@@ -106,7 +87,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     await world.call('other admin', 'POST', '/customer', { name: 'Theirs' });
     await world.customer();
     await world.sequence();
-    await readRecord(world);
+    await recordOfAcme(world);
     for (const [account, length] of [
       [world.accounts.acme, 2],
       [world.accounts.other, 1],
@@ -124,10 +105,10 @@ describe.each(engines)('numbering on $name', (engine) => {
         throw new Error('killed');
       })
       .catch(() => {});
-    expect((await readRecord(world)).audit).toEqual([]);
+    expect((await recordOfAcme(world)).audit).toEqual([]);
     await recordSome(world, 5, world.store, 'later');
     await world.sequence();
-    const { audit } = await readRecord(world);
+    const { audit } = await recordOfAcme(world);
     expect(new Set(subjects(audit)).size).toBe(45);
     expect(audit).toHaveLength(45);
   });
@@ -137,7 +118,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     await recordSome(world, 600);
     await Promise.all(Array.from({ length: 4 }, () => sequenceNow(world.store, partsOf())));
     await sequenceNow(world.store, partsOf());
-    const { audit } = await readRecord(world);
+    const { audit } = await recordOfAcme(world);
     expect(subjects(audit).toSorted()).toEqual(subjects(audit.slice(0, 600)).toSorted());
     expect(audit).toHaveLength(600);
   });
@@ -149,7 +130,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     // Two first rows of one account exclude each other: whoever loses comes again.
     await Promise.allSettled([once(), once(), once()]);
     await once();
-    expect((await readRecord(world)).audit).toHaveLength(600);
+    expect((await recordOfAcme(world)).audit).toHaveLength(600);
   });
 
   it('signs the first row, every thousandth, and the last one an hour after', async () => {
@@ -199,7 +180,7 @@ describe('two replicas on PostgreSQL', () => {
     await Promise.all([work(world.store, 'ours'), work(other, 'theirs')]);
     await other.close();
     await world.sequence();
-    const { audit } = await readRecord(world);
+    const { audit } = await recordOfAcme(world);
     expect(new Set(subjects(audit)).size).toBe(280);
     expect(audit).toHaveLength(280);
   });

@@ -1,14 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../src/contract/scalars.ts';
-import { FIRST_HASH, linkOf } from '../../src/domain/audit-chain.ts';
 import { createRandom } from '../../src/service/context.ts';
 import { createRecorder, type RecordedMutation } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { readRecord } from '../support/record.ts';
 import { createWorld, DAWN, type World } from '../support/world.ts';
-
-const ALL = { after: 0, until: 1_000_000, limit: 1_000_000 };
 
 const [sqlite, postgres] = engines;
 
@@ -27,19 +25,11 @@ const mutation = (world: World, id: string, accountId = world.accounts.acme): Re
   events: [{ type: 'customer.created', resource: { type: 'customer', id } }],
 });
 
-/** Of what each audit row and each event of an account is, in order; fails unless the numbers and links are whole. */
-async function recorded({ store: { repositories }, accounts }: World, accountId = accounts.acme) {
-  const audit = await repositories.audit.list(accountId, ALL);
-  const events = await repositories.events.list(accountId, ALL, {});
-  expect(audit.map(({ seq }) => seq)).toEqual(audit.map((_, index) => index + 1));
-  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-  let hash = FIRST_HASH;
-  for (const row of audit) {
-    hash = linkOf(hash, row.content);
-    expect(row.hash).toBe(hash);
-  }
-  const ids = audit.map(({ content }) => JSON.parse(content).resource.id as string);
-  expect(events.map(({ subjectId }) => subjectId)).toEqual(ids);
+/** Of what each audit row and each event of an account is, in order. */
+async function recorded({ store, accounts }: World, accountId = accounts.acme) {
+  const { audit, events } = await readRecord(store, accountId);
+  const ids = audit.map(({ resource }) => resource.id as string);
+  expect(events.map(({ resource_id }) => resource_id)).toEqual(ids);
   return ids;
 }
 
