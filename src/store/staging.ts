@@ -14,7 +14,7 @@ export type NumberEntries<R> = (
  */
 export interface Staging<R> {
   /** From now on entries are numbered in their own commit; until then they go to the outbox. */
-  begin(number: NumberEntries<R>): void;
+  numberWith(number: NumberEntries<R>): void;
   /** The outbox, which new entries do not reach. */
   inFrontOf(outbox: OutboxRepository): OutboxRepository;
   /** Runs a transaction, or a part of one; what it staged is dropped when it throws. */
@@ -31,7 +31,7 @@ export function createStaging<R>(): Staging<R> {
   let staged: OutboxRecord[] = [];
 
   return {
-    begin(work) {
+    numberWith(work) {
       number = work;
     },
     inFrontOf: (outbox) => ({

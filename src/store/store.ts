@@ -80,7 +80,7 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
     rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
     numberInCommit(number) {
       if (staging === null) return false;
-      staging.begin(number);
+      staging.numberWith(number);
       driver.atCommit?.({
         begin: staging.clear,
         end: (connection) => staging.finish(repositoriesInTransaction(connection)),

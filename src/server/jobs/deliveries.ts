@@ -6,10 +6,10 @@ import type { Job } from './job.ts';
 /** The name of the job that starts deliveries. */
 export const DELIVERIES = 'deliveries';
 
-/** How often it looks without being woken: for retries, */
+/** How often it looks for retries without being woken. */
 const LOOK_EVERY_MS = 500;
 
-/** and where there may be other replicas, for what one of them has numbered or left. */
+/** How often where there are other replicas: one of them may have numbered events, or died with deliveries. */
 const LOOK_AT_OTHERS_EVERY_MS = 100;
 
 const CLEAN_EVERY_MS = 10 * 60 * 1_000;

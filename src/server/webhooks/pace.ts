@@ -18,16 +18,16 @@ const REQUESTS_PER_EVENT = 8;
 /** The events that may be sent at once after a time without any. */
 const MAX_SAVED = 32;
 
-/** Which share of its time a server works that is busy, */
+/** A busy server works for at least this share of its time, */
 const BUSY = 0.9;
 
-/** and how many requests end there between two looks: fewer do not wait for each other. */
+/** and ends at least so many requests between two looks: fewer do not wait for each other. */
 const BUSY_REQUESTS = 4;
 
-/** After so many other looks in a row it is not busy any more. */
+/** It is no longer busy after so many looks in a row that find it otherwise. */
 const CALM_LOOKS = 3;
 
-/** How often it is looked, in milliseconds. */
+/** The time between two looks, in milliseconds. */
 const LOOK_EVERY_MS = 10;
 
 /** Makes the pace of one server. */

@@ -40,7 +40,7 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
  * commit that succeeds overwrites it, so until then nothing else is run.
  *
- * @param frame called at the begin and at the end of each commit; what it throws undoes the whole batch
+ * @param frame called at the beginning and at the end of each commit; what it throws undoes the whole batch
  */
 export function groupCommit(database: DatabaseSync, frame: { begin(): void; end(): Promise<void> }): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE');
