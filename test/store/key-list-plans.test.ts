@@ -1,10 +1,11 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Instant } from '../../src/contract/scalars.ts';
+import type { Instant, LicenseKey, ProductId } from '../../src/contract/scalars.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import type { SqlValue } from '../../src/store/engine/statement.ts';
+import type { Statement } from '../../src/store/engine/statement.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { openDatabase } from '../../src/store/store.ts';
+import { keyRepository } from '../../src/store/tables/keys/keys.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { engines } from '../support/engines.ts';
 import { accountId, stock } from '../support/shelf.ts';
@@ -58,6 +59,13 @@ describe.each(engines)('the plan of a list of keys on $name', (engine) => {
           expect(plan, `${name}\n${plan}`).not.toMatch(fullScan);
         }
       }
+      // A whole key has one index on both engines, and with it the end of one.
+      const wholeKey = /licenses_key\b.*\blicense_key ?=/s;
+      const key = license.key;
+      expect(await planOfKey(kysely, dialect, license.productId, key)).toMatch(wholeKey);
+      const found = await planOf(kysely, dialect, { productIds: null, text: { text: key, key } }, undefined);
+      expect(found).toMatch(wholeKey);
+      expect(found.match(/licenses_key\b/g)?.length).toBeGreaterThanOrEqual(2);
     } finally {
       await close();
     }
@@ -119,19 +127,31 @@ async function planOf(
   filters: KeyFilters,
   after: string | undefined,
 ): Promise<string> {
-  const plans: string[] = [];
-  const explain = async (text: string, values: readonly SqlValue[]) => {
-    const command = dialect === 'SQLite' ? `explain query plan ${text}` : `explain ${text}`;
-    const { rows } = await kysely.executeQuery<Record<string, unknown>>(CompiledQuery.raw(command, [...values]));
-    plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'));
-  };
-  const connection: Pick<Connection, 'all'> = {
-    all: async (statement, parameters) => {
-      const { sql, bind } = statement.compile(kysely);
-      await explain(sql, bind(parameters as Record<string, unknown>));
-      return [];
-    },
-  };
-  await keyListRepository(connection as Connection).page(accountId, filters, { after, limit: 100 });
+  const { connection, plans } = explainer(kysely, dialect);
+  await keyListRepository(connection).page(accountId, filters, { after, limit: 100 });
   return plans.join('\n');
+}
+
+/** What the engine says it will do to find a key. */
+async function planOfKey(kysely: Kysely<Tables>, dialect: string, productId: ProductId, key: LicenseKey) {
+  const { connection, plans } = explainer(kysely, dialect);
+  await keyRepository(connection).find(accountId, productId, key);
+  return plans.join('\n');
+}
+
+/** A connection that has statements explained, and finds nothing. */
+function explainer(kysely: Kysely<Tables>, dialect: string) {
+  const plans: string[] = [];
+  async function explain<P, R>(statement: Statement<P, R>, parameters: P): Promise<void> {
+    const { sql, bind } = statement.compile(kysely);
+    const command = dialect === 'SQLite' ? `explain query plan ${sql}` : `explain ${sql}`;
+    const values = bind(parameters as Record<string, unknown>);
+    const { rows } = await kysely.executeQuery<Record<string, unknown>>(CompiledQuery.raw(command, values));
+    plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'));
+  }
+  const connection: Pick<Connection, 'all' | 'first'> = {
+    all: (statement, parameters) => explain(statement, parameters).then(() => []),
+    first: (statement, parameters) => explain(statement, parameters).then(() => undefined),
+  };
+  return { connection: connection as Connection, plans };
 }

@@ -48,7 +48,6 @@ export async function up(db: Kysely<Columns>): Promise<void> {
     .addColumn('content', 'text', (c) => c.notNull())
     .addColumn('hash', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('audit_by_seq', ['account_id', 'seq'])
-    .$call(clustered(db))
     .execute();
   await sql`
     create index audit_resolutions on audit (account_id, seq) where operation = 'idempotency.resolve'
@@ -62,7 +61,6 @@ export async function up(db: Kysely<Columns>): Promise<void> {
     .addColumn('subject_id', 'text', (c) => c.notNull())
     .addColumn('content', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('events_by_seq', ['account_id', 'seq'])
-    .$call(clustered(db))
     .execute();
   await db.schema.createIndex('events_by_subject').on('events').columns(['account_id', 'subject_id', 'seq']).execute();
 

@@ -88,8 +88,6 @@ const indexes = [
     where activations >= max_activations`,
   sql`create index licenses_trial on licenses (account_id, is_trial, id) where is_trial = 1`,
   sql`create index licenses_floating on licenses (account_id, license_type, id) where license_type = 'floating'`,
-  sql`create index licenses_by_tail on licenses
-    (account_id, lower(substr(license_key, length(license_key) - 3)))`,
   sql`create index licenses_by_fill on licenses (account_id, (activations * 100 / max_activations), id)
     where max_activations > 1 and activations > 0`,
   sql`create index devices_by_time on devices (account_id, created_at)`,

@@ -1,12 +1,12 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import type { Condition } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { placeOf, type Secrets } from '../secrets.ts';
 import { insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import { isKey } from './keys/licenses.ts';
 
 export const sessionColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -41,20 +41,16 @@ const read: (row: Row) => Session = readerOf(sessions);
 
 type Row = Parameters<ReturnType<typeof readerOf<typeof sessionColumns>>>[0];
 
-const ofLicense =
-  (column: 'product_id' | 'license_key'): Condition =>
-  (value) =>
-    sql`license_id in (
-      select l.id from licenses l where l.account_id = sessions.account_id and ${sql.ref(`l.${column}`)} = ${value()}
-    )`;
+const ofLicense = (condition: RawBuilder<SqlBool>) =>
+  sql`license_id in (select l.id from licenses l where l.account_id = sessions.account_id and ${condition})`;
 
 const lists = listsOf(sessions, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
     liveAt: (value) => sql`expires_at > ${value()}`,
-    productId: ofLicense('product_id'),
-    licenseKey: ofLicense('license_key'),
+    productId: (value) => ofLicense(sql`l.product_id = ${value()}`),
+    licenseKey: (value) => ofLicense(isKey(value(), 'l.license_key')),
   },
 });
 

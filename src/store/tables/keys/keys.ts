@@ -4,7 +4,7 @@ import type { LicenseChanges } from '../../../domain/license-changes.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import { insertInto, notBefore, patchOf } from '../../table.ts';
-import { licenses, toLicense } from './licenses.ts';
+import { isKey, licenses, toLicense } from './licenses.ts';
 import {
   findReferenceWithCustomer,
   findWithCustomer,
@@ -23,7 +23,7 @@ const find = statement<{ accountId: AccountId; productId: ProductId; key: Licens
     .selectFrom('licenses')
     .selectAll()
     .where('account_id', '=', $.accountId)
-    .where('license_key', '=', $.key)
+    .where(isKey($.key))
     .where('product_id', '=', $.productId),
 );
 
@@ -36,7 +36,7 @@ const findLocked = statement<{ accountId: AccountId; productId: ProductId; key: 
     .selectFrom('licenses')
     .selectAll()
     .where('account_id', '=', $.accountId)
-    .where('license_key', '=', $.key)
+    .where(isKey($.key))
     .where('product_id', '=', $.productId)
     .forUpdate(),
 );

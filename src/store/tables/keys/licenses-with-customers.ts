@@ -4,7 +4,7 @@ import type { AccountId, LicenseKey, ProductId } from '../../../contract/scalars
 import type { License } from '../../../domain/license.ts';
 import { statement } from '../../engine/statement.ts';
 import type { Tables } from '../../schema.ts';
-import { toLicense } from './licenses.ts';
+import { isKey, toLicense } from './licenses.ts';
 
 /** The customer of a licence. */
 export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
@@ -37,7 +37,7 @@ const selectWithCustomer = (db: Kysely<Tables>) =>
 export const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
   selectWithCustomer(db)
     .where('l.account_id', '=', $.accountId)
-    .where('l.license_key', '=', $.key)
+    .where(isKey($.key, 'l.license_key'))
     .where('l.product_id', '=', $.productId),
 );
 

@@ -1,3 +1,4 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Duration } from '../../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
 import type { Features, License } from '../../../domain/license.ts';
@@ -37,3 +38,10 @@ export const licenses: Table<typeof licenseColumns> = { name: 'licenses', column
 /** Reads a row of that table. */
 export const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
   readerOf(licenses);
+
+/** The last four characters of a key, in lower case, in the words of the index of keys; that begins with them. */
+export const tailOf = (key: unknown): RawBuilder<string> => sql`lower(substr(${key}, length(${key}) - 3))`;
+
+/** A condition that finds a key by that index. */
+export const isKey = (key: unknown, column = 'license_key'): RawBuilder<SqlBool> =>
+  sql`${tailOf(sql.ref(column))} = ${tailOf(key)} and ${sql.ref(column)} = ${key}`;

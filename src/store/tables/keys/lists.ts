@@ -7,7 +7,7 @@ import { statement } from '../../engine/statement.ts';
 import type { Filters, Values } from '../../list-filters.ts';
 import { listsOf, type Page } from '../../lists.ts';
 import { phraseRange } from '../../search.ts';
-import { licenses, toLicense } from './licenses.ts';
+import { isKey, licenses, tailOf, toLicense } from './licenses.ts';
 
 /** Which keys a list holds. */
 export interface KeyFilters {
@@ -78,7 +78,7 @@ const lists = listsOf(licenses, {
 });
 
 const productOfKey = statement<{ accountId: AccountId; key: LicenseKey }>()((db, $) =>
-  db.selectFrom('licenses').select('product_id').where('account_id', '=', $.accountId).where('license_key', '=', $.key),
+  db.selectFrom('licenses').select('product_id').where('account_id', '=', $.accountId).where(isKey($.key)),
 );
 
 const productOfReference = statement<{ accountId: AccountId; reference: string }>()((db, $) =>
@@ -180,10 +180,10 @@ function isFoundBy(value: Values) {
   const [account, key, tail, end, length, from, before] = [value.scope('accountId'), ...[0, 1, 2, 3, 4, 5].map(value)];
   const phrase = sql`p.account_id = ${account} and p.phrase >= ${from} and p.phrase < ${before}`;
   return sql`id in (
-    select id from licenses where account_id = ${account} and license_key = ${key}
+    select id from licenses where account_id = ${account} and ${isKey(key)}
     union all
     select id from licenses where account_id = ${account}
-      and lower(substr(license_key, length(license_key) - 3)) = ${tail}
+      and ${tailOf(sql.ref('license_key'))} = ${tail}
       and lower(substr(license_key, length(license_key) - ${length} + 1)) = ${end}
     union all
     select p.owner_id from search_phrases as p where ${phrase} and p.kind <> 'customer'
