@@ -2,17 +2,44 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
+import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
 
 /** A group commit that writes down what happens: each transaction that runs, and each commit. */
 function openLog() {
   const database = new DatabaseSync(':memory:');
+  database.exec('create table names (name text)');
   const log: string[] = [];
-  const { transaction } = groupCommit(database, {
+  const undo = createUndo(database);
+  const { transaction } = groupCommit(database, undo, {
     begin: () => {},
     end: async () => void log.push('commit'),
   });
   const add = (name: string) => transaction(async () => log.push(name));
-  return { log, add, [Symbol.dispose]: () => database.close() };
+  const write = (name: string) => {
+    database.prepare('insert into names values (?)').run(name);
+    undo.noteChange();
+  };
+  /** Runs a transaction that writes its name, and a second name in a part that fails. */
+  const addInParts = (name: string) =>
+    transaction(async () => {
+      log.push(name);
+      write(name);
+      await undo
+        .part(async () => {
+          write(`${name} in part`);
+          throw new Error('no');
+        })
+        .catch(() => {});
+    });
+  /** Runs a transaction that fails, after it has written its name or before. */
+  const fail = (name: string, written: boolean) =>
+    transaction(async () => {
+      log.push(name);
+      if (written) write(name);
+      throw new Error(`no ${name}`);
+    });
+  const names = () => database.prepare('select name from names').all();
+  return { log, add, addInParts, fail, names, [Symbol.dispose]: () => database.close() };
 }
 
 describe('the transactions that wait', () => {
@@ -58,5 +85,42 @@ describe('the transactions that wait', () => {
     }
     await Promise.all(all);
     expect(log.indexOf('commit')).toBe(6);
+  });
+});
+
+describe('a transaction that fails', () => {
+  it('is forgotten when it has written nothing', async () => {
+    using opened = openLog();
+    const { log, add, fail, names } = opened;
+    const outcomes = await Promise.allSettled([add('a'), fail('b', false), add('c')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(log).toEqual(['a', 'b', 'c', 'commit']);
+    expect(names()).toEqual([]);
+  });
+
+  it('has all of its batch run again when it has written something, and is undone alone', async () => {
+    using opened = openLog();
+    const { log, add, addInParts, fail, names } = opened;
+    const outcomes = await Promise.allSettled([add('a'), fail('b', true), addInParts('c'), fail('d', true), add('e')]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(log).toEqual(['a', 'b', 'a', 'b', 'c', 'd', 'e', 'commit']);
+    expect(names()).toEqual([{ name: 'c' }]);
+  });
+
+  it('is undone in the part that has failed, though it goes on itself', async () => {
+    using opened = openLog();
+    const { log, addInParts, names } = opened;
+    await addInParts('a');
+    expect(log).toEqual(['a', 'a', 'commit']);
+    expect(names()).toEqual([{ name: 'a' }]);
+    // The next batch begins without savepoints again.
+    await addInParts('b');
+    expect(log).toEqual(['a', 'a', 'commit', 'b', 'b', 'commit']);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/pool.ts';
 import { explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
+import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
 import { OutcomeUnknown, StorageError } from '../../src/store/engine/storage-error.ts';
 import { StartupError } from '../../src/store/startup-error.ts';
 
@@ -53,7 +54,8 @@ describe('a commit that SQLite refuses', () => {
     ['has not happened when a constraint is broken', 19, StorageError],
     ['may have happened after a failed write or sync', 10, OutcomeUnknown],
   ])('%s', async (_, errcode, kind) => {
-    const { transaction } = groupCommit(refusing(errcode), { begin: () => {}, end: async () => {} });
+    const database = refusing(errcode);
+    const { transaction } = groupCommit(database, createUndo(database), { begin: () => {}, end: async () => {} });
     const error = await transaction(async () => 'done').catch((thrown: Error) => thrown);
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject({ name: kind.name });

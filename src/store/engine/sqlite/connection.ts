@@ -3,46 +3,53 @@ import { Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysel
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
-import { ConstraintError, StorageError } from '../storage-error.ts';
-import { codesOf } from './file.ts';
+import { attempt } from './attempt.ts';
+import type { Undo } from './undo.ts';
 
 interface Prepared {
   readonly run: StatementSync;
   readonly bind: CompiledStatement['bind'];
+  /** Whether its rows may be those that it has changed. */
+  readonly changes: boolean;
 }
 
-/**
- * Runs statements on one SQLite connection; each is prepared once, the first time it is used.
- *
- * @param before called in front of each statement
- */
-export function connect(database: DatabaseSync, compiler: Kysely<Tables>, before?: () => void): Connection {
+interface ConnectOptions {
+  /** Called in front of each statement. */
+  readonly before?: () => void;
+  /** What is told of changes, and undoes them; absent from a connection that only reads. */
+  readonly undo?: Undo;
+}
+
+/** Runs statements on one SQLite connection; each is prepared once, the first time it is used. */
+export function connect(
+  database: DatabaseSync,
+  compiler: Kysely<Tables>,
+  { before, undo }: ConnectOptions = {},
+): Connection {
   const prepared = new Map<Statement<never, unknown>, Prepared>();
 
   function prepare(statement: Statement<never, unknown>): Prepared {
     const known = prepared.get(statement);
     if (known !== undefined) return known;
     const { sql, bind } = statement.compile(compiler);
-    const fresh = { run: attempt(() => database.prepare(sql)), bind };
+    const fresh = { run: attempt(() => database.prepare(sql)), bind, changes: !sql.startsWith('select') };
     prepared.set(statement, fresh);
     return fresh;
   }
-
-  const savepoint = database.prepare('SAVEPOINT nested');
-  const release = database.prepare('RELEASE nested');
-  const undo = database.prepare('ROLLBACK TO nested');
 
   function execute<T>(
     statement: Statement<never, unknown>,
     parameters: unknown,
     work: (statement: StatementSync, values: SqlValue[]) => T,
   ): T {
-    const { run, bind } = prepare(statement);
+    const { run, bind, changes } = prepare(statement);
     const values = bind(parameters as Readonly<Record<string, unknown>>);
-    return attempt(() => {
+    const result = attempt(() => {
       before?.();
       return work(run, values);
     });
+    if (changes && result !== 0) undo?.noteChange();
+    return result;
   }
 
   return {
@@ -55,40 +62,10 @@ export function connect(database: DatabaseSync, compiler: Kysely<Tables>, before
     async run<P, R>(statement: Statement<P, R>, parameters: P) {
       return execute(statement, parameters, (run, values) => Number(run.run(...values).changes));
     },
-    async nested(work) {
-      attempt(() => savepoint.run());
-      try {
-        const value = await work();
-        attempt(() => release.run());
-        return value;
-      } catch (error) {
-        // A full or failing disk may have ended the whole transaction already.
-        if (database.isTransaction) {
-          attempt(() => undo.run());
-          attempt(() => release.run());
-        }
-        throw error;
-      }
-    },
+    nested: (work) => (undo === undefined ? work() : undo.part(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
   };
-}
-
-/** `SQLITE_CONSTRAINT`, and that of a trigger, which may raise it for any reason (sqlite.org/rescode.html). */
-const CONSTRAINT = 19;
-const CONSTRAINT_TRIGGER = 1811;
-
-/** What the database throws becomes a StorageError, or a ConstraintError. */
-function attempt<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const { errcode } = codesOf(error);
-    const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
-    if (error instanceof Error && isConstraint) throw new ConstraintError(error);
-    throw new StorageError(error);
-  }
 }
 
 /** What a reading connection sees: one state of the database for all reads of a turn of the event loop. */

@@ -10,6 +10,7 @@ import { explain, fileHint, isBusy, isForeign, type LocatedFile, locateFile, rem
 import { groupCommit } from './group-commit.ts';
 import { areAllTools } from './holders.ts';
 import { type FileLock, openAlone } from './lock.ts';
+import { createUndo } from './undo.ts';
 
 /**
  * Opens a SQLite file, new or known, for this process alone, and brings its schema up to date.
@@ -24,10 +25,11 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
   try {
     await migrate(kysely);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    const writing = connect(writer, kysely);
+    const undo = createUndo(writer);
+    const writing = connect(writer, kysely, { undo });
     const snapshot = snapshotOf(reader);
     let atCommit: CommitWork | null = null;
-    const commit = groupCommit(writer, {
+    const commit = groupCommit(writer, undo, {
       begin: () => atCommit?.begin(),
       async end() {
         await atCommit?.end(writing);
@@ -37,7 +39,7 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
     });
     return {
       warnings: file.warnings,
-      reader: connect(reader, kysely, snapshot.hold),
+      reader: connect(reader, kysely, { before: snapshot.hold }),
       isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { commits } from '../commits.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
+import type { Undo } from './undo.ts';
 
 interface Job {
   run(): Promise<unknown>;
@@ -35,18 +36,22 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  * While others arrive beside them, they wait a few turns for these too: the fewer commits, the less each one pays for the
  * sync to disk. A transaction that is alone waits for nobody.
  *
- * Each runs in its own savepoint: one that fails is undone alone. None resolves before the commit.
+ * One that fails is undone alone. Few write before they fail, and a savepoint costs a copy of every page that is changed:
+ * so there is none at first, and when what failed has written something, all of the batch are run again, each in a
+ * savepoint of its own. None resolves before the commit.
  *
  * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
  * commit that succeeds overwrites it, so until then nothing else is run.
  *
  * @param frame called at the beginning and at the end of each commit; what it throws undoes the whole batch
  */
-export function groupCommit(database: DatabaseSync, frame: { begin(): void; end(): Promise<void> }): GroupCommit {
+export function groupCommit(
+  database: DatabaseSync,
+  undo: Undo,
+  frame: { begin(): void; end(): Promise<void> },
+): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE');
-  const savepoint = database.prepare('SAVEPOINT job');
-  const release = database.prepare('RELEASE job');
-  const undo = database.prepare('ROLLBACK TO job');
+  const rollBack = database.prepare('ROLLBACK');
   const commit = database.prepare('COMMIT');
   let waiting: Job[] = [];
   let busy = false;
@@ -101,11 +106,7 @@ export function groupCommit(database: DatabaseSync, frame: { begin(): void; end(
     let committing = false;
     try {
       if (unsettled) settle();
-      begin.run();
-      frame.begin();
-      const answers: (() => void)[] = [];
-      for (const job of batch) answers.push(await attempt(job));
-      await frame.end();
+      const answers = await runAll(batch);
       committing = true;
       commits.traceSync(() => commit.run(), { size: batch.length, isSynchronous: true });
       for (const answer of answers) answer();
@@ -117,18 +118,31 @@ export function groupCommit(database: DatabaseSync, frame: { begin(): void; end(
     }
   }
 
+  /** Runs all jobs of a batch in one transaction, up to its commit, and returns what settles their promises after it. */
+  async function runAll(batch: readonly Job[], withSavepoints = false): Promise<(() => void)[]> {
+    begin.run();
+    frame.begin();
+    undo.begin(withSavepoints);
+    const answers: (() => void)[] = [];
+    for (const job of batch) {
+      answers.push(await attempt(job));
+      if (undo.isBeyondParts) {
+        rollBack.run();
+        return runAll(batch, true);
+      }
+    }
+    await frame.end();
+    return answers;
+  }
+
   /** Runs one job and returns what settles its promise after the commit. Throws only when the whole batch is lost. */
   async function attempt(job: Job): Promise<() => void> {
-    savepoint.run();
     try {
-      const value = await job.run();
-      release.run();
+      const value = await undo.part(job.run);
       return () => job.resolve(value);
     } catch (error) {
       // A full disk or a failing one ends the transaction by itself, and with it every job of the batch.
       if (!database.isTransaction) throw error;
-      undo.run();
-      release.run();
       return () => job.reject(error);
     }
   }

@@ -1,0 +1,64 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { attempt } from './attempt.ts';
+
+/** How the parts of a transaction on one SQLite connection are undone when they fail. */
+export interface Undo {
+  /** Begins a transaction: with a savepoint for each part, or with none. */
+  begin(withSavepoints: boolean): void;
+  /** To be called when a statement has changed something. */
+  noteChange(): void;
+  /** Runs a part. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
+  part<T>(work: () => Promise<T>): Promise<T>;
+  /** Whether something was written that only the end of the whole transaction can undo. */
+  readonly isBeyondParts: boolean;
+}
+
+/** For a connection that writes. */
+export function createUndo(database: DatabaseSync): Undo {
+  const savepoint = database.prepare('SAVEPOINT part');
+  const release = database.prepare('RELEASE part');
+  const undo = database.prepare('ROLLBACK TO part');
+  let usesSavepoints = true;
+  let changes = 0;
+  let isBeyondParts = false;
+
+  return {
+    begin(withSavepoints) {
+      usesSavepoints = withSavepoints;
+      isBeyondParts = false;
+    },
+    noteChange() {
+      changes += 1;
+    },
+    part: (work) => (usesSavepoints ? inSavepoint(work) : watched(work)),
+    get isBeyondParts() {
+      return isBeyondParts;
+    },
+  };
+
+  async function watched<T>(work: () => Promise<T>): Promise<T> {
+    const before = changes;
+    try {
+      return await work();
+    } catch (error) {
+      if (changes !== before) isBeyondParts = true;
+      throw error;
+    }
+  }
+
+  async function inSavepoint<T>(work: () => Promise<T>): Promise<T> {
+    attempt(() => savepoint.run());
+    try {
+      const value = await work();
+      attempt(() => release.run());
+      return value;
+    } catch (error) {
+      // A full or failing disk may have ended the whole transaction already.
+      if (database.isTransaction) {
+        attempt(() => undo.run());
+        attempt(() => release.run());
+      }
+      throw error;
+    }
+  }
+}
