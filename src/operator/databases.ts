@@ -22,6 +22,12 @@ export async function databaseStatus(location: string): Promise<{ engine: string
 /** Looks at a database that others may be using; see `inspect`. */
 export const inspectDatabase = (location: string): Promise<Inspection | null> => inspect(location);
 
+/** Looks at a hot standby of a PostgreSQL database; throws StartupError when reads cannot go to it. */
+export async function inspectStandby(db: string, standby: string): Promise<{ readonly bytesBehind: number }> {
+  const { inspectStandby } = await import('../store/engine/postgres/inspect-standby.ts');
+  return inspectStandby(db, standby);
+}
+
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
 export async function migrateDatabase(location: string): Promise<readonly string[]> {
   const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS });

@@ -1,4 +1,11 @@
 /** Operations on a database itself, without the service: for the operator's commands. */
 export { backUp, drill, isTargetTaken, restore } from './backups.ts';
-export { copyInstance, databaseStatus, inspectDatabase, migrateDatabase, rekeyDatabase } from './databases.ts';
+export {
+  copyInstance,
+  databaseStatus,
+  inspectDatabase,
+  inspectStandby,
+  migrateDatabase,
+  rekeyDatabase,
+} from './databases.ts';
 export { listResolvedRequests, listUnfinishedRequests, resolveRequest } from './idempotency.ts';

@@ -24,6 +24,7 @@ import { checkExposure } from './preflight.ts';
 import { type Clock, openBase } from './runtime.ts';
 import type { MetricsAddress } from './telemetry/listen.ts';
 import { type OpenTelemetry, openTelemetry } from './telemetry/open.ts';
+import { logStandbys } from './telemetry/standbys.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPace } from './webhooks/pace.ts';
@@ -37,6 +38,8 @@ export { createTestClock } from './test-clock.ts';
 export interface ServeOptions {
   /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
   readonly db: string;
+  /** Hot standbys (`postgres://…`) of it that reads may go to. */
+  readonly standbys?: readonly string[];
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -109,7 +112,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     numbersInCommit,
     clocks,
     parts,
-  } = await openBase(options.db, { masterKey: options.masterKey ?? null, allowPrivate }, options.clock);
+  } = await openBase(
+    options.db,
+    { masterKey: options.masterKey ?? null, allowPrivate, standbys: options.standbys ?? [] },
+    options.clock,
+  );
   let listener: Listener | undefined;
   let jobs: Jobs | undefined;
   const news = createNews();
@@ -124,6 +131,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const backup = backups === undefined ? null : backupJob(options.db, backups, parts);
     const { log, flush } = await openLog(options.logFormat, options.logTo);
     for (const warning of store.warnings) log.warn(warning);
+    logStandbys(store.standbys, log);
     const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
     const limiter = createRateLimiter(rateParts(store, clocks.monotonic, log), rateLimit, lookupLimit);
     const adminToken = isNew

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite, openSqliteFile } from './engine/sqlite/driver.ts';
+import type { Standbys } from './engine/standbys.ts';
 import type { Tables } from './schema.ts';
 import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
 import { createStaging, type NumberEntries, type Staging } from './staging.ts';
@@ -41,6 +42,8 @@ export interface Store extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'settl
   readonly secrets: Secrets['kept'];
   /** Rate limits that replicas share; null where one process has the database for itself. */
   readonly rates: RateRepository | null;
+  /** The hot standbys that reads go to; null where there are none. */
+  readonly standbys: Standbys | null;
   /**
    * Has what is recorded numbered in the commit that makes it durable, and not left in the outbox. Returns false where
    * commits of several processes overtake each other: there it is numbered afterwards.
@@ -77,7 +80,8 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
   return {
     repositories,
     isOnlyWriter: driver.isOnlyWriter,
-    rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
+    rates: driver.isOnlyWriter ? null : rateRepository(driver.primary ?? driver.reader),
+    standbys: driver.standbys ?? null,
     numberInCommit(number) {
       if (staging === null) return false;
       staging.numberWith(number);
@@ -193,7 +197,7 @@ async function openDriver(location: string, options: OpenOptions): Promise<Drive
   if (!isPostgres(location)) return openSqlite(location, options);
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
   const { openPostgres } = await import('./engine/postgres/driver.ts');
-  return openPostgres(location);
+  return openPostgres(location, options.standbys);
 }
 
 /** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */

@@ -23,6 +23,7 @@ import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, record, stoppedClock, storeAccess } from './serving/access.ts';
 import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
+import { standbyOptions, standbysOf } from './serving/standbys.ts';
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
@@ -54,6 +55,7 @@ const options = {
   metrics: option('--metrics <[HOST:]PORT>', 'serve /metrics for Prometheus there, and nothing else', {
     parse: parseListenAddress,
   }),
+  ...standbyOptions,
   clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
     parse: parseClock,
   }),
@@ -143,10 +145,10 @@ const DEFAULT_PORT = 4747;
 async function checkOnly(values: Values, db: string, context: CommandContext): Promise<CommandResult> {
   const { checkConfig } = await import('./serving/check-config.ts');
   const { checked } = await import('./doctor/result.ts');
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [], metrics } = values;
-  const { tlsCert, tlsKey, tlsSelfSigned } = values;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [] } = values;
   const plan = {
-    ...{ db, host, port, behindProxy, tlsCert, tlsKey, tlsSelfSigned, metrics, isSeeded: seed !== undefined },
+    ...{ ...values, db, host, port, behindProxy, isSeeded: seed !== undefined },
+    standbys: standbysOf(values, db),
     backups: () => backupSchedule(values, db, context.io),
   };
   return checked(await checkConfig(plan, context), context);
@@ -165,6 +167,7 @@ async function optionsFor(values: Values, db: string, context: CommandContext) {
   const masterKey = readMasterKey(io);
   return {
     host,
+    standbys: standbysOf(values, db),
     ...(tls && { tls }),
     masterKey,
     behindProxy: values.behindProxy ?? [],
@@ -193,7 +196,7 @@ async function serveCommand(
   const { runAgainst, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
   const { seed, clock, logFormat = 'none' } = values;
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
-  const running = await optionsFor({ ...values, logFormat }, db, context);
+  const running = await optionsFor({ ...values, logFormat, dbRead: undefined }, db, context);
   const seeded = seed === undefined ? null : await seedFrom(db, seed, clock ?? io.now(), io);
   const isThere = seeded === null && (isPostgres(db) || existsSync(db));
   const lent = isThere ? await temporaryToken(db, io) : null;

@@ -6,6 +6,7 @@ import type { Turns } from '../http/turns.ts';
 import type { JobHealth } from '../jobs/job.ts';
 import type { ObservedAttempt } from '../webhooks/turn.ts';
 import type { Observed } from './observe.ts';
+import { measureStandbys } from './standby-metrics.ts';
 import { measureWebhooks } from './webhook-metrics.ts';
 
 /** The numbers of one server. */
@@ -23,7 +24,7 @@ export interface Metrics {
 
 /** What is looked at when the metrics are asked for. */
 export interface MetricsSources {
-  readonly store: Pick<Store, 'repositories'>;
+  readonly store: Pick<Store, 'repositories' | 'standbys'>;
   readonly turns: Pick<Turns, 'load'>;
   now(): Instant;
   jobHealth(): readonly JobHealth[];
@@ -99,6 +100,7 @@ export function createMetrics({ store, turns, now, jobHealth }: MetricsSources):
     },
   });
 
+  measureStandbys(registry, store.standbys);
   const countAttempt = measureWebhooks(registry, { store, now });
   const stopMeasuring = measureCommits(({ size, seconds }) => {
     batches.observe(size);

@@ -1,3 +1,4 @@
+import type { Standbys } from './standbys.ts';
 import type { Statement } from './statement.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
@@ -14,12 +15,14 @@ export interface Connection {
   tryLock(name: string): Promise<boolean>;
 }
 
-/** How a database is opened; this concerns a SQLite file. */
+/** How a database is opened; all but the standbys concerns a SQLite file. */
 export interface OpenOptions {
   /** How long to wait for another short-lived owner, in milliseconds; 0 unless given. */
   readonly waitMs?: number;
   /** Whether a database that does not exist is made; true unless given. */
   readonly create?: boolean;
+  /** Hot standbys (`postgres://…`) of a PostgreSQL database that reads may go to. */
+  readonly standbys?: readonly string[];
 }
 
 /** What is done in each commit. */
@@ -33,12 +36,16 @@ export interface CommitWork {
 /**
  * One database engine. Everything that differs between engines is behind this interface.
  *
- * `reader` shows only what is durable. `transaction` resolves after a durable commit; when `work` throws, what it
+ * `reader` shows only what is durable, and all that was acknowledged before the read. `transaction` resolves after a durable commit; when `work` throws, what it
  * wrote is undone and the error is passed on. It throws StorageError when nothing has happened for certain, and
  * OutcomeUnknown when that cannot be told.
  */
 export interface Driver {
   readonly reader: Connection;
+  /** Reads and single changes of what no standby has; absent where `reader` is the same. */
+  readonly primary?: Connection;
+  /** Absent where there are none. */
+  readonly standbys?: Standbys;
   /** Whether no other process writes to the database while this one has it open. */
   readonly isOnlyWriter: boolean;
   /** What an operator should know about the database, one sentence each. */

@@ -11,10 +11,12 @@ import { configuration, state } from '../doctor/examine.ts';
 import { judgeDates } from '../doctor/tls.ts';
 import { tried } from '../doctor/tried.ts';
 import { checkSelfSigning, readSelfSigned } from './self-signed.ts';
+import { checkStandbys } from './standbys.ts';
 
 /** What a server is asked to do, before anything of it is done. */
 export interface Plan extends TlsOptions {
   readonly db: string;
+  readonly standbys: readonly string[];
   readonly host: string;
   readonly port: number;
   readonly tlsSelfSigned: boolean;
@@ -37,6 +39,7 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
     ...(await certificate(plan, context)),
     await tried('exposure', async () => exposure(plan, preflight)),
     ...(await database(plan, context)),
+    ...(await checkStandbys(plan.db, plan.standbys)),
     ...(await backups(plan, preflight)),
     ...(await addresses(plan, preflight)),
   ];

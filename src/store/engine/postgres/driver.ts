@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { migrate } from '../../migrate.ts';
-import type { Driver } from '../driver.ts';
+import type { Connection, Driver } from '../driver.ts';
 import { StorageError } from '../storage-error.ts';
 import { connect, createPreparer } from './connection.ts';
 import { createPool, explain, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import type { StandbyOptions, StandbyReads } from './standby-reads.ts';
 import { createTransactions } from './transaction.ts';
 
 const SETTLE_RETRY_MS = 100;
@@ -12,9 +13,10 @@ const SETTLE_RETRY_MS = 100;
 /**
  * Opens a PostgreSQL database, which any number of processes may share, and brings its schema up to date.
  *
+ * @param standbys hot standbys of it that reads may go to
  * @throws StartupError when the server cannot be reached, refuses the user, cannot be written to, or belongs to a newer lkm
  */
-export async function openPostgres(url: string): Promise<Driver> {
+export async function openPostgres(url: string, standbys: readonly string[] = []): Promise<Driver> {
   const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
   try {
     await migrate(kysely);
@@ -24,12 +26,18 @@ export async function openPostgres(url: string): Promise<Driver> {
   }
   const readers = createPool(url, REQUEST_TIMEOUTS, READ_CONNECTIONS);
   const prepare = createPreparer(kysely);
+  const primary = connect(readers, prepare);
+  const reads = await readsFrom(primary, { url, standbys, prepare }).catch(async (error: unknown) => {
+    await Promise.all([writers.end(), readers.end()]);
+    throw explain(error, url);
+  });
   const transactions = createTransactions(writers, prepare);
   const underWay = new Set<Promise<unknown>>();
   let closing = false;
   return {
     warnings: [],
-    reader: connect(readers, prepare),
+    ...reads,
+    primary,
     isOnlyWriter: false,
     transaction: (work) => {
       if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
@@ -46,9 +54,20 @@ export async function openPostgres(url: string): Promise<Driver> {
       closing = true;
       // A pool that ends while somebody waits for a connection lets them wait until their timeout.
       await Promise.allSettled(underWay);
+      await reads.close();
       await Promise.all([writers.end(), readers.end()]);
     },
   };
+}
+
+/** Reads, with or without standbys. */
+type Reads = Omit<StandbyReads, 'standbys'> & Partial<StandbyReads>;
+
+// Loaded only where it is used: most databases have no standby.
+async function readsFrom(primary: Connection, options: StandbyOptions): Promise<Reads> {
+  if (options.standbys.length === 0) return { reader: primary, close: async () => {} };
+  const { openStandbyReads } = await import('./standby-reads.ts');
+  return openStandbyReads(primary, options);
 }
 
 /**

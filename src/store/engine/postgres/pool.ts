@@ -40,7 +40,11 @@ export async function openPool(
 }
 
 /** Makes a pool that connects when it is first used. */
-export function createPool(url: string, timeouts: Partial<typeof REQUEST_TIMEOUTS>, max: number): pg.Pool {
+export function createPool(
+  url: string,
+  timeouts: Partial<typeof REQUEST_TIMEOUTS> & Pick<pg.PoolConfig, 'connectionTimeoutMillis'>,
+  max: number,
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'lkm',
@@ -102,7 +106,7 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /** The database as it may be shown: without user and password. */
-function nameOf(url: string): string {
+export function nameOf(url: string): string {
   try {
     const { host, pathname } = new URL(url);
     return `the PostgreSQL database ${host || 'localhost'}${pathname}`;
