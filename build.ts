@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { writeManPages } from './tools/man-pages.ts';
@@ -28,11 +28,11 @@ const doors = await rolldown({
   plugins: [
     {
       // An import of Node's own modules reads every export, and with node:http loads what it has for WebSockets, which
-      // takes longer than a command. So they are read where they are used.
+      // takes longer than a command. So each is loaded when something of it is used.
       name: 'builtin-modules',
       resolveId: (id, importer) =>
         isBuiltin(id) && !importer?.startsWith('\0rolldown') ? `\0${id.replace(/^(node:)?/, 'node:')}` : null,
-      load: (id) => (id.startsWith('\0node:') ? `module.exports = process.getBuiltinModule('${id.slice(1)}');` : null),
+      load: (id) => (id.startsWith('\0node:') ? loadLate(id.slice(1)) : null),
     },
   ],
   // A module that one part loads late is often loaded by another at once.
@@ -43,7 +43,10 @@ const doors = await rolldown({
 });
 const { output } = await doors.write({
   dir: 'dist',
-  chunkFileNames: 'bundle/[name]-[hash].js',
+  // V8 keeps compiled code of scripts (`bin/load.cjs`), not of ES modules.
+  format: 'cjs',
+  entryFileNames: '[name].cjs',
+  chunkFileNames: 'bundle/[name]-[hash].cjs',
   // Names and lines stay: Node.js prints the line in which an error was thrown.
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   comments: { legal: true, annotation: false, jsdoc: false },
@@ -75,6 +78,18 @@ const { output } = await doors.write({
   },
 });
 
+/** A module with the exports of one of Node's own, which is loaded with the first use of one of them. */
+function loadLate(id: string): string {
+  const builtin: unknown = process.getBuiltinModule(id);
+  const whole = `process.getBuiltinModule('${id}')`;
+  if (typeof builtin !== 'object' || builtin === null) return `module.exports = ${whole};`;
+  return `
+    let loaded;
+    for (const name of ${JSON.stringify(Object.keys(builtin))}) {
+      Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= ${whole})[name] });
+    }`;
+}
+
 // Positions in the code of packages help nobody who mends lkm, and would be a fifth of the package.
 for (const chunk of output) {
   if (chunk.type !== 'chunk') continue;
@@ -85,6 +100,13 @@ for (const chunk of output) {
   const own = sizes.reduce((sum, size) => sum + size.own, 0);
   const all = sizes.reduce((sum, size) => sum + size.renderedLength, 0);
   if (own < all * 0.5) rmSync(join('dist', `${chunk.fileName}.map`), { force: true });
+  if (chunk.isEntry && chunk.exports.length > 0) writeDoor(chunk.fileName, chunk.exports);
+}
+
+/** Programs import ES modules, and by name. */
+function writeDoor(file: string, names: readonly string[]): void {
+  const text = `import door from './${basename(file)}';\nexport const { ${names.join(', ')} } = door;\n`;
+  writeFileSync(join('dist', file.replace(/\.cjs$/, '.js')), text);
 }
 
 // The reference page is served from the package, without any other server.

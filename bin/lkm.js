@@ -11,19 +11,21 @@ if (major < 24 || (major === 24 && minor < 15)) {
 } else {
   // Node.js warns on stderr when both are set, beside an error in JSON. NO_COLOR counts, unless it is empty.
   delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];
-  const main = new URL('../dist/cli/main.js', import.meta.url).href;
-  // Stack traces, which --debug prints, then name the lines of the source.
-  if (process.argv.includes('--debug') || process.env.LKM_DEBUG) process.setSourceMapsEnabled(true);
   import('node:module')
-    .then((module) => {
+    .then(({ createRequire }) => {
+      const require = createRequire(import.meta.url);
+      const main = require.resolve('../dist/cli/main.cjs');
+      // Stack traces then name the lines of the source, which only Node.js itself can do.
+      const isDebugged = process.argv.includes('--debug') || process.env.LKM_DEBUG;
+      if (isDebugged) process.setSourceMapsEnabled(true);
       // Not in the temporary folder, where another user could have put code before.
       const { LOCALAPPDATA, XDG_CACHE_HOME, HOME } = process.env;
       const caches = LOCALAPPDATA || XDG_CACHE_HOME || (HOME && `${HOME}/.cache`);
-      if (caches) module.enableCompileCache(`${caches}/lkm`);
-      return import(main);
+      if (!caches || isDebugged) require(main);
+      else require('./load.cjs')(main, `${caches}/lkm/${process.version}-${process.arch}`);
     })
     .catch((error) => {
-      if (error.code !== 'ERR_MODULE_NOT_FOUND' || error.url !== main) throw error;
+      if (error.code !== 'MODULE_NOT_FOUND' || !/dist.cli.main/.test(error.message)) throw error;
       process.stderr.write('lkm is not built yet: npm run build\n');
       process.exitCode = 1;
     });
