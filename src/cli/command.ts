@@ -198,6 +198,19 @@ export const product = required('-P, --product <ID>', 'the product', {
 /** The same for a command that can take a file, each row of which may name its own. */
 export const productUnlessFile: OptionSpec<string | undefined> = { ...product, neededUnless: 'file' };
 
+/** The product of the KEY of a command; without it, `CommandContext.productOf` finds it. */
+export const productOfKey = option('-P, --product <ID>', 'its product; found by the key unless given', {
+  env: 'LKM_PRODUCT',
+  field: 'productId',
+});
+
+/** The same for a command that can also take a file of keys. */
+export const productOfKeyOrRows = option(
+  '-P, --product <ID>',
+  'its product; found by the key unless given. With -f: that of rows that name none',
+  { env: 'LKM_PRODUCT', field: 'productId' },
+);
+
 /** The options of every command that changes something. */
 export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),

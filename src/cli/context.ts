@@ -37,6 +37,8 @@ export interface CommandContext {
   connect(): Promise<Connection>;
   /** The options of the command, as they were written. */
   readonly written: Readonly<Record<string, unknown>>;
+  /** The product of a licence key: the one that was given, else the one that the service knows. */
+  productOf(key: string, given: string | undefined): Promise<string>;
   /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
   change<T>(send: Send<T>): Promise<Changed<T>>;
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
@@ -55,6 +57,8 @@ export interface CommandSession extends CommandContext {
   readonly connection: Connection | null;
   /** The key of a change that was sent and not answered. */
   readonly pendingKey: string | null;
+  /** The words of options that were found while the command ran, for a command line that repeats it. */
+  readonly foundWords: readonly string[];
   /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
   delivered(): void;
   /** Lets go of the service while the result is read: others may want to open the same file. */
@@ -78,6 +82,8 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
   let connection: Connection | null = null;
   let opened: Caller | undefined;
   let changes: Changes | undefined;
+  /** Those that were found, by their keys. */
+  const products = new Map<string, string>();
   let isDelivered = false;
 
   const chosenTarget = async (): Promise<Target> => {
@@ -98,6 +104,15 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
   async function client(access?: Access): Promise<Client> {
     const { clientOfCaller } = await import('../client/client.ts');
     return clientOfCaller(await caller(access));
+  }
+
+  async function productOf(key: string, given: string | undefined): Promise<string> {
+    if (given !== undefined) return given;
+    const { findProductOfKey } = await import('./request/product-of-key.ts');
+    const { originOf } = await import('./request/changes.ts');
+    const product = await findProductOfKey(await client(), key, originOf(await chosenTarget()), io);
+    products.set(key, product);
+    return product;
   }
 
   async function change<T>(send: Send<T>): Promise<Changed<T>> {
@@ -132,6 +147,7 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     target: chosenTarget,
     connect: () => connect(true),
     written: options,
+    productOf,
     change,
     prepare,
     follow,
@@ -142,6 +158,10 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     },
     get pendingKey() {
       return changes?.pendingKey ?? null;
+    },
+    get foundWords() {
+      const [product] = products.values();
+      return product !== undefined && products.size === 1 ? ['--product', product] : [];
     },
     delivered: () => {
       isDelivered = true;

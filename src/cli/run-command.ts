@@ -37,7 +37,8 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, prog
     if (!io.stop.aborted) session.delivered();
     return dryRunOutcome(error);
   });
-  const rerun = (key: string) => rerunLine(progress.argv, key, { command, written, showsSecrets: io.stderr.isTTY });
+  const rerun = (key: string) =>
+    rerunLine([...progress.argv, ...session.foundWords], key, { command, written, showsSecrets: io.stderr.isTTY });
   if (destination === null && result.secrets) await maskInLog(result.secrets, io);
   const isTaken = await writeResult(result, {
     settings,

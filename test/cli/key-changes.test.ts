@@ -191,7 +191,7 @@ describe('lkm keys renew and transfer', () => {
       'P1Y',
     ]);
     expect(code).toBe(7);
-    expect(stderr).toContain('lkm keys update KEY -P ID --expires');
+    expect(stderr).toContain('lkm keys update KEY --expires');
   });
 
   it('gives a key to a new customer, and to nobody', async () => {

@@ -55,7 +55,7 @@ describe('at a terminal', () => {
     [['customers', 'keys'], 'ada', /^Ada Ltd {2}cus_/],
     [['products', 'get'], 'eng', /^Engine {2}prod_/],
     [['products', 'versions'], '', /^Engine {2}prod_/],
-    [['keys', 'why'], '', /^Engine {2}prod_/],
+    [['keys', 'why'], 'bob', /^\S+ {2}Bob {2}/],
     [['tokens', 'revoke', '--yes'], 'dash', /^dash {2}read-only {2}tok_/],
   ])('%j asks for what is missing', async (argv, text, expected) => {
     const { surroundings, made } = await shop();

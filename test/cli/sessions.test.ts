@@ -73,9 +73,7 @@ describe('a session in a file', () => {
     writeFileSync(join(cwd, 's.json'), content);
     const { code, stderr } = await at(['keys', 'heartbeat', 's.json']);
     expect(code).toBe(13);
-    expect(stderr).toBe(
-      'error: s.json holds no session\n  Make one:  lkm keys checkout KEY -P ID --json -o session.json\n',
-    );
+    expect(stderr).toBe('error: s.json holds no session\n  Make one:  lkm keys checkout KEY --json -o session.json\n');
   });
 });
 

@@ -1,4 +1,4 @@
-import { command, product } from '../command.ts';
+import { command, productOfKey } from '../command.ts';
 import { listOf } from '../output/result.ts';
 import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { deviceFields } from './keys/get.ts';
@@ -9,11 +9,11 @@ export const devicesList = command({
   operation: 'keys.get',
   watchable: true,
   arguments: { key: licenseKeyArgument },
-  options: { product, keyCheck },
+  options: { product: productOfKey, keyCheck },
   fields: [...deviceFields, { name: 'id', shown: 'data' }],
   examples: [
-    ['lkm devices list "$KEY" -P "$ID"', 'who holds its slots'],
-    ['lkm devices list "$KEY" -P "$ID" --fields hostId --format tsv', 'their host ids, for a script'],
+    ['lkm devices list "$KEY"', 'who holds its slots'],
+    ['lkm devices list "$KEY" --fields hostId --format tsv', 'their host ids, for a script'],
   ],
 
   async run({ key, product }, context) {

@@ -77,8 +77,8 @@ function waitHint(error: ApiError, { now }: Situation): Hint {
 export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   notActivated: ['No device holds a slot of this key, so there is none to free.'],
   activationLimit: [
-    ['See who uses it:', 'lkm devices list KEY -P ID'],
-    ['Free a slot:', 'lkm keys deactivate KEY -P ID --host-id HOST'],
+    ['See who uses it:', 'lkm devices list KEY'],
+    ['Free a slot:', 'lkm keys deactivate KEY --host-id HOST'],
   ],
   deviceNotAllowed: ['The key names the hosts that may use it: keys get shows them with --json.'],
   wrongLicenseType: [['Issue one:', 'lkm keys create -P ID --type floating --max-sessions N']],
@@ -94,7 +94,7 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   signatureRefused: ['The secret or the nonce is not the one that the session was given last; lease another session.'],
   selfResetOff: ['The key does not let its customer move devices: ask the vendor.'],
   rebindLimit: ['The customer may move so many devices in a year; the vendor may move more.'],
-  hostActivated: [['See its devices:', 'lkm devices list KEY -P ID']],
+  hostActivated: [['See its devices:', 'lkm devices list KEY']],
   issueLimit: [['Make another:', 'lkm tokens create --kind scoped --scope license:write']],
   productUnavailable: [
     ['See them:', 'lkm products list'],
@@ -102,13 +102,13 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   productNotFound: [['See them:', 'lkm products list']],
   licenseNotFound: ['A key is looked up under its own product: check both.'],
-  deviceNotFound: [['See its devices:', 'lkm keys get KEY -P ID']],
+  deviceNotFound: [['See its devices:', 'lkm keys get KEY']],
   customerNotFound: [['See them:', 'lkm customers list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
-  stale: [['Look again:', 'lkm keys get KEY -P ID --fields updatedAt']],
+  stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
   webhookInactive: [['Let it go on:', 'lkm webhooks update ID --active']],
   inUse: ['With --in-use it is done all the same.'],
-  noEnd: [['Give it one:', 'lkm keys update KEY -P ID --expires 2027-12-31']],
+  noEnd: [['Give it one:', 'lkm keys update KEY --expires 2027-12-31']],
   referenceTaken: [['Print that key:', 'lkm keys create -P ID --reference R --if-absent']],
   lastAdminToken: [
     ['Make another:', 'lkm tokens create --kind admin --name NAME'],

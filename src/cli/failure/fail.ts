@@ -28,7 +28,9 @@ export async function fail(error: unknown, progress: Progress): Promise<number> 
   const { explain } = await import('./report.ts');
   const { withoutTokens } = await import('../../domain/token.ts');
   const rerun = (key: string): string =>
-    parsed ? rerunLine(argv, key, { ...parsed, showsSecrets: io.stderr.isTTY }) : '';
+    parsed
+      ? rerunLine([...argv, ...(session?.foundWords ?? [])], key, { ...parsed, showsSecrets: io.stderr.isTTY })
+      : '';
   const explained = explain(interruption(progress, rerun) ?? error, {
     baseUrl: session?.connection?.baseUrl ?? null,
     tokenFrom: session?.connection?.token?.from ?? null,

@@ -34,7 +34,7 @@ export function rootHelp(view: HelpView): string {
 const examples: readonly Row[] = [
   ['lkm quickstart', 'see it all work'],
   ['KEY=$(lkm keys create -P "$ID" --db lkm.db)', 'issue a key'],
-  ['lkm keys get "$KEY" -P "$ID" --db lkm.db', 'see who uses it'],
+  ['lkm keys get "$KEY" --db lkm.db', 'see who uses it'],
 ];
 
 const closing =

@@ -48,7 +48,7 @@ function parseSession(text: string, path: string): z.output<typeof SessionFile> 
   try {
     return SessionFile.parse(JSON.parse(text));
   } catch (cause) {
-    const hint: [string, string] = ['Make one:', 'lkm keys checkout KEY -P ID --json -o session.json'];
+    const hint: [string, string] = ['Make one:', 'lkm keys checkout KEY --json -o session.json'];
     throw new LocalError(`${path === '-' ? 'stdin' : path} holds no session`, [hint], { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { change, command, option, product, required } from '../../command.ts';
+import { change, command, option, productOfKey, required } from '../../command.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
@@ -9,18 +9,19 @@ export const keysActivate = command({
   operation: 'keys.activate',
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     hostId: required('--host-id <ID>', 'the device', { field: 'hostId' }),
     tag: option('--tag <TEXT>', 'a name for a new device', { field: 'deviceTag' }),
     keyCheck,
     ...change,
   },
   fields: ['message', 'device', 'activations', 'maxActivations', 'idempotencyKey'].map((name) => ({ name })),
-  examples: [['lkm keys activate "$KEY" -P "$ID" --host-id build-01 --tag "build agent"', 'a slot for a device']],
+  examples: [['lkm keys activate "$KEY" --host-id build-01 --tag "build agent"', 'a slot for a device']],
 
   async run({ key, product, hostId, tag }, context) {
+    const productId = await context.productOf(key, product);
     const changed = await context.change((client, call) =>
-      client.keys.activate({ productId: product, licenseKey: key, hostId, deviceTag: tag }, call),
+      client.keys.activate({ productId, licenseKey: key, hostId, deviceTag: tag }, call),
     );
     const { answer, idempotencyKey } = changed;
     const { activations, maxActivations } = answer;

@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
-import { change, command, option, product, productUnlessFile } from '../../command.ts';
+import { change, command, option, productOfKey, productOfKeyOrRows } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { keyCheck, keysUnlessFile, licenseKeyArguments } from '../../values/license-key.ts';
@@ -10,19 +10,19 @@ import { changeKeys, keyFields } from './several.ts';
 
 const note = option('--note <TEXT>', 'why; kept in the audit log', { field: 'note' });
 
-const options = { product, note, ifUpdatedAt, keyCheck, ...change };
+const options = { product: productOfKey, note, ifUpdatedAt, keyCheck, ...change };
 
 export const keysBlock = command({
   path: 'keys block',
   about: 'Blocks keys: they cannot be activated, signed or checked out until they are unblocked.',
   operation: 'keys.block',
   arguments: { keys: keysUnlessFile },
-  options: { ...options, product: productUnlessFile, ...bulkOptions },
+  options: { ...options, product: productOfKeyOrRows, ...bulkOptions },
   fields: [...keyFields, ...chosenOnly(resultFields([]), keyFields)],
   ownsOutput: isBulk,
   examples: [
-    ['lkm keys block "$KEY" -P "$ID" --note chargeback', 'until it is paid'],
-    ['lkm keys block "$KEY1" "$KEY2" -P "$ID"', 'two of them'],
+    ['lkm keys block "$KEY" --note chargeback', 'until it is paid'],
+    ['lkm keys block "$KEY1" "$KEY2"', 'two of them'],
     ['lkm keys block -P "$ID" -f stolen.csv --note stolen', 'each key of a file'],
   ],
   async run({ product, ...values }, context) {
@@ -30,8 +30,7 @@ export const keysBlock = command({
       const { blockKeys, changeMany } = await import('../../bulk/operations/change-keys.ts');
       return changeMany(context, blockKeys, { product, ...values }, { note: values.note });
     }
-    // Without a file it has been asked for.
-    return switchKeys({ product: product ?? '', ...values }, context, 'block');
+    return switchKeys({ product, ...values }, context, 'block');
   },
 });
 
@@ -42,13 +41,13 @@ export const keysUnblock = command({
   arguments: { keys: licenseKeyArguments },
   options,
   fields: keyFields,
-  examples: [['lkm keys unblock "$KEY" -P "$ID"', 'it is paid']],
+  examples: [['lkm keys unblock "$KEY"', 'it is paid']],
   run: (values, context) => switchKeys(values, context, 'unblock'),
 });
 
 interface Values {
   readonly keys: readonly string[];
-  readonly product: string;
+  readonly product: string | undefined;
   readonly note: string | undefined;
   readonly ifUpdatedAt: string | undefined;
   readonly idempotencyKey: string | undefined;
@@ -61,8 +60,7 @@ function switchKeys(
 ): Promise<CommandResult> {
   return changeKeys(
     context,
-    { keys, idempotencyKey, ifUpdatedAt, done: `${operation}ed` },
-    (licenseKey) => (client, call) =>
-      client.keys[operation]({ productId: product, licenseKey, note, ifUpdatedAt }, call),
+    { keys, product, idempotencyKey, ifUpdatedAt, done: `${operation}ed` },
+    (address) => (client, call) => client.keys[operation]({ ...address, note, ifUpdatedAt }, call),
   );
 }

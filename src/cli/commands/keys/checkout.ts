@@ -1,4 +1,4 @@
-import { change, command, option, product } from '../../command.ts';
+import { change, command, option, productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { duration, momentAndWhen, usage } from '../../output/words.ts';
@@ -28,7 +28,7 @@ export const keysCheckout = command({
   operation: 'keys.checkout',
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     hostId: option('--host-id <ID>', 'the device that uses it', { field: 'hostId' }),
     tag: option('--tag <TEXT>', 'a name for the device', { field: 'deviceTag' }),
     user: option('--user <TEXT>', 'the person who uses it', { field: 'userIdentifier' }),
@@ -37,16 +37,17 @@ export const keysCheckout = command({
   },
   fields: sessionFields,
   examples: [
-    ['lkm keys checkout "$KEY" -P "$ID" --host-id desk-7 --user ada', 'take a seat'],
-    ['lkm keys checkout "$KEY" -P "$ID" --json -o session.json', 'for keys heartbeat and keys checkin'],
+    ['lkm keys checkout "$KEY" --host-id desk-7 --user ada', 'take a seat'],
+    ['lkm keys checkout "$KEY" --json -o session.json', 'for keys heartbeat and keys checkin'],
   ],
 
   async run({ key, product, hostId, tag, user }, context) {
+    const productId = await context.productOf(key, product);
     const changed = await context.change((client, call) =>
-      client.keys.checkout({ productId: product, licenseKey: key, hostId, deviceTag: tag, userIdentifier: user }, call),
+      client.keys.checkout({ productId, licenseKey: key, hostId, deviceTag: tag, userIdentifier: user }, call),
     );
     const { answer, idempotencyKey } = changed;
-    const session = { productId: product, licenseKey: key, ...answer, idempotencyKey };
+    const session = { productId, licenseKey: key, ...answer, idempotencyKey };
     return {
       kind: 'record',
       row: session,

@@ -1,4 +1,4 @@
-import { change, command, flag, option, product, yes } from '../../command.ts';
+import { change, command, flag, option, productOfKey, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { doneNote } from '../../output/terminal.ts';
@@ -13,7 +13,7 @@ export const keysDeactivate = command({
   operation: 'keys.deactivate',
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     hostId: option('--host-id <ID>', 'the device to free', { field: 'hostId' }),
     allDevices: flag('--all-devices', 'free every device; asks first'),
     yes,
@@ -22,16 +22,16 @@ export const keysDeactivate = command({
   },
   fields: [{ name: 'message' }, { name: 'hostId' }, { name: 'files' }, { name: 'idempotencyKey' }],
   examples: [
-    ['lkm keys deactivate "$KEY" -P "$ID" --host-id build-01', 'free one device'],
-    ['lkm keys deactivate "$KEY" -P "$ID" --all-devices --yes', 'free them all, in a script'],
+    ['lkm keys deactivate "$KEY" --host-id build-01', 'free one device'],
+    ['lkm keys deactivate "$KEY" --all-devices --yes', 'free them all, in a script'],
   ],
 
   async run({ key, product, hostId, allDevices, yes }, context) {
     if ((hostId === undefined) !== allDevices) {
       throw new UsageError('choose what to free: --host-id ID for one device, or --all-devices');
     }
-    const address = { productId: product, licenseKey: key };
-    if (allDevices && !yes && !context.dryRun) await confirmAll(context, address);
+    if (allDevices && !yes && !context.dryRun) await confirmAll(context, { productId: product, licenseKey: key });
+    const address = { productId: await context.productOf(key, product), licenseKey: key };
     const changed = await context.change((client, call) => client.keys.deactivate({ ...address, hostId }, call));
     const { answer, idempotencyKey } = changed;
     return {
@@ -47,7 +47,10 @@ export const keysDeactivate = command({
   },
 });
 
-async function confirmAll(context: CommandContext, address: { productId: string; licenseKey: string }): Promise<void> {
+async function confirmAll(
+  context: CommandContext,
+  address: { productId: string | undefined; licenseKey: string },
+): Promise<void> {
   const asked = { action: 'freeing all devices', flag: '--yes' };
   if (!context.settings.interactive) return confirm(context, { ...asked, about: [], question: '' });
   const client = await context.client();

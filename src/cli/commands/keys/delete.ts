@@ -1,5 +1,5 @@
 import { ApiError } from '../../../contract/errors.ts';
-import { change, command, flag, product, yes } from '../../command.ts';
+import { change, command, flag, productOfKey, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { count } from '../../output/words.ts';
 import { confirmByTyping } from '../../prompts/questions.ts';
@@ -15,7 +15,7 @@ export const keysDelete = command({
   operation: 'keys.delete',
   arguments: { keys: licenseKeyArguments },
   options: {
-    product,
+    product: productOfKey,
     inUse: flag('--in-use', 'also a key in use, with its devices and sessions'),
     yes,
     ifUpdatedAt,
@@ -24,8 +24,8 @@ export const keysDelete = command({
   },
   fields: keyFields,
   examples: [
-    ['lkm keys delete "$KEY" -P "$ID"', 'shows what it takes along, and asks'],
-    ['lkm keys delete "$KEY" -P "$ID" --in-use --yes', 'in a script, whatever uses it'],
+    ['lkm keys delete "$KEY"', 'shows what it takes along, and asks'],
+    ['lkm keys delete "$KEY" --in-use --yes', 'in a script, whatever uses it'],
   ],
 
   async run({ keys, product, inUse, yes, ifUpdatedAt, idempotencyKey }, context) {
@@ -33,15 +33,14 @@ export const keysDelete = command({
     if (!yes && !context.dryRun) for (const key of keys) await confirmOne(context, product, key);
     return changeKeys(
       context,
-      { keys, idempotencyKey, ifUpdatedAt, done: 'deleted' },
-      (licenseKey) => (client, call) =>
-        client.keys.delete({ productId: product, licenseKey, force: inUse || undefined, ifUpdatedAt }, call),
+      { keys, product, idempotencyKey, ifUpdatedAt, done: 'deleted' },
+      (address) => (client, call) => client.keys.delete({ ...address, force: inUse || undefined, ifUpdatedAt }, call),
     );
   },
 });
 
 /** All are confirmed before the first is deleted. */
-async function confirmOne(context: CommandContext, product: string, key: string): Promise<void> {
+async function confirmOne(context: CommandContext, product: string | undefined, key: string): Promise<void> {
   await confirmByTyping(context, key.slice(-5), {
     about: context.settings.interactive
       ? ['this deletes the key for ever:', `  ${maskKey(key)}  ${await describeUse(context, product, key)}`]
@@ -51,7 +50,11 @@ async function confirmOne(context: CommandContext, product: string, key: string)
   });
 }
 
-async function describeUse(context: CommandContext, productId: string, licenseKey: string): Promise<string> {
+async function describeUse(
+  context: CommandContext,
+  productId: string | undefined,
+  licenseKey: string,
+): Promise<string> {
   const client = await context.client();
   const found = await client.keys.get({ productId, licenseKey }).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return null;

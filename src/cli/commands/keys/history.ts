@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Event } from '../../../contract/events.ts';
-import { command, product } from '../../command.ts';
+import { command, productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
@@ -26,11 +26,11 @@ export const keysHistory = command({
   operation: 'keys.get',
   watchable: true,
   arguments: { key: licenseKeyArgument },
-  options: { product, keyCheck },
+  options: { product: productOfKey, keyCheck },
   fields: historyFields,
   examples: [
-    ['lkm keys history "$KEY" -P "$ID"', 'from its creation on'],
-    ['lkm keys history @key.txt -P "$ID" --json', 'with all that is known of each event'],
+    ['lkm keys history "$KEY"', 'from its creation on'],
+    ['lkm keys history @key.txt --json', 'with all that is known of each event'],
   ],
 
   async run({ key, product }, context) {

@@ -1,4 +1,4 @@
-import { change, command, option, product, required } from '../../command.ts';
+import { change, command, option, productOfKey, required } from '../../command.ts';
 import { doneNote } from '../../output/terminal.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { fileNotes } from './file-notes.ts';
@@ -9,7 +9,7 @@ export const keysRebind = command({
   operation: 'keys.rebind',
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     hostId: required('--host-id <ID>', 'the device that gives up its slot', { field: 'hostId' }),
     newHostId: required('--new-host-id <ID>', 'the host that gets it', { field: 'newHostId' }),
     tag: option('--tag <TEXT>', 'a name for the new device; as the old one unless given', { field: 'deviceTag' }),
@@ -17,11 +17,12 @@ export const keysRebind = command({
     ...change,
   },
   fields: ['message', 'device', 'files', 'idempotencyKey'].map((name) => ({ name })),
-  examples: [['lkm keys rebind "$KEY" -P "$ID" --host-id old-pc --new-host-id new-pc', 'to a new machine']],
+  examples: [['lkm keys rebind "$KEY" --host-id old-pc --new-host-id new-pc', 'to a new machine']],
 
   async run({ key, product, hostId, newHostId, tag }, context) {
+    const productId = await context.productOf(key, product);
     const changed = await context.change((client, call) =>
-      client.keys.rebind({ productId: product, licenseKey: key, hostId, newHostId, deviceTag: tag }, call),
+      client.keys.rebind({ productId, licenseKey: key, hostId, newHostId, deviceTag: tag }, call),
     );
     const { answer, idempotencyKey } = changed;
     return {

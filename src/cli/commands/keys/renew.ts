@@ -1,7 +1,7 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
-import { change, command, option, productUnlessFile } from '../../command.ts';
+import { change, command, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
@@ -18,7 +18,7 @@ export const keysRenew = command({
   operation: 'keys.renew',
   arguments: { key: keyUnlessFile },
   options: {
-    product: productUnlessFile,
+    product: productOfKeyOrRows,
     duration: option('--for <DUR>', 'how long, by the calendar: P1Y, 1y, 6mo', {
       parse: parseCalendarDuration,
       field: 'duration',
@@ -32,8 +32,8 @@ export const keysRenew = command({
   fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
   ownsOutput: isBulk,
   examples: [
-    ['lkm keys renew "$KEY" -P "$ID" --for 1y', 'another year'],
-    ['lkm keys renew "$KEY" -P "$ID" --for P1M --from now', 'a month from now'],
+    ['lkm keys renew "$KEY" --for 1y', 'another year'],
+    ['lkm keys renew "$KEY" --for P1M --from now', 'a month from now'],
     ['lkm keys renew -P "$ID" -f keys.csv --for 1y', 'each key of a file'],
   ],
 
@@ -43,10 +43,11 @@ export const keysRenew = command({
       return changeMany(context, renewKeys, values, { duration: duration && writeDuration(duration), from });
     }
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
-    // Without a file they have been asked for.
-    const { key = '', product = '' } = values;
+    // Without a file it has been asked for.
+    const { key = '' } = values;
+    const productId = await context.productOf(key, values.product);
     const changed = await context.change((client, call) =>
-      client.keys.renew({ productId: product, licenseKey: key, duration, from, ifUpdatedAt: values.ifUpdatedAt }, call),
+      client.keys.renew({ productId, licenseKey: key, duration, from, ifUpdatedAt: values.ifUpdatedAt }, call),
     );
     return changedKey(changed, `renewed · expires ${moment(changed.answer.expirationDate)}`);
   },

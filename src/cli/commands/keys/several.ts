@@ -13,6 +13,8 @@ export const keyFields: readonly Field[] = [
 
 interface Several {
   readonly keys: readonly string[];
+  /** That of all of them; found for each unless given. */
+  readonly product: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly ifUpdatedAt?: string | undefined;
   /** What is said of each: `blocked`. */
@@ -20,7 +22,7 @@ interface Several {
 }
 
 /** Checks that keys can be changed by one command. Throws `UsageError`. */
-export function checkKeys({ keys, idempotencyKey, ifUpdatedAt }: Omit<Several, 'done'>): void {
+export function checkKeys({ keys, idempotencyKey, ifUpdatedAt }: Omit<Several, 'done' | 'product'>): void {
   if (new Set(keys).size < keys.length) throw new UsageError('a key is given twice', ['Nothing was sent.']);
   if (keys.length > 1 && idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: give one KEY with it');
@@ -34,11 +36,15 @@ export function checkKeys({ keys, idempotencyKey, ifUpdatedAt }: Omit<Several, '
 export async function changeKeys(
   context: CommandContext,
   several: Several,
-  send: (key: string) => Send<unknown>,
+  send: (address: { readonly productId: string; readonly licenseKey: string }) => Send<unknown>,
 ): Promise<CommandResult> {
   const { keys, done } = several;
   checkKeys(several);
-  const changes = await context.prepare(keys.map(send));
+  const sends: Send<unknown>[] = [];
+  for (const licenseKey of keys) {
+    sends.push(send({ productId: await context.productOf(licenseKey, several.product), licenseKey }));
+  }
+  const changes = await context.prepare(sends);
   const { endOf, sendEach } = await import('../../request/send-each.ts');
   const words = { done, noun: 'key' };
   const sent = await sendEach(context, keys.map(maskKey), changes, words);

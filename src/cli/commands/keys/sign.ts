@@ -1,4 +1,4 @@
-import { change, command, option, product, required } from '../../command.ts';
+import { change, command, option, productOfKey, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
@@ -11,7 +11,7 @@ export const keysSign = command({
   operation: 'keys.sign',
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     hostId: required('--host-id <ID>', 'the device the file is for', { field: 'hostId' }),
     ttl: option('--ttl <DUR>', 'how long the file lasts; needed when the key never expires', {
       parse: parseSeconds,
@@ -22,8 +22,8 @@ export const keysSign = command({
   },
   fields: [{ name: 'file' }, { name: 'path' }, { name: 'hostId' }, { name: 'ttl' }, { name: 'idempotencyKey' }],
   examples: [
-    ['lkm keys sign "$KEY" -P "$ID" --host-id build-01 --ttl 30d -o build-01.lic', 'a file for thirty days'],
-    ['lkm keys sign "$KEY" -P "$ID" --host-id pc-7 -o - | ssh pc-7 tee app.lic', 'straight to the device'],
+    ['lkm keys sign "$KEY" --host-id build-01 --ttl 30d -o build-01.lic', 'a file for thirty days'],
+    ['lkm keys sign "$KEY" --host-id pc-7 -o - | ssh pc-7 tee app.lic', 'straight to the device'],
   ],
 
   async run({ key, product, hostId, ttl }, context) {
@@ -35,8 +35,9 @@ export const keysSign = command({
         ['To the screen:', '-o -'],
       ]);
     }
+    const productId = await context.productOf(key, product);
     const changed = await context.change((client, call) =>
-      client.keys.sign({ productId: product, licenseKey: key, hostId, ttl }, call),
+      client.keys.sign({ productId, licenseKey: key, hostId, ttl }, call),
     );
     const { answer, idempotencyKey } = changed;
     const life = ttl === undefined ? '' : ` · lasts ${duration(ttl)} at most`;

@@ -1,4 +1,4 @@
-import { change, command, flag, option, product } from '../../command.ts';
+import { change, command, flag, option, productOfKey } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
@@ -9,7 +9,7 @@ export const keysTransfer = command({
   operation: 'keys.transfer',
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     customer: option('--customer <ID>', 'the customer it is for from now on', { field: 'customerId' }),
     newCustomerName: option('--new-customer-name <NAME>', 'create that customer', { field: 'newCustomer.name' }),
     newCustomerEmail: option('--new-customer-email <EMAIL>', 'the e-mail address of the new customer', {
@@ -22,8 +22,8 @@ export const keysTransfer = command({
   },
   fields: changedFields,
   examples: [
-    ['lkm keys transfer "$KEY" -P "$ID" --customer cus_…', 'another owner'],
-    ['lkm keys transfer "$KEY" -P "$ID" --new-customer-name "Ada Ltd"', 'a new one'],
+    ['lkm keys transfer "$KEY" --customer cus_…', 'another owner'],
+    ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
   ],
 
   async run({ key, product, customer, newCustomerName, newCustomerEmail, nobody, ifUpdatedAt }, context) {
@@ -34,9 +34,10 @@ export const keysTransfer = command({
       throw new UsageError('--new-customer-email needs --new-customer-name');
     }
     const newCustomer = newCustomerName === undefined ? undefined : { name: newCustomerName, email: newCustomerEmail };
+    const productId = await context.productOf(key, product);
     const changed = await context.change((client, call) =>
       client.keys.transfer(
-        { productId: product, licenseKey: key, customerId: nobody ? null : customer, newCustomer, ifUpdatedAt },
+        { productId, licenseKey: key, customerId: nobody ? null : customer, newCustomer, ifUpdatedAt },
         call,
       ),
     );

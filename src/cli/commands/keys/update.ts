@@ -2,7 +2,7 @@ import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
-import { change, command, flag, many, option, productUnlessFile } from '../../command.ts';
+import { change, command, flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
@@ -26,7 +26,7 @@ export const keysUpdate = command({
   operation: 'keys.update',
   arguments: { key: keyUnlessFile },
   options: {
-    product: productUnlessFile,
+    product: productOfKeyOrRows,
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
       parse: parseLimit,
       field: 'maxActivations',
@@ -83,10 +83,10 @@ export const keysUpdate = command({
   fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
   ownsOutput: isBulk,
   examples: [
-    ['lkm keys update "$KEY" -P "$ID" --max-activations 10 --expires 2028-12-31', 'more devices, another end'],
-    ['lkm keys update "$KEY" -P "$ID" --feature sso --remove-feature beta', 'other features'],
-    ['lkm keys update "$KEY" -P "$ID" --metadata plan=team --remove-metadata note', 'other metadata'],
-    ['lkm keys update "$KEY" -P "$ID" --max-activations 1 --in-use', 'also when three devices use it'],
+    ['lkm keys update "$KEY" --max-activations 10 --expires 2028-12-31', 'more devices, another end'],
+    ['lkm keys update "$KEY" --feature sso --remove-feature beta', 'other features'],
+    ['lkm keys update "$KEY" --metadata plan=team --remove-metadata note', 'other metadata'],
+    ['lkm keys update "$KEY" --max-activations 1 --in-use', 'also when three devices use it'],
     ['lkm keys update -P "$ID" -f changes.csv', 'a key with its changes in each row'],
   ],
 
@@ -114,17 +114,18 @@ export const keysUpdate = command({
       const gracePeriod = changes.gracePeriod && writeDuration(changes.gracePeriod);
       return changeMany(context, updateKeys, values, { ...changes, gracePeriod, force: inUse || undefined });
     }
-    // Without a file they have been asked for.
-    const { key = '', product = '' } = values;
+    // Without a file it has been asked for.
+    const { key = '' } = values;
     if (Object.values(changes).every((value) => value === undefined)) {
       throw new UsageError('nothing to change: give an option such as --max-activations or --expires', [
         ['See them:', 'lkm keys update --help'],
       ]);
     }
+    const productId = await context.productOf(key, values.product);
     const changed = await context.change((client, call) =>
       client.keys.update(
         {
-          productId: product,
+          productId,
           licenseKey: key,
           ...changes,
           force: inUse || undefined,

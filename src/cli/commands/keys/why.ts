@@ -1,5 +1,5 @@
 import { type Explanation, explainedActions } from '../../../contract/keys/why.ts';
-import { command, option, product } from '../../command.ts';
+import { command, option, productOfKey } from '../../command.ts';
 import { exitCodes } from '../../failure/errors.ts';
 import { fixesFor } from '../../failure/fixes.ts';
 import type { Field, View } from '../../output/result.ts';
@@ -26,7 +26,7 @@ export const keysWhy = command({
   watchable: true,
   arguments: { key: licenseKeyArgument },
   options: {
-    product,
+    product: productOfKey,
     hostId: option('--host-id <ID>', 'the device; without it, one that has no slot', { field: 'hostId' }),
     action: option('--action <ACTION>', 'what it would do; activate unless given', {
       field: 'action',
@@ -37,18 +37,19 @@ export const keysWhy = command({
   },
   fields: ruleFields,
   examples: [
-    ['lkm keys why "$KEY" -P "$ID" --host-id build-01', 'may this device activate?'],
-    ['lkm keys why "$KEY" -P "$ID" --action checkout --at 2027-12-31T18:00:00Z', 'is there a seat then?'],
+    ['lkm keys why "$KEY" --host-id build-01', 'may this device activate?'],
+    ['lkm keys why "$KEY" --action checkout --at 2027-12-31T18:00:00Z', 'is there a seat then?'],
   ],
 
   async run({ key, product, hostId, action, at }, context) {
     const { io } = context;
+    const productId = await context.productOf(key, product);
     const client = await context.client();
-    const explanation = await client.keys.why({ productId: product, licenseKey: key, hostId, action, at });
+    const explanation = await client.keys.why({ productId, licenseKey: key, hostId, action, at });
     const { rules, allowed } = explanation;
     const subject = {
       key: io.stderr.isTTY ? quote(key) : '"$KEY"',
-      product: quote(product),
+      product: quote(productId),
       host: quote(hostId ?? 'HOST'),
     };
     const common = {
