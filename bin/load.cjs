@@ -1,9 +1,10 @@
 // Loads the command with the code that V8 has already compiled for it. Node.js keeps such code too, but of each file only
 // what V8 compiles at once: not the functions that run later, which are most. Decision 0094.
 
-const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
 const { Script } = require('node:vm');
+const { crc32 } = require('node:zlib');
 
 /**
  * Runs a file of the package, and those that it requires.
@@ -54,9 +55,14 @@ function prepare(folder) {
   }
 }
 
+const SUM_BYTES = 4;
+
+/** V8 looks only at the head of such code, and crashes on a damaged one: so a check sum stands behind it. */
 function readKept(file) {
   try {
-    return readFileSync(file);
+    const bytes = readFileSync(file);
+    const code = bytes.subarray(0, -SUM_BYTES);
+    return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
   } catch {
     return undefined;
   }
@@ -64,10 +70,16 @@ function readKept(file) {
 
 /** Without it, commands only start more slowly. */
 function keep(scripts) {
-  try {
-    for (const { script, kept } of scripts) {
-      writeFileSync(`${kept}.${process.pid}`, script.createCachedData(), { mode: 0o600 });
-      renameSync(`${kept}.${process.pid}`, kept);
+  for (const { script, kept } of scripts) {
+    const draft = `${kept}.${process.pid}`;
+    try {
+      const code = script.createCachedData();
+      const sum = Buffer.alloc(SUM_BYTES);
+      sum.writeUInt32LE(crc32(code));
+      writeFileSync(draft, Buffer.concat([code, sum]), { mode: 0o600 });
+      renameSync(draft, kept);
+    } catch {
+      rmSync(draft, { force: true });
     }
-  } catch {}
+  }
 }

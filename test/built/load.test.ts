@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, globSync, mkdtempSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -53,6 +53,16 @@ describe('the compiled code of the command', () => {
     );
     for (const name of first.keys()) truncateSync(join(folder, name), 0);
     expect(lkm('--help')).toBe(printed);
+  });
+
+  it('is compiled again when a byte of what is kept is another', () => {
+    const printed = lkm('--help');
+    for (const [name, code] of kept()) {
+      const middle = Math.floor(code.length / 2);
+      code[middle] = (code[middle] ?? 0) ^ 0xff;
+      writeFileSync(join(folder, name), code);
+      expect(lkm('--help')).toBe(printed);
+    }
   });
 
   it('is neither taken from a folder that others write to, nor put there', () => {
