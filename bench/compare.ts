@@ -6,8 +6,8 @@ export const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
 /** and for how long. */
 export const TURN_SECONDS = 0.5;
 
-/** Until then the compiler of a fresh process is still at work. */
-export const WARM_UP_SECONDS = 5;
+/** Until then the compiler of a fresh process is still at work (`node --trace-opt`). */
+export const WARM_UP_SECONDS = 12;
 
 /** Loads both sides in short turns, and compares their rates. */
 export async function inTurns(
