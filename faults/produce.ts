@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Clients that make events: customers, each of which is one. */
 interface Producing {
-  /** Whether all were acknowledged. */
+  /** Whether all were acknowledged, */
   isDone(): boolean;
-  /** Waits until all were acknowledged; returns the ids of the customers. Gives up when it is late. */
+  /** and how many were until now. */
+  acknowledged(): number;
+  /**
+   * Waits until all were acknowledged; returns the ids of the customers, in the order of their acknowledgements. Gives up
+   * when it is late.
+   */
   end(isLate: () => boolean): Promise<ReadonlySet<string>>;
 }
 
@@ -61,6 +66,7 @@ export function startProducing({ urlOf, token, count, allowed }: ProducingParts)
   working.catch(() => {}); // is seen by `end`
   return {
     isDone: () => made.size === count,
+    acknowledged: () => made.size,
     async end(isLate) {
       while (made.size < count && !isLate()) await Promise.race([working, sleep(200)]);
       isOver = true;
