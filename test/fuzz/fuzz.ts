@@ -178,8 +178,8 @@ async function fire(world: World, { as, method, target, headers, body }: Shot): 
   }
 }
 
-/** The pages for people hold nothing that belongs to anybody. */
-const isPage = (target: string): boolean => /^\/(docs\b.*)?([?#].*)?$/.test(target);
+/** The pages for people hold nothing that belongs to anybody. A Request has its target without dots: `/%2e%2e/` is `/`. */
+const isPage = (target: string): boolean => /^\/(docs\b.*)?$/.test(new URL(`http://localhost${target}`).pathname);
 
 /** What is wrong with an answer by the contract, or null. */
 function problemOf({ method, target }: Shot, endpoint: AnyEndpoint, { status, body, headers }: Answer): string | null {
