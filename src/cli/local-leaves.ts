@@ -86,7 +86,7 @@ export const localLeaves: readonly Leaf[] = [
   {
     path: 'db migrate',
     summary: 'bring the schema up to date',
-    load: async () => (await import('./commands/db/db.ts')).dbMigrate,
+    load: async () => (await import('./commands/db/migrate.ts')).dbMigrate,
   },
   {
     path: 'db copy',

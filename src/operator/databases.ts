@@ -2,6 +2,7 @@ import { createRandom } from '../service/context.ts';
 import { type CopiedTable, type CopyProgress, copyDatabase } from '../store/copy.ts';
 import { type Inspection, inspect } from '../store/inspect.ts';
 import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
+import { type PartitionedTable, partition } from '../store/partition.ts';
 import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openDatabase } from '../store/store.ts';
@@ -33,6 +34,26 @@ export async function migrateDatabase(location: string): Promise<readonly string
   const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS });
   try {
     return await migrate(database.kysely);
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * Brings the schema of a PostgreSQL database up to date, then divides its tables by account; returns those that it divided.
+ *
+ * @throws StartupError when a server is connected, or they are in another number of partitions
+ */
+export async function partitionDatabase(
+  location: string,
+  partitions: number,
+  onTable: (table: string, rows: number) => void,
+): Promise<{ readonly ran: readonly string[]; readonly divided: readonly PartitionedTable[] }> {
+  const ran = await migrateDatabase(location);
+  // On one connection: every other one is somebody else's.
+  const database = await openDatabase(location);
+  try {
+    return { ran, divided: await partition(database.kysely, partitions, onTable) };
   } finally {
     await database.close();
   }

@@ -6,6 +6,7 @@ export {
   inspectDatabase,
   inspectStandby,
   migrateDatabase,
+  partitionDatabase,
   rekeyDatabase,
 } from './databases.ts';
 export { listResolvedRequests, listUnfinishedRequests, resolveRequest } from './idempotency.ts';

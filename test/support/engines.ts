@@ -67,7 +67,9 @@ const postgres: Engine = {
     let isAltered = false;
     const listTables = async () => {
       const { rows } = await client.query(
-        `select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'kysely_%'`,
+        `select relname as name from pg_class
+         where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+           and relname not like 'kysely_%'`,
       );
       return rows.map((row) => String(row.name));
     };
