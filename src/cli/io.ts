@@ -21,6 +21,8 @@ export interface Output {
 export interface Input {
   readonly isTTY: boolean;
   readText(): Promise<string>;
+  /** Its bytes as they come, for what need not be in memory as a whole. */
+  chunks(): AsyncIterable<Uint8Array>;
 }
 
 /** Everything outside the command that it uses: streams, environment, clock, network. Tests replace all of it. */

@@ -20,7 +20,7 @@ function systemIo(): Io {
   return {
     // Touched late: opening stdin takes time that most commands need not spend.
     get stdin() {
-      return { isTTY: process.stdin.isTTY === true, readText: readStdin };
+      return { isTTY: process.stdin.isTTY === true, readText: readStdin, chunks: () => process.stdin };
     },
     stdout: outputOf(process.stdout, { reports: true }),
     // Messages are best effort: a log disk that is full ends no command and no server.

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Io } from '../../src/cli/io.ts';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { run } from '../../src/cli/run.ts';
@@ -68,7 +69,11 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     },
   });
   const io: Io = {
-    stdin: { isTTY: tty.stdin ?? false, readText: async () => stdin },
+    stdin: {
+      isTTY: tty.stdin ?? false,
+      readText: async () => stdin,
+      chunks: () => Readable.from([Buffer.from(stdin)]),
+    },
     stdout: outputTo('stdout'),
     stderr: outputTo('stderr'),
     env,

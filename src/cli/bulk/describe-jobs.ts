@@ -1,11 +1,11 @@
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
-import { writeCells } from './columns.ts';
 import type { Job } from './job.ts';
-import { findJob, listJobs, readLines, readRows } from './job-store.ts';
+import { findJob, listJobs, readLinesOf, readRows } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { findOperation } from './operations/index.ts';
+import { writeCells } from './reading/columns.ts';
 import { resultOf } from './results.ts';
 import { countStates, readStates } from './row-states.ts';
 
@@ -21,7 +21,7 @@ export async function describeJobs(io: Io) {
 }
 
 const statesOf = (job: Job, operation: BulkOperation | null, io: Io) =>
-  readStates(job.rows, readLines(job.id, io), io.now(), operation?.repeatsSafely ?? false);
+  readStates(job.rows, readLinesOf(job.id, io), io.now(), operation?.repeatsSafely ?? false);
 
 /** The rows of a run as they are now. */
 export async function showJob(text: string, io: Io): Promise<CommandResult> {
@@ -38,10 +38,13 @@ export async function showJob(text: string, io: Io): Promise<CommandResult> {
 export async function showFailed(text: string, io: Io): Promise<CommandResult> {
   const job = findJob(text, io);
   const operation = await operationOf(job);
-  const rows = readRows(job, io);
-  const failed = statesOf(job, operation, io).flatMap((state, row) =>
-    state.kind === 'failed' ? [writeCells(operation.columns, rows[row - 1]?.body ?? {})] : [],
-  );
+  const states = statesOf(job, operation, io);
+  const failed: ReturnType<typeof writeCells>[] = [];
+  let row = 0;
+  for (const { body } of readRows(job, io)) {
+    row += 1;
+    if (states[row]?.kind === 'failed') failed.push(writeCells(operation.columns, body));
+  }
   const names = new Set(failed.flatMap((cells) => [...cells.keys()]));
   const data = failed.map((cells) => Object.fromEntries(cells));
   const fields = operation.columns.single.filter(({ name }) => names.has(name)).map(({ name }) => ({ name }));

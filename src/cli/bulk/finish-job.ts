@@ -8,11 +8,11 @@ import { count as counted, moment } from '../output/words.ts';
 import { openClient } from '../request/server.ts';
 import { claimOutput } from './claim-output.ts';
 import type { Job } from './job.ts';
-import { type OpenJob, openJob } from './job-store.ts';
+import { type OpenJob, openJob, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { createPace } from './pace.ts';
 import { showBulkProgress } from './progress.ts';
-import type { RowBody } from './read-bodies.ts';
+import type { RowBody } from './reading/read-bodies.ts';
 import { resultOf } from './results.ts';
 import { countStates, openRow, type RowState, readStates } from './row-states.ts';
 import { sendRows } from './send-rows.ts';
@@ -21,7 +21,7 @@ import { sendRows } from './send-rows.ts';
 export interface Finishing {
   readonly concurrency: number | undefined;
   /** Called once before the first row is sent, with all of them. */
-  readonly prepare?: ((rows: readonly RowBody[], id: string) => Promise<void>) | undefined;
+  readonly prepare?: ((rows: Iterable<RowBody>, job: Job) => Promise<void>) | undefined;
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
 }
@@ -36,7 +36,7 @@ export async function finishJob(
   const { io, settings } = context;
   const open = openJob(job, io);
   try {
-    const states = readStates(job.rows, open.lines, io.now(), operation.repeatsSafely);
+    const states = readStates(job.rows, readLinesOf(job.id, io), io.now(), operation.repeatsSafely);
     if (how.retry !== undefined) sendAnew(open, states, how.retry, io.now());
     claimOutput(open, settings.output, io.cwd, settings.force);
     const before = countStates(states);
@@ -84,7 +84,7 @@ async function send(
   const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
   const before = countStates(states);
   const shown = { done: operation.done, total: open.job.rows, before: open.job.rows - before.open };
-  await prepare?.(open.rows, open.job.id);
+  await prepare?.(open.rows, open.job);
   const progress = showBulkProgress({ ...shown, failedBefore: before.failed + before.unknown }, settings, io);
   const waits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
   const client = await openClient(

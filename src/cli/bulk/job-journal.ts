@@ -1,6 +1,7 @@
-import { closeSync, constants, fdatasync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { readLines } from './lines.ts';
 
 const Failure = z.object({
   code: z.string(),
@@ -43,17 +44,11 @@ export interface JobJournal {
 }
 
 /** The lines of a journal, oldest first; a last one that was cut off is left out. */
-export function readJournal(path: string): Line[] {
-  const lines = readIfThere(path).split('\n');
-  return lines.flatMap((text) => parseLine(text) ?? []);
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
+export function* readJournal(path: string): Generator<Line> {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
+  for (const text of readLines(path)) {
+    const line = parseLine(text);
+    if (line !== null) yield line;
   }
 }
 
@@ -77,7 +72,8 @@ const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | cons
 export function openJournal(path: string): JobJournal {
   const file = openSync(path, FLAGS, 0o600);
   // A line that a killed process left unfinished ends here.
-  let queue: string[] = fstatSync(file).size > 0 && !endsWithNewline(path) ? ['\n'] : [];
+  const { size } = fstatSync(file);
+  let queue: string[] = size > 0 && !endsWithNewline(path, size) ? ['\n'] : [];
   let failure: unknown = null;
   let timer: NodeJS.Immediate | null = null;
   let syncing: Promise<void> | null = null;
@@ -132,4 +128,13 @@ export function openJournal(path: string): JobJournal {
   };
 }
 
-const endsWithNewline = (path: string): boolean => readFileSync(path).at(-1) === 0x0a;
+function endsWithNewline(path: string, size: number): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const last = Buffer.alloc(1);
+    readSync(file, last, 0, 1, size - 1);
+    return last[0] === 0x0a;
+  } finally {
+    closeSync(file);
+  }
+}

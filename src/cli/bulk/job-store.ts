@@ -1,36 +1,27 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
-import { makePrivateFolder, stateDir, syncFolder, withLock } from '../config/files.ts';
+import { stateDir, withLock } from '../config/files.ts';
 import { LocalError, NotFoundError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { moment } from '../output/words.ts';
-import { isObject } from './columns.ts';
 import { Job } from './job.ts';
 import { type JobJournal, type Line, openJournal, readJournal } from './job-journal.ts';
-import type { RowBody } from './read-bodies.ts';
+import { readLines } from './lines.ts';
+import { isObject } from './reading/columns.ts';
+import type { RowBody } from './reading/read-bodies.ts';
 
 /** Where the runs of this user are written down. */
 export const jobsFolder = (io: Io): string => join(stateDir(io), 'jobs');
 
-const folderOf = (id: string, io: Io): string => join(jobsFolder(io), id);
+/** Where a run is written down. */
+export const folderOf = (id: string, io: Io): string => join(jobsFolder(io), id);
 
 /** A run that this process works on. */
 export interface OpenJob {
   readonly job: Job;
-  readonly rows: readonly RowBody[];
-  /** What was written down before. */
+  readonly rows: Iterable<RowBody>;
+  /** What was written down before, without what became of each row. */
   readonly lines: readonly Line[];
   readonly journal: JobJournal;
 }
@@ -65,57 +56,18 @@ export function findJob(text: string, io: Io): Job {
   throw new NotFoundError(what, [['See them:', 'lkm jobs list']]);
 }
 
-/** The lines of a run's journal. */
-export const readLines = (id: string, io: Io): Line[] => readJournal(join(folderOf(id, io), 'journal.jsonl'));
+/** The lines of a run's journal, one after the other. */
+export const readLinesOf = (id: string, io: Io): Iterable<Line> => readJournal(journalOf(id, io));
 
-/** Writes a run down, all of it or nothing. It stays as it is when another process has done so meanwhile. */
-export function writeJob(job: Job, rows: readonly RowBody[], io: Io): void {
-  makePrivateFolder(jobsFolder(io), io);
-  const folder = folderOf(job.id, io);
-  const aside = `${folder}.${io.uuid()}.tmp`;
-  mkdirSync(aside, { mode: 0o700 });
-  try {
-    if (job.body === null) writeFile(join(aside, 'rows.jsonl'), linesOf(rows));
-    writeFile(join(aside, 'job.json'), [`${JSON.stringify(job)}\n`]);
-    syncFolder(aside);
-    renameSync(aside, folder);
-    syncFolder(jobsFolder(io));
-  } catch (error) {
-    rmSync(aside, { recursive: true, force: true });
-    if (statSync(join(folder, 'job.json'), { throwIfNoEntry: false }) === undefined) throw error;
-  }
-}
-
-function* linesOf(rows: readonly RowBody[]): Generator<string> {
-  for (const row of rows) yield `${JSON.stringify(row)}\n`;
-}
-
-const CHUNK = 1_000;
-
-function writeFile(path: string, texts: Iterable<string>): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    let chunk: string[] = [];
-    for (const text of texts) if (chunk.push(text) === CHUNK) chunk = writeChunk(file, chunk);
-    writeChunk(file, chunk);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function writeChunk(file: number, texts: readonly string[]): string[] {
-  const bytes = Buffer.from(texts.join(''));
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-  return [];
-}
+const journalOf = (id: string, io: Io): string => join(folderOf(id, io), 'journal.jsonl');
 
 /** Takes a run over. Throws `LocalError` while another process works on it. */
 export function openJob(job: Job, io: Io): OpenJob {
   const folder = folderOf(job.id, io);
-  const path = join(folder, 'journal.jsonl');
+  const path = journalOf(job.id, io);
   return withLock(folder, io.uuid(), io, () => {
-    const lines = readJournal(path);
+    const lines: Line[] = [];
+    for (const line of readJournal(path)) if (!('row' in line)) lines.push(line);
     refuseRunning(job, lines, io);
     const journal = openJournal(path);
     const startTime = io.processStartTime(io.pid) ?? '';
@@ -134,14 +86,18 @@ function refuseRunning({ id }: Job, lines: readonly Line[], io: Io): void {
   ]);
 }
 
-/** The rows of a run. */
-export function readRows({ id, body, rows }: Job, io: Io): RowBody[] {
+/** The rows of a run, read anew each time that they are gone through. */
+export const readRows = (job: Job, io: Io): Iterable<RowBody> => ({ [Symbol.iterator]: () => iterateRows(job, io) });
+
+function* iterateRows({ id, body, rows }: Job, io: Io): Generator<RowBody> {
+  if (body !== null) {
+    for (let row = 1; row <= rows; row++) yield { line: null, body };
+    return;
+  }
   const folder = folderOf(id, io);
-  if (body !== null) return Array.from({ length: rows }, () => ({ line: null, body }));
-  const texts = readFileSync(join(folder, 'rows.jsonl'), 'utf8').split('\n').slice(0, rows);
-  return texts.map((text): RowBody => {
+  for (const text of readLines(join(folder, 'rows.jsonl'))) {
     const value: unknown = JSON.parse(text);
     if (!isObject(value) || !isObject(value.body)) throw new LocalError(`${folder}/rows.jsonl is damaged`);
-    return { line: typeof value.line === 'number' ? value.line : null, body: value.body };
-  });
+    yield { line: typeof value.line === 'number' ? value.line : null, body: value.body };
+  }
 }

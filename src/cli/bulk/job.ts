@@ -19,6 +19,10 @@ export const Job = z.object({
   /** What belongs to the command as a whole, such as what a refusal for a taken reference means. */
   mode: z.record(z.string(), z.boolean()),
   rows: z.int().positive(),
+  /** What tells runs of the same options and product; absent for `--count` and in runs of earlier versions. */
+  scope: z.string().optional(),
+  /** SHA-256 of the rows as the file has them, whatever its form; absent where `scope` is. */
+  rowsDigest: z.string().optional(),
   createdAt: z.string(),
   /** The body of every row of `--count`; null when each row has its own. */
   body: z.record(z.string(), z.unknown()).nullable(),

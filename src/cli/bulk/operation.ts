@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
 import type { Field } from '../output/result.ts';
-import type { Columns } from './columns.ts';
+import type { Columns } from './reading/columns.ts';
 
 /** What became of a row: a word for it, and what the results show of it. */
 export interface Outcome {
@@ -25,6 +25,8 @@ export interface BulkOperation {
   readonly schema: z.ZodType;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
   readonly repeatsSafely: boolean;
+  /** Whether the service refuses to do a row once more, in whatever run. */
+  refusesAgain(body: Readonly<Record<string, unknown>>): boolean;
   /** What the results show besides number, status and error. */
   readonly fields: readonly Field[];
   /** What names a row in the results, from its body. */
@@ -33,15 +35,17 @@ export interface BulkOperation {
   send(client: Client, body: unknown, mode: Mode, call: CallOptions): Promise<Outcome>;
 }
 
-interface Spec<S extends z.ZodType> extends Omit<BulkOperation, 'schema' | 'send' | 'repeatsSafely'> {
+interface Spec<S extends z.ZodType> extends Omit<BulkOperation, 'schema' | 'send' | 'repeatsSafely' | 'refusesAgain'> {
   readonly schema: S;
   readonly repeatsSafely?: boolean;
+  refusesAgain?(body: Readonly<Record<string, unknown>>): boolean;
   send(client: Client, input: z.output<S>, mode: Mode, call: CallOptions): Promise<Outcome>;
 }
 
 /** Declares a bulk operation; the type of its input follows from its schema. */
 export const bulkOperation = <S extends z.ZodType>(spec: Spec<S>): BulkOperation => ({
   repeatsSafely: false,
+  refusesAgain: () => false,
   ...spec,
   send: (client, body, mode, call) => spec.send(client, spec.schema.parse(body), mode, call),
 });

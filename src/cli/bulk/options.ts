@@ -1,13 +1,7 @@
 import { many, option, type Written } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import { parsePositive } from '../values/scalars.ts';
-
-/** What may stand between the cells of a file. */
-export const delimiters = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
-
-export type Delimiter = keyof typeof delimiters;
-
-const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const satisfies readonly Delimiter[];
+import { delimiterNames } from './reading/delimiters.ts';
 
 /** The option that names the file of a bulk command. */
 const file = option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each');

@@ -4,14 +4,14 @@ import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { type Job, rowKey } from './job.ts';
 import type { BulkOperation } from './operation.ts';
-import type { RowBody } from './read-bodies.ts';
+import type { RowBody } from './reading/read-bodies.ts';
 import { resultFields } from './result-fields.ts';
 import { countStates, type RowState } from './row-states.ts';
 
 interface Finished {
   readonly job: Job;
   readonly operation: BulkOperation;
-  readonly rows: readonly RowBody[];
+  readonly rows: Iterable<RowBody>;
   /** The first at 1. */
   readonly states: readonly RowState[];
   readonly notes: readonly Note[];
@@ -19,7 +19,12 @@ interface Finished {
 
 /** A row for each row of the run, in their order. */
 export function resultOf({ job, operation, rows, states, notes }: Finished): CommandResult {
-  const all = states.slice(1).map((state, at) => resultRow(job, operation, { state, row: at + 1, of: rows[at] }));
+  const all: Record<string, unknown>[] = [];
+  for (const of of rows) {
+    const row = all.length + 1;
+    const state = states[row];
+    if (state !== undefined) all.push(resultRow(job, operation, { state, row, of }));
+  }
   const counted = countStates(states);
   const isWhole = counted.done === job.rows;
   const done = all.filter((_, at) => states[at + 1]?.kind === 'done');
@@ -43,14 +48,14 @@ export function resultOf({ job, operation, rows, states, notes }: Finished): Com
 function resultRow(
   { id }: Job,
   operation: BulkOperation,
-  { state, row, of }: { readonly state: RowState; readonly row: number; readonly of: RowBody | undefined },
+  { state, row, of }: { readonly state: RowState; readonly row: number; readonly of: RowBody },
 ): Record<string, unknown> {
   const { status, result, error, attempt } = state;
   return {
     row,
-    ...(of?.line != null && { line: of.line }),
+    ...(of.line !== null && { line: of.line }),
     status,
-    ...operation.name(of?.body ?? {}),
+    ...operation.name(of.body),
     ...result,
     ...(error !== null && { error }),
     idempotencyKey: rowKey(id, row, attempt),

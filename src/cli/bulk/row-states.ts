@@ -19,8 +19,9 @@ const REPEATABLE_MS = 23 * 3_600_000;
 const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
 
 /** Reads from the journal of a run what has become of its rows; the first is at 1. */
-export function readStates(count: number, lines: readonly Line[], now: number, repeatsSafely: boolean): RowState[] {
-  const states: RowState[] = Array.from({ length: count + 1 }, () => openRow(1));
+export function readStates(count: number, lines: Iterable<Line>, now: number, repeatsSafely: boolean): RowState[] {
+  // One object stands for all that are open: a run can have a million.
+  const states: RowState[] = Array.from<RowState>({ length: count + 1 }).fill(openRow(1));
   const sentAt: (string | undefined)[] = [];
   let sentUpTo = 0;
   for (const line of lines) {
@@ -33,11 +34,12 @@ export function readStates(count: number, lines: readonly Line[], now: number, r
     } else if (line.type === 'done') states[line.row] = doneRow(line.status, line.attempt, line.result);
     else if (line.type === 'failed') states[line.row] = failedRow(line.attempt, line.error);
   }
-  return states.map((state, row) => {
-    const at = sentAt[row];
-    const isTooOld = at !== undefined && now - Date.parse(at) > REPEATABLE_MS;
-    return state.kind === 'open' && isTooOld && !repeatsSafely ? { ...state, ...unanswered } : state;
-  });
+  for (const [row, at] of sentAt.entries()) {
+    const state = states[row];
+    if (repeatsSafely || at === undefined || state?.kind !== 'open') continue;
+    if (now - Date.parse(at) > REPEATABLE_MS) states[row] = { ...state, ...unanswered };
+  }
+  return states;
 }
 
 /** A row that is to be sent under its so many-th key. */
@@ -71,6 +73,6 @@ export function failedRow(attempt: number, error: Failure): RowState {
 /** How many rows are of each kind. */
 export function countStates(states: readonly RowState[]): Readonly<Record<RowState['kind'], number>> {
   const counted = { open: 0, done: 0, failed: 0, unknown: 0 };
-  for (const { kind } of states.slice(1)) counted[kind] += 1;
+  for (const [row, { kind }] of states.entries()) if (row > 0) counted[kind] += 1;
   return counted;
 }

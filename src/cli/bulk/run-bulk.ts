@@ -5,14 +5,16 @@ import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
 import { refuseTaken } from './claim-output.ts';
+import { type DraftJob, draftJob } from './draft-job.ts';
 import { type Finishing, finishJob } from './finish-job.ts';
+import { refuseGrown, watchForEarlier } from './grown-file.ts';
 import { hash, type Job, jobId } from './job.ts';
-import { readJob, writeJob } from './job-store.ts';
+import { readJob } from './job-store.ts';
 import type { BulkOperation, Mode } from './operation.ts';
-import type { Delimiter } from './options.ts';
-import { badFile } from './problems.ts';
-import { issuesOf, type RowBody, readBodies } from './read-bodies.ts';
-import { readSource } from './read-source.ts';
+import type { Delimiter } from './reading/delimiters.ts';
+import { badFile, collectProblems } from './reading/problems.ts';
+import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
+import { readSource } from './reading/read-source.ts';
 
 /** What a bulk command was asked for. */
 export interface BulkRequest extends Omit<Finishing, 'retry'> {
@@ -36,63 +38,108 @@ export async function runBulk(
   operation: BulkOperation,
   request: BulkRequest,
 ): Promise<CommandResult> {
-  const { io } = context;
+  const { io, dryRun } = context;
   if (request.idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
-  const { digest, rows, name } = await readRows(context, operation, request);
-  const identity = { command: operation.command, origin: originOf(await context.target()), name: request.run ?? null };
-  const id = jobId({ ...identity, digest });
-  const known = readJob(id, io);
-  if (known !== null && known.digest !== digest) throw otherRun(known);
-  if (context.dryRun) return describeRun(operation, rows);
-  const [first] = rows;
-  const job: Job = known ?? {
-    version: 1,
-    id,
-    ...identity,
-    digest,
-    file: name,
-    mode: request.mode ?? {},
-    rows: rows.length,
-    createdAt: toInstant(io.now()),
-    body: name === null ? { ...first?.body } : null,
-  };
-  if (known === null) {
-    refuseTaken(context.settings.output, io.cwd, context.settings.force);
-    writeJob(job, rows, io);
+  const draft = dryRun ? null : draftJob(io);
+  try {
+    const read = await readRows(context, operation, request, draft);
+    const { digest, rows, first, file, grownFrom } = read;
+    const identity = {
+      command: operation.command,
+      origin: originOf(await context.target()),
+      name: request.run ?? null,
+    };
+    const id = jobId({ ...identity, digest });
+    const known = readJob(id, io);
+    if (known !== null && known.digest !== digest) throw otherRun(known);
+    if (known === null && file !== null && request.run === undefined) {
+      refuseGrown(grownFrom(identity.origin), operation, { name: file, rows, now: io.now() }, io);
+    }
+    if (dryRun) return describeRun(operation, rows, first);
+    const { scope, rowsDigest } = read;
+    const job: Job = known ?? {
+      version: 1,
+      id,
+      ...identity,
+      digest,
+      file,
+      mode: request.mode ?? {},
+      rows,
+      ...(file !== null && { scope, rowsDigest }),
+      createdAt: toInstant(io.now()),
+      body: file === null ? { ...first } : null,
+    };
+    if (known === null) {
+      refuseTaken(context.settings.output, io.cwd, context.settings.force);
+      draft?.commit(job);
+    }
+    draft?.discard();
+    return await finishJob(context, operation, job, request);
+  } finally {
+    draft?.discard();
   }
-  return finishJob(context, operation, job, request);
 }
 
 interface Rows {
   readonly digest: string;
-  readonly rows: readonly RowBody[];
+  readonly rows: number;
+  readonly first: RowBody['body'];
   /** The name of the file; null without one. */
-  readonly name: string | null;
+  readonly file: string | null;
+  readonly scope: string;
+  readonly rowsDigest: string;
+  /** The runs of a service whose rows the file begins with. */
+  grownFrom(origin: string): readonly Job[];
 }
 
 /** Options that say how a run is done, and not what it does. */
 const ofNoImportance = ['file', 'count', 'run', 'concurrency', 'dryRun', 'idempotencyKey', 'yes', 'githubOutput'];
 
-async function readRows(context: CommandContext, operation: BulkOperation, request: BulkRequest): Promise<Rows> {
+/** Reads all rows once, checks them, and writes them down. */
+async function readRows(
+  context: CommandContext,
+  operation: BulkOperation,
+  request: BulkRequest,
+  draft: DraftJob | null,
+): Promise<Rows> {
   const { io, written, dryRun } = context;
   const { defaults, count } = request;
   const told = Object.entries(written).filter(([name, text]) => text !== undefined && !ofNoImportance.includes(name));
   const options = told.sort(([a], [b]) => (a < b ? -1 : 1));
   const product = defaults.productId ?? null;
-  const reading = { columns: operation.columns, mapping: new Map(request.map), defaults, schema: operation.schema };
+  const scope = hash([options, product]);
   if (request.file === undefined) {
-    const [issue] = issuesOf(defaults, operation.schema, new Map());
+    const [issue] = issuesOf(defaults, operation.schema);
     if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
-    const rows = Array.from({ length: count ?? 0 }, () => ({ line: null, body: defaults }));
-    return { digest: hash([options, product, count]), rows, name: null };
+    const digest = hash([options, product, count]);
+    return { digest, rows: count ?? 0, first: defaults, file: null, scope, rowsDigest: '', grownFrom: () => [] };
   }
   if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-  const source = await readSource(request.file, request.delimiter, io);
-  const { bodies, problems } = readBodies(source, reading, io);
-  if (problems.length > 0) throw badFile(source.name, problems, { all: dryRun });
-  return { digest: hash([options, product, source.digest]), rows: bodies, name: source.name };
+  const source = readSource(request.file, request.delimiter, io);
+  const mapping = new Map(request.map);
+  const bodies = readBodies({ columns: operation.columns, mapping, defaults, schema: operation.schema }, io);
+  const earlier = watchForEarlier(operation, scope, io);
+  const problems = collectProblems();
+  let first: RowBody['body'] | null = null;
+  for await (const row of source.rows) {
+    if ('text' in row) {
+      problems.add(row);
+      continue;
+    }
+    const { body, problems: found } = bodies.read(row);
+    first ??= body.body;
+    for (const problem of found) problems.add(problem);
+    earlier.add(row, body.body);
+    // What is wrong is never sent: then there is nothing to write down.
+    if (problems.count === 0) draft?.add(body);
+  }
+  for (const problem of bodies.end()) problems.add(problem);
+  if (problems.count > 0) throw badFile(source.name, problems, dryRun);
+  const { rows, digest: rowsDigest, grownFrom } = earlier.end();
+  const digest = hash([options, product, source.digest()]);
+  return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, grownFrom };
 }
 
 const otherRun = ({ name, file, rows, createdAt }: Job): UsageError =>
@@ -102,13 +149,12 @@ const otherRun = ({ name, file, rows, createdAt }: Job): UsageError =>
   );
 
 /** What a run would send. */
-function describeRun({ noun, done }: BulkOperation, rows: readonly RowBody[]): CommandResult {
-  const [first] = rows;
-  const text = `${counted(rows.length, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
+function describeRun({ noun, done }: BulkOperation, rows: number, first: RowBody['body']): CommandResult {
+  const text = `${counted(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
   return {
     kind: 'page',
-    page: () => `${text}\n\n${JSON.stringify(first?.body ?? {}, null, 2)}\n`,
-    data: { dryRun: true, rows: rows.length, first: first?.body ?? null },
+    page: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n`,
+    data: { dryRun: true, rows, first },
     quiet: [],
     notes: [{ tone: 'hint', text: 'nothing was sent' }],
   };

@@ -10,6 +10,7 @@ import type { JobJournal } from './job-journal.ts';
 import type { OpenJob } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import type { Pace } from './pace.ts';
+import type { RowBody } from './reading/read-bodies.ts';
 import { doneRow, failedRow, type RowState } from './row-states.ts';
 
 interface Sending {
@@ -34,6 +35,7 @@ export async function sendRows(sending: Sending): Promise<void> {
   const { open, pace, states, concurrency, io } = sending;
   const todo = states.flatMap(({ kind }, row) => (row > 0 && kind === 'open' ? [row] : []));
   const marks = markAhead(open, todo, io);
+  const bodies = readAhead(open);
   let next = 0;
   let failure: unknown = null;
 
@@ -44,8 +46,9 @@ export async function sendRows(sending: Sending): Promise<void> {
         const row = todo[next];
         if (row === undefined || failure !== null || io.stop.aborted) return;
         next += 1;
+        const body = bodies.take(row);
         await marks.cover(next);
-        await sendRow(sending, row);
+        await sendRow(sending, row, body);
       } catch (error) {
         failure ??= error;
       } finally {
@@ -55,6 +58,7 @@ export async function sendRows(sending: Sending): Promise<void> {
   }
 
   await Promise.all(Array.from({ length: Math.min(concurrency, todo.length) }, work));
+  bodies.close();
   await synced(open.journal).catch((error: unknown) => {
     failure ??= error;
   });
@@ -62,12 +66,16 @@ export async function sendRows(sending: Sending): Promise<void> {
   if (failure !== null) throw failure;
 }
 
-async function sendRow({ open, operation, client, states, io, onAnswer }: Sending, row: number): Promise<void> {
-  const { job, rows, journal } = open;
+async function sendRow(
+  { open, operation, client, states, io, onAnswer }: Sending,
+  row: number,
+  body: RowBody['body'],
+): Promise<void> {
+  const { job, journal } = open;
   const attempt = states[row]?.attempt ?? 1;
   const call = { idempotencyKey: rowKey(job.id, row, attempt), signal: io.stop };
   try {
-    const { status, result } = await operation.send(client, rows[row - 1]?.body, job.mode, call);
+    const { status, result } = await operation.send(client, body, job.mode, call);
     journal.add({ type: 'done', row, status, attempt, result });
     states[row] = doneRow(status, attempt, result);
   } catch (error) {
@@ -78,6 +86,23 @@ async function sendRow({ open, operation, client, states, io, onAnswer }: Sendin
     states[row] = failedRow(attempt, failed);
   }
   onAnswer(states[row]);
+}
+
+/** The bodies of rows, which are taken in their order. */
+function readAhead({ rows, job }: OpenJob) {
+  const iterator = rows[Symbol.iterator]();
+  let at = 0;
+  return {
+    take(row: number): RowBody['body'] {
+      for (;;) {
+        const { value, done } = iterator.next();
+        if (done) throw new LocalError(`row ${row} of run ${job.id} is not written down`);
+        at += 1;
+        if (at === row) return value.body;
+      }
+    },
+    close: () => void iterator.return?.(),
+  };
 }
 
 /** Whether an error says nothing about the other rows. */

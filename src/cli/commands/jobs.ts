@@ -42,9 +42,11 @@ export const jobsList = command({
 
 const shown: readonly Field[] = resultFields([
   { name: 'reference' },
+  { name: 'name' },
   { name: 'email' },
   { name: 'id' },
   { name: 'key' },
+  { name: 'expirationDate' },
 ]);
 
 export const jobsShow = command({

@@ -17,7 +17,8 @@ export const bulk = (view: HelpView = plainHelp): string =>
         'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array; - is stdin. Columns are ' +
           'named as the options or as the service names them; --map "Order No=reference" names others, and ' +
           '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows every ' +
-          'problem of the file at once, with lines; a file with problems is not sent at all.',
+          'problem of the file at once, with lines, and the first 1 000 of more; a file with problems is not sent at all. ' +
+          'However long it is, it is never in memory as a whole.',
         'Each row is done once, whatever is killed when. Type the same command again: it sends what is open, and in the end ' +
           'prints the same results without sending anything. What makes it the same are the options, the service and the ' +
           'bytes of the file, on any machine for a day; --run NAME tells runs apart that do the same on purpose.',
@@ -25,6 +26,8 @@ export const bulk = (view: HelpView = plainHelp): string =>
         'A row that is refused does not stop the others; then the exit code is 12. A mended file is another run, so put ' +
           'only the failed rows into it, or send them again as they are:',
         '  lkm jobs show ID --failed --format csv > mend.csv\n  lkm jobs retry ID',
+        'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done again. ' +
+          'Put the new rows into a file of their own, or say --run NAME when all of them are meant.',
         'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +
           'one that exists is printed.',
         'Rows go several at a time, fewer where the service asks to slow down; --concurrency N is the most, --max-wait how ' +

@@ -107,8 +107,12 @@ export async function renderFor(
   context: Pick<WriteContext, 'settings' | 'io' | 'fields' | 'chosen'>,
   indented: boolean,
 ): Promise<TableText> {
-  const { settings, io, chosen } = context;
-  const fields = (result.kind === 'rows' && result.fields) || context.fields;
+  const { settings, io } = context;
+  const own = result.kind === 'rows' ? result.fields : undefined;
+  const fields = own ?? context.fields;
+  // Rows with fields of their own are not what the command's fields are computed from.
+  const chosen =
+    (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
   const paint = createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };
   const format = result.kind === 'file' ? settings.format : settings.fileFormat;

@@ -3,6 +3,7 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { readKeyCell } from '../../values/license-key.ts';
+import { type BulkOperation, bulkOperation } from '../operation.ts';
 import {
   booleanCell,
   durationCell,
@@ -12,9 +13,8 @@ import {
   limitCell,
   listCell,
   secondsCell,
-} from '../cells.ts';
-import { type Column, type Columns, given } from '../columns.ts';
-import { type BulkOperation, bulkOperation } from '../operation.ts';
+} from '../reading/cells.ts';
+import { type Column, type Columns, given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
 const product: Column = { name: 'productId', aliases: ['product'], path: ['productId'] };

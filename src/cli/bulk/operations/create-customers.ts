@@ -16,6 +16,7 @@ export const createCustomers = bulkOperation({
     families: [],
   },
   schema: NewCustomer,
+  refusesAgain: ({ email }) => email !== undefined,
   fields: [{ name: 'name', cuts: true }, { name: 'email', cuts: true }, { name: 'id' }],
   name: ({ name, email }) => ({ name, ...(email !== undefined && { email }) }),
 

@@ -4,6 +4,7 @@ import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
+import { bulkOperation } from '../operation.ts';
 import {
   booleanCell,
   durationCell,
@@ -14,9 +15,8 @@ import {
   limitTextCell,
   listCell,
   secondsCell,
-} from '../cells.ts';
-import { type ColumnFamily, type Columns, given } from '../columns.ts';
-import { bulkOperation } from '../operation.ts';
+} from '../reading/cells.ts';
+import { type ColumnFamily, type Columns, given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
 /** Columns for what a key carries beside its limits. */
@@ -77,6 +77,7 @@ export const createKeys = bulkOperation({
     families: metadataFamilies,
   },
   schema: CreateKeyRequest,
+  refusesAgain: ({ reference }) => reference !== undefined,
   fields: [{ name: 'reference' }, { name: 'key' }],
   name: ({ reference }) => (reference === undefined ? {} : { reference }),
 

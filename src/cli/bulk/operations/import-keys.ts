@@ -4,10 +4,10 @@ import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
-import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../cells.ts';
-import { rowKey } from '../job.ts';
+import { type Job, rowKey } from '../job.ts';
 import { bulkOperation } from '../operation.ts';
-import type { RowBody } from '../read-bodies.ts';
+import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
+import type { RowBody } from '../reading/read-bodies.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, termColumns } from './create-keys.ts';
 
@@ -74,28 +74,29 @@ export function importMany(context: CommandContext, values: Values): Promise<Com
     ...values,
     defaults,
     mode: { ifAbsent },
-    prepare: async (rows, id) => {
-      if (!yes) await confirmImport(context, rows);
-      if (createProducts) await addProducts(await context.client(), rows, id);
+    prepare: async (rows, job) => {
+      if (!yes) await confirmImport(context, rows, job);
+      if (createProducts) await addProducts(await context.client(), rows, job);
     },
   });
 }
 
-async function confirmImport(context: CommandContext, rows: readonly RowBody[]): Promise<void> {
+async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, job: Job): Promise<void> {
   const { confirm } = await import('../../prompts/questions.ts');
   const { originOf } = await import('../../request/changes.ts');
   const where = originOf(await context.target());
-  const devices = rows.reduce((sum, { body }) => sum + (Array.isArray(body.devices) ? body.devices.length : 0), 0);
+  let devices = 0;
+  for (const { body } of rows) devices += Array.isArray(body.devices) ? body.devices.length : 0;
   await confirm(context, {
-    about: [`${count(rows.length, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
-    question: `import ${count(rows.length, 'key')}?`,
-    action: `importing ${count(rows.length, 'key')}`,
+    about: [`${count(job.rows, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
+    question: `import ${count(job.rows, 'key')}?`,
+    action: `importing ${count(job.rows, 'key')}`,
     flag: '--yes',
   });
 }
 
 /** Creates the products of the rows that are not there, named as their ids, and their versions. */
-async function addProducts(client: Client, rows: readonly RowBody[], run: string): Promise<void> {
+async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: Job): Promise<void> {
   const wanted = new Map<string, Set<string>>();
   for (const { body } of rows) {
     const productId = String(body.productId);
@@ -104,7 +105,7 @@ async function addProducts(client: Client, rows: readonly RowBody[], run: string
     if (typeof body.version === 'string') versions.add(body.version);
   }
   let made = 0;
-  const call = () => ({ idempotencyKey: rowKey(`${run}-product`, ++made, 1) });
+  const call = () => ({ idempotencyKey: rowKey(`${id}-product`, ++made, 1) });
   for (const [productId, versions] of wanted) {
     const there = await findVersions(client, productId);
     if (there === null) await client.products.create({ id: productId, name: productId }, call());

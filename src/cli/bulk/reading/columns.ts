@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../../io.ts';
 
 /** Writes the value of a cell into the body of a request; throws `UsageError`. */
 type Read = (text: string, io: Pick<Io, 'now'>) => unknown;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { explainIssue } from '../values/check-fields.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { explainIssue } from '../../values/check-fields.ts';
 import { type Column, type Columns, columnNames, findColumn, isObject, setAt } from './columns.ts';
 import type { Problem } from './problems.ts';
-import type { RawRow, RawRows } from './read-source.ts';
+import type { RawRow } from './read-source.ts';
+import { rememberValues, type SeenValues } from './seen-values.ts';
 
 /** A row as it will be sent. */
 export interface RowBody {
@@ -13,7 +14,8 @@ export interface RowBody {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-interface Reading {
+/** How rows are read. */
+export interface Reading {
   readonly columns: Columns;
   /** From `--map`: the name in the file, and that of a column; '' leaves it out. */
   readonly mapping: ReadonlyMap<string, string>;
@@ -22,53 +24,78 @@ interface Reading {
   readonly schema: z.ZodType;
 }
 
-/** Turns rows into bodies of requests, and finds all that is wrong with them. */
-export function readBodies(
-  { rows, problems }: RawRows,
-  reading: Reading,
-  io: Pick<Io, 'now'>,
-): { readonly bodies: readonly RowBody[]; readonly problems: readonly Problem[] } {
-  const found: Problem[] = [...problems];
-  const header = readHeader(rows, reading);
-  found.push(...header.problems);
-  const seen = new Map<string, number>();
-  const bodies = rows.map((row): RowBody => {
-    const read = readRow(row, header.columns, reading, io);
-    const repeated = findRepeated(row, header.columns, seen);
-    found.push(...[...read.problems, ...repeated].map((text) => ({ line: row.line, text })));
-    return { line: row.line, body: read.body };
-  });
-  if (rows.length === 0 && found.length === 0) found.push({ line: null, text: 'it has no rows below its header' });
-  return { bodies, problems: found };
+/** Turns the rows of a file into bodies of requests, one after the other. */
+export interface BodyReader {
+  /** The body of a row, and all that is wrong with it. */
+  read(row: RawRow): { readonly body: RowBody; readonly problems: readonly Problem[] };
+  /** What is wrong with the columns, and with the file as a whole, once all rows are read. */
+  end(): Problem[];
+}
+
+export function readBodies(reading: Reading, io: Pick<Io, 'now'>): BodyReader {
+  const header = readHeader(reading);
+  const seen = rememberValues();
+  let rows = 0;
+  return {
+    read: (row) => {
+      rows += 1;
+      header.add(row);
+      const { body, problems } = readRow(row, header.columns, reading, io);
+      const texts = [...problems, ...findRepeated(row, header.columns, seen)];
+      return { body: { line: row.line, body }, problems: texts.map((text) => ({ line: row.line, text })) };
+    },
+    end: () => {
+      const problems = header.problems();
+      if (rows === 0 && problems.length === 0) problems.push({ line: null, text: 'it has no rows below its header' });
+      return problems;
+    },
+  };
 }
 
 interface Header {
   readonly columns: ReadonlyMap<string, Column>;
-  readonly problems: readonly Problem[];
+  /** Finds out what the names of a row mean, where they are new. */
+  add(row: RawRow): void;
+  problems(): Problem[];
 }
 
-function readHeader(rows: readonly RawRow[], { columns, mapping }: Reading): Header {
-  const names = new Set(rows.flatMap(({ cells }) => cells.map(([name]) => name)));
-  const found = new Map<string, Column>();
+function readHeader({ columns: known, mapping }: Reading): Header {
+  const names = new Set<string>();
+  const columns = new Map<string, Column>();
   const texts: string[] = [];
   const unknown: string[] = [];
   const taken = new Map<string, string>();
-  for (const name of names) {
+
+  function addName(name: string): void {
+    names.add(name);
     const meant = mapping.get(name) ?? name;
-    if (meant === '') continue;
-    const column = findColumn(columns, meant);
+    if (meant === '') return;
+    const column = findColumn(known, meant);
     const place = column?.path.join('.') ?? '';
     const other = taken.get(place);
     if (column === null) unknown.push(unknownColumn(name));
     else if (other !== undefined) texts.push(`columns '${other}' and '${name}' are both ${column.name}`);
     else {
       taken.set(place, name);
-      found.set(name, column);
+      columns.set(name, column);
     }
   }
-  for (const name of mapping.keys()) if (!names.has(name)) texts.push(`--map: there is no column '${name}'`);
-  if (unknown.length > 0) texts.push(...unknown, `known fields: ${columnNames(columns).join(', ')}`);
-  return { columns: found, problems: texts.map((text) => ({ line: null, text })) };
+
+  function problems(): Problem[] {
+    // Without a row there are no columns to miss one among.
+    const missing = names.size === 0 ? [] : [...mapping.keys()].filter((name) => !names.has(name));
+    const all = [...texts, ...missing.map((name) => `--map: there is no column '${name}'`)];
+    if (unknown.length > 0) all.push(...unknown, `known fields: ${columnNames(known).join(', ')}`);
+    return all.map((text) => ({ line: null, text }));
+  }
+
+  return {
+    columns,
+    add: ({ cells }) => {
+      for (const [name] of cells) if (!names.has(name)) addName(name);
+    },
+    problems,
+  };
 }
 
 const unknownColumn = (name: string): string =>
@@ -94,7 +121,7 @@ function readRow(
     }
   }
   if (problems.length > 0) return { body, problems };
-  const names = new Map([...known.single.map((column) => [column.name, column] as const), ...columns]);
+  const names = () => new Map([...known.single.map((column) => [column.name, column] as const), ...columns]);
   return { body, problems: issuesOf(body, schema, names) };
 }
 
@@ -112,11 +139,15 @@ function merged(value: unknown, body: Readonly<Record<string, unknown>>, { path 
 }
 
 /** What the contract has against a body. */
-export function issuesOf(body: unknown, schema: z.ZodType, columns: ReadonlyMap<string, Column>): string[] {
+export function issuesOf(
+  body: unknown,
+  schema: z.ZodType,
+  columns: () => ReadonlyMap<string, Column> = () => new Map(),
+): string[] {
   const { error } = z.safeParse(schema, body);
   const issues = error?.issues.map((issue) => {
     const said = issue.code === 'invalid_type' && isMissing(body, issue.path) ? 'is missing' : explainIssue(issue);
-    return `${nameAt(issue.path, columns)}${said}`;
+    return `${nameAt(issue.path, columns())}${said}`;
   });
   return [...new Set(issues)];
 }
@@ -133,12 +164,10 @@ function nameAt(path: readonly PropertyKey[], columns: ReadonlyMap<string, Colum
 }
 
 /** Two rows of one file cannot have the same key or reference: the second one would be refused. */
-function findRepeated({ line, cells }: RawRow, columns: ReadonlyMap<string, Column>, seen: Map<string, number>) {
+function findRepeated({ line, cells }: RawRow, columns: ReadonlyMap<string, Column>, seen: SeenValues): string[] {
   return cells.flatMap(([name, value]) => {
     if (columns.get(name)?.isUnique !== true || value === '' || value == null) return [];
-    const id = `${name}\n${String(value)}`;
-    const first = seen.get(id);
-    if (first === undefined) seen.set(id, line);
-    return first === undefined ? [] : [`${name}: the same as in line ${first}`];
+    const first = seen.add(`${name}\n${String(value)}`, line);
+    return first === null ? [] : [`${name}: the same as in line ${first}`];
   });
 }

@@ -1,9 +1,9 @@
-import { writeDuration } from '../../contract/fields.ts';
-import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { parseCalendarDuration } from '../values/calendar-duration.ts';
-import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
-import { parseDuration, parseEndOf, parseExpiry, parseMoment } from '../values/time.ts';
+import { writeDuration } from '../../../contract/fields.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';
+import { parseDuration, parseEndOf, parseExpiry, parseMoment } from '../../values/time.ts';
 
 /*
  * How cells are read: into what stands in the body of a request, as JSON. A text cannot be empty here: an empty cell is

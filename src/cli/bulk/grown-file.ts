@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { count, moment } from '../output/words.ts';
+import type { Job } from './job.ts';
+import { listJobs, readLinesOf } from './job-store.ts';
+import type { BulkOperation } from './operation.ts';
+import type { RowBody } from './reading/read-bodies.ts';
+import type { RawRow } from './reading/read-source.ts';
+import { countStates, readStates } from './row-states.ts';
+
+/** What a file turned out to be, beside its rows. */
+interface Compared {
+  readonly rows: number;
+  /** SHA-256 of its rows, whatever the form of the file. */
+  readonly digest: string;
+  /** The runs of a service whose rows it begins with, where doing these rows again would do more. */
+  grownFrom(origin: string): readonly Job[];
+}
+
+/** Compares the rows of a file, as they come, with those of earlier runs. */
+export function watchForEarlier(operation: BulkOperation, scope: string, io: Io) {
+  const { command } = operation;
+  const earlier = listJobs(io).filter((job) => job.command === command && job.scope === scope);
+  const lengths = new Set(earlier.map((job) => job.rows));
+  /** The digest of so many rows, where one of them would be done again. */
+  const starts = new Map<number, string>();
+  const whole = createHash('sha256');
+  let rows = 0;
+  let isDoneAgain = false;
+
+  function add({ cells }: RawRow, body: RowBody['body']): void {
+    rows += 1;
+    whole.update(`${JSON.stringify(cells)}\n`);
+    isDoneAgain ||= !operation.repeatsSafely && !operation.refusesAgain(body);
+    if (isDoneAgain && lengths.has(rows)) starts.set(rows, whole.copy().digest('hex'));
+  }
+
+  const end = (): Compared => ({
+    rows,
+    digest: whole.digest('hex'),
+    grownFrom: (origin) => earlier.filter((job) => job.origin === origin && starts.get(job.rows) === job.rowsDigest),
+  });
+
+  return { add, end };
+}
+
+interface File {
+  readonly name: string;
+  readonly rows: number;
+  readonly now: number;
+}
+
+/** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
+export function refuseGrown(jobs: readonly Job[], operation: BulkOperation, file: File, io: Io): void {
+  for (const job of jobs.toSorted((a, b) => b.rows - a.rows)) {
+    const lines = readLinesOf(job.id, io);
+    const { done, unknown, open } = countStates(readStates(job.rows, lines, file.now, operation.repeatsSafely));
+    const isBegun = done > 0 || unknown > 0 || (open > 0 && isSending(readLinesOf(job.id, io)));
+    if (isBegun) throw grown(job, { done, open }, operation, file);
+  }
+}
+
+function isSending(lines: Iterable<{ readonly type: string }>): boolean {
+  for (const { type } of lines) if (type === 'sending') return true;
+  return false;
+}
+
+function grown(
+  { id, rows, createdAt }: Job,
+  { done, open }: { readonly done: number; readonly open: number },
+  operation: BulkOperation,
+  file: File,
+): UsageError {
+  const fresh = file.rows - rows;
+  const begins = fresh === 0 ? `has the same ${count(rows, 'row')} as` : `begins with the ${count(rows, 'row')} of`;
+  return new UsageError(
+    `${file.name} ${begins} run ${id} of ${moment(createdAt)}, which has ${operation.done} ${count(done, operation.noun)}`,
+    [
+      `Nothing was sent. As a run of its own, it would do ${rows === 1 ? 'this row' : 'these rows'} a second time.`,
+      open > 0 ? ['Finish that run:', `lkm jobs resume ${id}`] : ['See what that run did:', `lkm jobs show ${id}`],
+      ...(fresh > 0
+        ? [['Do the rest alone:', `put the ${count(fresh, 'new row')} into a file of their own`] as const]
+        : []),
+      ['Do all of it, once more:', 'add --run NAME'],
+    ],
+  );
+}

@@ -1,0 +1,65 @@
+import { unguard } from './guarded-cells.ts';
+import type { Problem } from './problems.ts';
+import type { RawRow, RawRows } from './read-source.ts';
+
+/** Reads RFC 4180 with a header. */
+export async function* readCsv(texts: AsyncIterable<string>, delimiter: string): RawRows {
+  const { parse } = await import('csv-parse');
+  const { pipeline, Readable } = await import('node:stream');
+  const skipped: Problem[] = [];
+  const parser = parse({
+    delimiter,
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    on_skip: (error) => {
+      if (error !== undefined) skipped.push({ line: lineOf(error), text: withoutLine(error.message) });
+      return undefined;
+    },
+  });
+  // An error of the text ends the parser with it.
+  pipeline(Readable.from(texts), parser, () => {});
+  const records: AsyncIterable<Parsed> = parser;
+  let names: readonly string[] | null = null;
+  for await (const { record, info } of records) {
+    yield* skipped.splice(0);
+    if (record.every((value) => value.trim() === '')) continue;
+    const line = info.lines - breaksIn(record);
+    if (names === null) {
+      names = record.map((name) => name.trim());
+      continue;
+    }
+    if (record.length !== names.length) {
+      yield { line, text: `has ${record.length} cells; the header has ${names.length}` };
+    }
+    yield rowOf(names, record, line);
+  }
+  yield* skipped;
+}
+
+interface Parsed {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+/** Line breaks inside of cells: a record is reported with the line that it ends on. */
+const breaksIn = (record: readonly string[]): number =>
+  record.reduce((sum, value) => sum + (value.match(/\r\n|\r|\n/g)?.length ?? 0), 0);
+
+const rowOf = (names: readonly string[], values: readonly string[], line: number): RawRow => ({
+  line,
+  cells: names.map((name, at) => [name, unguard(values[at] ?? '')]),
+});
+
+/** The delimiter that a header has most of. */
+export function guessDelimiter(text: string): string {
+  const header = (/^.*$/m.exec(text.trimStart())?.[0] ?? '').replaceAll(/"[^"]*"/g, '');
+  const counted = [',', ';', '\t', '|'].map((one) => ({ one, times: header.split(one).length - 1 }));
+  return counted.reduce((most, next) => (next.times > most.times ? next : most)).one;
+}
+
+const lineOf = (error: object): number | null =>
+  'lines' in error && typeof error.lines === 'number' ? error.lines : null;
+
+const withoutLine = (message: string): string => message.replace(/ (at|on) line \d+.*$/, '');

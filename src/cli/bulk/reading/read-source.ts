@@ -1,0 +1,123 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { type Delimiter, delimiters } from './delimiters.ts';
+import type { Problem } from './problems.ts';
+import { guessDelimiter, readCsv } from './read-csv.ts';
+import { readJson, readJsonLines } from './read-json.ts';
+
+/** A row of a file before its columns are known. */
+export interface RawRow {
+  /** The line it begins on, from 1. */
+  readonly line: number;
+  /** Names and values; those of a CSV file are texts. */
+  readonly cells: readonly (readonly [name: string, value: unknown])[];
+}
+
+/** The rows of a file as they come, and what is wrong with its form. */
+export type RawRows = AsyncIterable<RawRow | Problem>;
+
+/** A file that is read once, from its start to its end. */
+export interface Source {
+  /** Its name without folders; `stdin` for `-`. */
+  readonly name: string;
+  readonly rows: RawRows;
+  /** SHA-256 of its bytes, hexadecimal; only once all rows are read. */
+  digest(): string;
+}
+
+/**
+ * Reads CSV, JSON lines or a JSON array; which of them it is says the name of the file, else its first character. No more
+ * than a part of it is in memory. Its rows reject with `UsageError` for what is no text or empty, `LocalError` for what
+ * cannot be read.
+ */
+export function readSource(path: string, delimiter: Delimiter | undefined, io: Io): Source {
+  const name = path === '-' ? 'stdin' : basename(path);
+  const hash = createHash('sha256');
+  const texts = decoded(hashed(path === '-' ? readStdin(io) : readFile(path, io), hash), path === '-' ? name : path);
+  return { name, rows: readRows({ path, name, delimiter }, texts), digest: () => hash.digest('hex') };
+}
+
+function readStdin({ stdin }: Io): AsyncIterable<Uint8Array> {
+  if (stdin.isTTY) throw new UsageError('-f - reads stdin, and stdin is a terminal: pipe something into it');
+  return stdin.chunks();
+}
+
+const PART_BYTES = 256 * 1_024;
+
+async function* readFile(path: string, { cwd }: Io): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(resolve(cwd, path), { highWaterMark: PART_BYTES });
+  } catch (cause) {
+    throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
+  }
+}
+
+async function* hashed(parts: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    hash.update(part);
+    yield part;
+  }
+}
+
+/** The text of bytes, without the mark that some programs put before it. */
+async function* decoded(parts: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (part?: Uint8Array): string => {
+    try {
+      return part === undefined ? decoder.decode() : decoder.decode(part, { stream: true });
+    } catch (cause) {
+      throw new UsageError(`${name} is not UTF-8 text`, [], { cause });
+    }
+  };
+  for await (const part of parts) yield decode(part);
+  yield decode();
+}
+
+type Kind = 'csv' | 'json' | 'jsonl';
+
+interface Place {
+  readonly path: string;
+  readonly name: string;
+  readonly delimiter: Delimiter | undefined;
+}
+
+async function* readRows({ path, name, delimiter }: Place, texts: AsyncGenerator<string>): RawRows {
+  const start = await readStart(texts);
+  if (start.trim() === '') throw new UsageError(`${name} is empty`);
+  const kind = kindOf(path, start);
+  const all = following(start, texts);
+  if (kind === 'json') yield* readJson(all);
+  else if (kind === 'jsonl') yield* readJsonLines(all);
+  else yield* readCsv(all, delimiter === undefined ? guessDelimiter(start) : delimiters[delimiter]);
+}
+
+/** So much is enough to tell what a file is. */
+const START_LENGTH = 1_000_000;
+
+/** The start of a text, with its first line that is not blank. */
+async function readStart(texts: AsyncGenerator<string>): Promise<string> {
+  let start = '';
+  for (;;) {
+    const { value, done } = await texts.next();
+    if (done) return start;
+    start += value;
+    const text = start.trimStart();
+    if (text.includes('\n') || text.length > START_LENGTH) return start;
+  }
+}
+
+async function* following(start: string, texts: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield start;
+  yield* texts;
+}
+
+function kindOf(path: string, start: string): Kind {
+  const [, extension = ''] = /\.(\w+)$/.exec(path.toLowerCase()) ?? [];
+  if (['jsonl', 'ndjson'].includes(extension)) return 'jsonl';
+  if (['csv', 'tsv', 'txt'].includes(extension)) return 'csv';
+  const first = start.trimStart().charAt(0);
+  return first === '[' ? 'json' : first === '{' ? 'jsonl' : 'csv';
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { readSource } from '../../../src/cli/bulk/reading/read-source.ts';
+import { rememberValues } from '../../../src/cli/bulk/reading/seen-values.ts';
+import { fakeIo } from '../fake-io.ts';
+import { bulkShop } from './bulk-shop.ts';
+
+/** What is read from stdin, which comes in parts of so many bytes. */
+async function read(bytes: Buffer, size: number) {
+  const { io } = fakeIo();
+  const chunks = async function* () {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  };
+  const source = readSource('-', undefined, { ...io, stdin: { ...io.stdin, chunks } });
+  const rows = [];
+  for await (const row of source.rows) rows.push(row);
+  return { rows, digest: source.digest() };
+}
+
+describe('a file that comes in parts', () => {
+  const nested = '[ {"reference":"a,]}\\"é","metadata":{"list":[1,{"b":"]"}]}},\n{"reference":"\\\\"} , {"n":[]}]\n';
+  const csv = '\ufeffreference,name\r\n"o,\n1",日本\r\n\r\no-2,"é ""x"""\r\n';
+
+  it.each([
+    [
+      'a JSON array',
+      nested,
+      [
+        {
+          line: 1,
+          cells: [
+            ['reference', 'a,]}"é'],
+            ['metadata', { list: [1, { b: ']' }] }],
+          ],
+        },
+        { line: 2, cells: [['reference', '\\']] },
+        { line: 3, cells: [['n', []]] },
+      ],
+    ],
+    ['an empty array', '[ ]', []],
+    [
+      'JSON lines',
+      '{"reference":"é"}\n\n{"n":1}\nx\n[]',
+      [
+        { line: 1, cells: [['reference', 'é']] },
+        { line: 3, cells: [['n', 1]] },
+        { line: 4, text: 'is not JSON' },
+        { line: 5, text: 'is not an object' },
+      ],
+    ],
+    [
+      'CSV',
+      csv,
+      [
+        {
+          line: 2,
+          cells: [
+            ['reference', 'o,\n1'],
+            ['name', '日本'],
+          ],
+        },
+        {
+          line: 5,
+          cells: [
+            ['reference', 'o-2'],
+            ['name', 'é "x"'],
+          ],
+        },
+      ],
+    ],
+  ])('is read as it is whole: %s', async (_, text, expected) => {
+    const bytes = Buffer.from(text);
+    for (const size of [1, 2, 3, 7, 10_000]) {
+      const { rows, digest } = await read(bytes, size);
+      expect(rows).toEqual(expected);
+      expect(digest).toBe(createHash('sha256').update(bytes).digest('hex'));
+    }
+  });
+
+  it.each(['[1}', '[{}', '[{},]', '[,{}]', '[{}] x', '[{} {}]', '[{}]]'])('%s is no JSON array', async (text) => {
+    for (const size of [1, 10_000]) {
+      const { rows } = await read(Buffer.from(text), size);
+      expect(rows.at(-1)).toEqual({ line: null, text: 'it is not a JSON array' });
+    }
+  });
+
+  it.each([1, 10_000])('is refused when it is no UTF-8, in parts of %i', async (size) => {
+    await expect(read(Buffer.from('reference\ncaf\xe9\n', 'latin1'), size)).rejects.toThrow('stdin is not UTF-8 text');
+    await expect(read(Buffer.from('caf\xc3', 'latin1'), size)).rejects.toThrow('stdin is not UTF-8 text');
+  });
+});
+
+describe('values that were seen', () => {
+  it('are found among many others, with their first line', () => {
+    const seen = rememberValues();
+    for (let line = 1; line <= 50_000; line++) expect(seen.add(`value ${line}`, line)).toBe(null);
+    for (let line = 1; line <= 50_000; line += 977) expect(seen.add(`value ${line}`, 60_000)).toBe(line);
+  });
+});
+
+describe('a file with more problems than anybody reads', () => {
+  it('is counted to its end; the first 1 000 are shown with --dry-run', async () => {
+    await using shop = await bulkShop();
+    shop.write(
+      'bad.csv',
+      `reference,maxActivations\n${Array.from({ length: 1_500 }, (_, at) => `o-${at},x\n`).join('')}`,
+    );
+    const argv = ['keys', 'create', '-f', 'bad.csv'];
+    const few = (await shop.at(argv)).stderr.trimEnd().split('\n');
+    expect([few[0], few.length, few.at(-1)]).toEqual([
+      'error: bad.csv has 1500 problems; nothing was sent',
+      22,
+      '  and 1480 more; --dry-run shows 1000 of them',
+    ]);
+    const many = (await shop.at([...argv, '-n'])).stderr.trimEnd().split('\n');
+    expect([many.length, many.at(-2), many.at(-1)]).toEqual([
+      1_002,
+      expect.stringMatching(/^ {2}line 1001: maxActivations: 'x' /),
+      '  and 500 more',
+    ]);
+  });
+});
