@@ -58,19 +58,27 @@ export async function sendOnce(
   request: PreparedRequest,
   { timeoutMs, maxBytes, signal }: AttemptLimits,
 ): Promise<RawResponse | NetworkFailure> {
-  const timeout = new AbortController();
-  // Made when it is needed: its stack takes as long as the rest of an attempt.
-  const expire = () => timeout.abort(new DOMException(`no complete response within ${timeoutMs} ms`, 'TimeoutError'));
+  const end = new AbortController();
+  let isTimedOut = false;
+  const expire = () => {
+    isTimedOut = true;
+    // Made when it is needed: its stack takes as long as the rest of an attempt.
+    end.abort(new DOMException(`no complete response within ${timeoutMs} ms`, 'TimeoutError'));
+  };
   const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
-  const end = AbortSignal.any(signal ? [signal, timeout.signal] : [timeout.signal]);
+  // By hand: what `AbortSignal.any` makes lives as long as the caller's signal, and each attempt with it.
+  const forward = () => end.abort(signal?.reason);
+  if (signal?.aborted) forward();
+  signal?.addEventListener('abort', forward, { once: true });
   try {
-    const response = transport(request, end).then((received) => readResponse(received, maxBytes));
-    return await rejectOnAbort(response, end);
+    const response = transport(request, end.signal).then((received) => readResponse(received, maxBytes));
+    return await rejectOnAbort(response, end.signal);
   } catch (cause) {
     signal?.throwIfAborted();
-    return classifyFailure(cause, timeout.signal.aborted);
+    return classifyFailure(cause, isTimedOut);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', forward);
   }
 }
 
