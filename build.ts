@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { rolldown } from 'rolldown';
+import { type ChunkingContext, rolldown } from 'rolldown';
 import { writeManPages } from './tools/man-pages.ts';
 
 // All doors are bundled together: they share their parts, and whoever installs lkm installs nothing else.
@@ -12,6 +12,9 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 
 rmSync('dist', { recursive: true, force: true });
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+
+const serverSide = /src\/(server|service|store|operator)\//;
+const openInstance = resolve('src/server/runtime.ts');
 
 const doors = await rolldown({
   input: {
@@ -73,10 +76,23 @@ const { output } = await doors.write({
       { name: 'domain', test: /src\/domain\/(time|license-key|token|ids|license-file\/verify)\.ts/ },
       { name: 'kysely', test: /\/kysely\// },
       { name: 'hono', test: /\/hono\// },
-      { name: 'server', test: /src\/(server|service|store|operator)\// },
+      // What `--db` needs, apart from what listens, sends, and speaks to PostgreSQL.
+      {
+        debugName: 'instance and server',
+        name: (id, context) => (neededBy(openInstance, context).has(id) ? 'instance' : 'server'),
+        test: serverSide,
+      },
     ],
   },
 });
+
+/** A module, and all that it imports at once. */
+function neededBy(id: string, context: ChunkingContext, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(id)) return found;
+  found.add(id);
+  for (const imported of context.getModuleInfo(id)?.importedIds ?? []) neededBy(imported, context, found);
+  return found;
+}
 
 /** A module with the exports of one of Node's own, which is loaded with the first use of one of them. */
 function loadLate(id: string): string {

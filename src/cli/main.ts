@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
-import type { WriteStream } from 'node:tty';
+import { isatty, type WriteStream } from 'node:tty';
 import { codeOf } from './failure/errors.ts';
 import type { Io, Output } from './io.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
@@ -18,9 +18,9 @@ void run(process.argv.slice(2), systemIo()).then((code) => {
 function systemIo(): Io {
   const signals = watchSignals();
   return {
-    // Touched late: opening stdin takes time that most commands need not spend.
+    // Without `process.stdin`: opening it takes time that most commands need not spend.
     get stdin() {
-      return { isTTY: process.stdin.isTTY === true, readText: readStdin, chunks: () => process.stdin };
+      return { isTTY: isatty(0), readText: readStdin, chunks: () => process.stdin };
     },
     stdout: outputOf(process.stdout, { reports: true }),
     // Messages are best effort: a log disk that is full ends no command and no server.

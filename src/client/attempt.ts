@@ -1,28 +1,6 @@
-import type { Fetch, Method } from '../contract/endpoint.ts';
+import type { Fetch } from '../contract/endpoint.ts';
+import type { PreparedRequest, ResponseHeaders, Transport, TransportResponse } from '../contract/transport.ts';
 import { MAX_TIMER_MS } from './timing.ts';
-
-/** A request that can be sent any number of times, with the same bytes each time. */
-export interface PreparedRequest {
-  readonly url: string;
-  readonly method: Method;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-}
-
-/** Sends a request once. A redirect is returned, not followed. */
-export type Transport = (request: PreparedRequest, signal: AbortSignal) => Promise<TransportResponse>;
-
-/** What the client reads of a response; the global `Response` fits. */
-export interface TransportResponse {
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-  readonly body: AsyncIterable<Uint8Array> | null;
-}
-
-/** Reads one header; null when the response does not have it. */
-export interface ResponseHeaders {
-  get(name: string): string | null;
-}
 
 /** A response that was read to its end, before it is checked against the contract. */
 export interface RawResponse {

@@ -1,5 +1,6 @@
 import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
-import { type PreparedRequest, type ResponseHeaders, sendOnce, type Transport } from './attempt.ts';
+import type { PreparedRequest, ResponseHeaders, Transport } from '../contract/transport.ts';
+import { sendOnce } from './attempt.ts';
 import { isInProgress, mayHaveRun, toCallError } from './errors.ts';
 import type { AttemptEvent, CallOptions } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';

@@ -79,16 +79,15 @@ type AnyOperation = (input?: unknown, options?: CallOptions) => Promise<unknown>
 /** What the calls of a client share, from its options. Throws `InputError`. */
 export function readOptions(options: ClientOptions): CallContext {
   const { token, ca, fetch, timing = systemTiming } = options;
+  const given = options.transport ?? (fetch && fetchTransport(fetch));
   const { timeoutMs = 30_000, maxRetries = null, maxElapsedMs = 30_000, maxWaitMs = 60_000 } = options;
   checkToken(token);
   // Within this process, and without a secret, there is nothing to eavesdrop on.
-  const plainHttpAllowed = fetch !== undefined && token === undefined;
+  const plainHttpAllowed = given !== undefined && token === undefined;
   const { href, host, isLoopback } = readBaseUrl(options.baseUrl, { plainHttpAllowed });
   const connectTimeoutMs = Math.min(10_000, timeoutMs);
   // A proxy elsewhere would see what plain http sends to a loopback address.
-  const transport = fetch
-    ? fetchTransport(fetch)
-    : openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback, ca });
+  const transport = given ?? openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback, ca });
   return {
     baseHref: href,
     host,

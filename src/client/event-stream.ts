@@ -1,6 +1,6 @@
 import { streamEvents } from '../contract/event-stream.ts';
 import { Event, type EventType } from '../contract/events.ts';
-import type { TransportResponse } from './attempt.ts';
+import type { TransportResponse } from '../contract/transport.ts';
 import type { CallContext } from './call.ts';
 import { readOptions } from './client.ts';
 import { toCallError } from './errors.ts';

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Transport } from './attempt.ts';
+import type { Transport } from '../contract/transport.ts';
 
 interface NetworkOptions {
   /** How long a connection may take, with its tunnel and its TLS. */

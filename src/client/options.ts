@@ -1,4 +1,5 @@
 import type { Fetch } from '../contract/endpoint.ts';
+import type { Transport } from '../contract/transport.ts';
 import type { Timing } from './timing.ts';
 
 /** How a client connects to its service. */
@@ -11,6 +12,8 @@ export interface ClientOptions {
   readonly ca?: string | undefined;
   /** The network; the default is that of Node.js, and uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
+  /** The network as well, without objects of the Fetch API: that of `openInstance`. It goes before `fetch`. */
+  readonly transport?: Transport | undefined;
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { pino } from 'pino';
 import type { Fetch } from '../contract/endpoint.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { Transport } from '../contract/transport.ts';
 import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
@@ -11,8 +11,8 @@ import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { createApp } from './http/app.ts';
-import { fetchOf, inProcessAddress } from './http/in-process.ts';
+import type { AppParts } from './http/execute.ts';
+import { fetchOf, inProcessAddress, transportOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
@@ -21,6 +21,8 @@ import type { TestClock } from './test-clock.ts';
 /** The service inside this process. */
 export interface Instance {
   readonly fetch: Fetch;
+  /** The same without objects of the Fetch API, which take Node.js longer to load than most requests. */
+  readonly transport: Transport;
   /** Authenticates the owner of the database, in this instance only, until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
@@ -54,16 +56,21 @@ export async function openInstance(options: {
   const base = await openBase(db, { waitMs, create, masterKey }, clock);
   const { store, parts } = base;
   const ownerToken = randomBytes(32).toString('base64url');
-  const app = createApp({
+  const service: AppParts = {
     ...base.parts,
-    log: pino({ enabled: false }),
+    log: silent,
     door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
     owner: { token: ownerToken, caller: ownerOf(base.accountId) },
-  });
+  };
+  let fetch: Promise<Fetch> | undefined;
   return {
-    fetch: fetchOf(app),
+    fetch: async (request) => {
+      fetch ??= import('./http/app.ts').then(({ createApp }) => fetchOf(createApp(service)));
+      return (await fetch)(request);
+    },
+    transport: transportOf(service),
     ownerToken,
     accountId: base.accountId,
     created: base.created,
@@ -76,6 +83,9 @@ export async function openInstance(options: {
     },
   };
 }
+
+/** A log that nobody reads; pino would be loaded for it. */
+const silent: AppParts['log'] = { info() {}, warn() {}, error() {} };
 
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
 export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now): Promise<Base> {

@@ -1,6 +1,7 @@
 import type { Caller, Client } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
+import type { Transport } from '../../contract/transport.ts';
 import type { Instance } from '../../server/runtime.ts';
 import { checkExists, locate } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
@@ -86,7 +87,8 @@ export interface FoundToken {
 /** A service that can be called. */
 export interface Connection {
   readonly baseUrl: string;
-  readonly fetch: Fetch | undefined;
+  readonly fetch?: Fetch | undefined;
+  readonly transport?: Transport | undefined;
   readonly token: FoundToken | null;
   /** A certificate to trust there in place of those of this machine. */
   readonly ca?: string | undefined;
@@ -109,7 +111,7 @@ export async function openConnection(
   const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   const token = given ? { token: given, from: '--token-file' } : { token: instance.ownerToken, from: '--db' };
-  return { baseUrl: inProcessUrl, fetch: instance.fetch, token, close: () => instance.close() };
+  return { baseUrl: inProcessUrl, transport: instance.transport, token, close: () => instance.close() };
 }
 
 async function readGiven(file: string, io: Io): Promise<string> {
@@ -119,7 +121,7 @@ async function readGiven(file: string, io: Io): Promise<string> {
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
-  { baseUrl, token, fetch, ca }: Connection,
+  { baseUrl, token, fetch, transport, ca }: Connection,
   { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
@@ -130,7 +132,7 @@ export function clientOptions(
     token: token?.token,
     userAgent: `lkm/${io.version}`,
     ...{ timeoutMs, maxRetries, maxWaitMs },
-    ...{ fetch, ca, timing: io.timing },
+    ...{ fetch, transport, ca, timing: io.timing },
     ...{ onAttempt, onNotice },
   };
 }

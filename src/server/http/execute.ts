@@ -30,7 +30,7 @@ import type { Turns } from './turns.ts';
 /** What the service is made of. Time and randomness come in here. */
 export interface AppParts {
   readonly store: Store;
-  readonly log: Logger;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** How requests come in. */
   readonly door: Door;
   /** Null is without limits. */

@@ -1,9 +1,12 @@
 import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
+import type { Transport } from '../../contract/transport.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
+import { failed, listHandlers, nothingHere } from '../handlers.ts';
 import type { App } from './app.ts';
 import type { AddressOf } from './client-address.ts';
-import { createBodyReader } from './input.ts';
+import type { AppParts } from './execute.ts';
+import { createBodyReader, splitTarget } from './input.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 
 /**
@@ -18,6 +21,49 @@ export function fetchOf(app: App, peer: string = LOOPBACK): Fetch {
   };
 }
 
+/**
+ * The service as a function that needs no objects of the Fetch API: handlers are found by their paths alone, which hold no
+ * parameters. It never rejects.
+ */
+export function transportOf(parts: AppParts): Transport {
+  const handlers = Map.groupBy(listHandlers(parts), ({ path }) => path);
+  const respond = async (request: HttpRequest): Promise<HttpResponse> => {
+    const here = handlers.get(splitTarget(request.target).path) ?? [];
+    const handler = here.find(({ method }) => method === request.method);
+    if (handler !== undefined) return handler.handle(request);
+    return nothingHere(
+      parts,
+      request.method,
+      here.map(({ method }) => method),
+    );
+  };
+  return async ({ url, method, headers, body }) => {
+    const { pathname, search } = new URL(url);
+    const lines = withLines((name) => headers[name] ?? null);
+    const request = {
+      method,
+      target: pathname + search,
+      headers: lines,
+      peer: LOOPBACK,
+      readBody: () => readBody(body === null ? [] : [toBytes(body)], lines),
+    };
+    const response = await respond(request).catch((error: unknown) => failed(parts, error));
+    return { status: response.status, headers: headersOf(response), body: chunksOf(response) };
+  };
+}
+
+const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function headersOf({ headers }: HttpResponse) {
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return { get: (name: string) => byName.get(name.toLowerCase()) ?? null };
+}
+
+async function* chunksOf({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'string') yield toBytes(body);
+  else for await (const chunk of body) yield typeof chunk === 'string' ? toBytes(chunk) : chunk;
+}
+
 /** The address under which callers in the same process are recorded. */
 export const inProcessAddress: AddressOf = () => LOOPBACK;
 
@@ -26,20 +72,27 @@ const LOOPBACK = '127.0.0.1' as IpAddress;
 function toHttpRequest(request: Request, peer: string): HttpRequest {
   const { pathname, search } = new URL(request.url);
   const get = (name: string) => request.headers.get(name);
-  const headers = { get, lines: (name: string) => [get(name)].filter((value) => value !== null) };
+  const headers = withLines(get);
   return {
     method: request.method,
     target: pathname + search,
     headers,
     peer,
-    readBody: () => readBody(request, headers),
+    readBody: () => readBody(request.body ?? [], headers),
   };
 }
 
-async function readBody(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
+const withLines = (get: RequestHeaders['get']): RequestHeaders => ({
+  get,
+  lines: (name) => [get(name)].filter((value) => value !== null),
+});
+
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+async function readBody(chunks: Chunks, headers: RequestHeaders): Promise<Uint8Array> {
   const body = createBodyReader(headers);
   try {
-    for await (const chunk of request.body ?? []) body.add(chunk);
+    for await (const chunk of chunks) body.add(chunk);
   } catch (error) {
     throw error instanceof ApiError ? error : apiError('invalidParams', {}, { cause: error });
   }
