@@ -149,9 +149,9 @@ function showHelp(
 
 /** Gives a command its arguments and options, just before commander reads them. */
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
-  // One that can be picked may be missing: `readValues` asks for it, or refuses.
-  for (const { usage, describe, pick } of Object.values(command.arguments)) {
-    child.argument(pick === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'), describe);
+  // One that is of a list may be missing: `readValues` asks for it, or says what there is.
+  for (const { usage, describe, pick, choices } of Object.values(command.arguments)) {
+    child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'), describe);
   }
   const attributes: Record<string, string> = {};
   for (const [name, spec] of Object.entries(optionsOf(command))) {

@@ -14,6 +14,16 @@ async function offered(words: readonly string[], surroundings: Surroundings = {}
     .map((line) => line.split('\t')[0] ?? '');
 }
 
+it('of no shell is of none', async () => {
+  expect(await lkm(['completion'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      "error: missing required argument 'SHELL'\n" +
+      '  One of:  bash, zsh, fish, powershell\n  See:     lkm completion --help\n',
+  });
+});
+
 describe('lkm __complete', () => {
   it('offers every group, command and shortcut', async () => {
     const single = leaves.flatMap(({ path, shortcut }) => [...(path.includes(' ') ? [] : [path]), ...(shortcut ?? [])]);

@@ -14,7 +14,7 @@ describe('lkm explain', () => {
         '  from       POST /create-key, POST /key/transfer, POST /customer, PUT',
         '             /customer/by-id',
         '  Find it:  lkm customers list --email ADDRESS',
-        '  Use it:  lkm keys create -P ID --customer ID',
+        '  Use it:   lkm keys create -P ID --customer ID',
         '',
       ].join('\n'),
     );

@@ -118,13 +118,24 @@ describe('a narrow terminal', () => {
     expect(row).toBe('cus_01m7yt3x32eqxajtz5mznckfv0  Grace 软件 and a very long n…  ops@grace.example');
   });
 
+  it('shows all that was asked for by name: below each other where there is no room', async () => {
+    const { fetch } = scriptedService(listed([customer('cus_01m7yt3x32eqxajtz5mznckfv0', 'Ada', 'o@g.example')]));
+    const argv = ['customers', 'list', '--fields', 'id,name,createdAt'];
+    const surroundings = { env: { ...remote, NO_COLOR: '1' }, terminal: true, columns: 40 };
+    expect(await lkm(argv, { fetch, ...surroundings })).toEqual({
+      code: 0,
+      stdout: 'id       cus_01m7yt3x32eqxajtz5mznckfv0\nname     Ada\ncreated  3 months ago\n',
+      stderr: '',
+    });
+  });
+
   it('says on stderr what it has no room for', async () => {
     const { fetch } = scriptedService(
       listed([customer('cus_01m7yt3x32eqxajtz5mznckfv0', 'n'.repeat(40), 'o@g.example')]),
     );
     const surroundings = { env: { ...remote, NO_COLOR: '1' }, terminal: true, columns: 96 };
     const { stderr } = await lkm(['customers', 'list'], { fetch, ...surroundings });
-    expect(stderr).toBe('no room for createdAt; --fields id,createdAt shows them\n');
+    expect(stderr).toBe('no room for createdAt; --fields id,createdAt shows it\n');
     const chosen = await lkm(['customers', 'list', '--fields', 'id,createdAt'], { fetch, ...surroundings });
     expect(chosen.stdout).toContain('cus_01m7yt3x32eqxajtz5mznckfv0  3 months ago');
     expect(chosen.stderr).toBe('');

@@ -23,6 +23,12 @@ describe('help', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it('is offered by the first page, with every topic', async () => {
+    const { stdout } = await lkm(['--help']);
+    const [, offered = ''] = /lkm help TOPIC explains (.*)\./s.exec(stdout) ?? [];
+    expect(offered.split(/(?:,| and)\s+/).sort()).toEqual(Object.keys(topics).sort());
+  });
+
   it('of idempotency is the topic, and of its commands their own', async () => {
     expect((await lkm(['help', 'idempotency'])).stdout).toBe(topics.idempotency());
     expect((await lkm(['idempotency', '--help'])).stdout).toContain('Usage:  lkm idempotency COMMAND [options]\n');

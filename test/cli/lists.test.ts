@@ -59,7 +59,9 @@ describe('keys list', () => {
         '',
       ].join('\n'),
     );
-    expect(stderr).toContain('no room for productId, customerId');
+    expect(stderr).toContain('no room for productId, customerId; --fields key,productId,customerId shows them\n');
+    const chosen = await onTerminal(80, 'keys', 'list', '--fields', 'key,productId,customerId');
+    expect(chosen).toMatchObject({ stdout: expect.stringMatching(/^key .*\nproduct .*\ncustomer /), stderr: '' });
   });
 
   it('stops at --limit and says so, and says when nothing fits', async () => {

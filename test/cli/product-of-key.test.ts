@@ -79,6 +79,19 @@ describe('what is given counts', () => {
     expect(paths(sent)).toEqual(['POST /key/block']);
   });
 
+  it('a key that is nowhere is not said to be of another product', async () => {
+    await using here = await shop();
+    const { plain } = here;
+    const { code, stderr } = await plain(['keys', 'sign', 'ABCDE-ABCDE', '--host-id', 'a', '--no-key-check']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('characters');
+    const argv = ['keys', 'sign', 'ABCDE-ABCDE-ABCDE-ABCDE-ABCDE', '--host-id', 'a', '--no-key-check'];
+    expect((await plain(argv)).stderr).toBe(
+      'error: license not found\n  GET /key answered 404 (code 1).\n' +
+        '  Check the key. With -P or LKM_PRODUCT, it must be a key of that product.\n',
+    );
+  });
+
   it('a mistake on the command line is found before the service is asked', async () => {
     await using here = await shop();
     const { key, plain, sent } = here;

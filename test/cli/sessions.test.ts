@@ -127,7 +127,7 @@ describe('keys why', () => {
       code: 0,
       stdout: [
         '✓ enabled   The vendor has not disabled the licence.',
-        '✓ term      The licence expires at 2026-12-21T12:00:00.000Z.',
+        '✓ term      The licence expires at 2026-12-21 12:00 UTC.',
         '✓ customer  The licence has no customer.',
         '✓ host      Any host may use the licence.',
         '✓ slot      0 of 1 slots are taken.',

@@ -116,7 +116,8 @@ function errorPages(errors: readonly DescribedError[], view: HelpView): string {
         ['exit code', `${error.exitCode}: ${meaningOf(error.exitCode)}`],
         ['from', operations.length > 0 ? operations.join(', ') : 'any request, whatever it asks for'],
       ];
-      const advice = hints.map((hint) => (typeof hint === 'string' ? hint : `  ${hint.join('  ')}`));
+      const width = Math.max(0, ...hints.map((hint) => (typeof hint === 'string' ? 0 : hint[0].length)));
+      const advice = hints.map((hint) => (typeof hint === 'string' ? hint : `  ${hint[0].padEnd(width)}  ${hint[1]}`));
       return [heading(error.error, view), rows(facts, view), ...advice.map((line) => prose([line], view))].join('');
     })
     .join('\n');

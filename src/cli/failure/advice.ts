@@ -101,7 +101,7 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
     ['Resume one:', 'lkm products update ID --active'],
   ],
   productNotFound: [['See them:', 'lkm products list']],
-  licenseNotFound: ['A key is looked up under its own product: check both.'],
+  licenseNotFound: ['Check the key. With -P or LKM_PRODUCT, it must be a key of that product.'],
   deviceNotFound: [['See its devices:', 'lkm keys get KEY']],
   customerNotFound: [['See them:', 'lkm customers list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],

@@ -38,8 +38,8 @@ const examples: readonly Row[] = [
 ];
 
 const closing =
-  'lkm COMMAND --help shows one command. lkm help TOPIC explains environment, exit-codes, formatting, idempotency ' +
-  'and ci.';
+  'lkm COMMAND --help shows one command. lkm help TOPIC explains environment, exit-codes, formatting, idempotency, ' +
+  'bulk and ci.';
 
 const shortcuts = leaves.filter(({ shortcut }) => shortcut !== undefined);
 

@@ -38,7 +38,7 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const printable = result.kind === 'file' && io.stdout.isTTY ? visible(text) : text;
   const repeat = () => howToRepeat(result, context, 'where it can be written');
   const isTaken = !isPrinted || (await isPaged(result, printable, context)) || (await print(printable, io, repeat));
-  await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
+  await talk([...emptyNote(result), ...hiddenNote(hidden, result, context), ...(result.notes ?? [])], settings, io);
   return isTaken;
 }
 
@@ -125,10 +125,14 @@ const visible = (text: string): string => text.split('\n').map(sanitise).join('\
 const emptyNote = (result: WholeResult): Note[] =>
   result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
 
-function hiddenNote(hidden: readonly Field[]): Note[] {
+function hiddenNote(hidden: readonly Field[], result: WholeResult, { fields }: WriteContext): Note[] {
   if (hidden.length === 0) return [];
   const names = hidden.map(({ name }) => name);
-  return [{ tone: 'hint', text: `no room for ${names.join(', ')}; --fields id,${names.join(',')} shows them` }];
+  const all = (result.kind === 'rows' && result.fields) || fields;
+  const [first] = all.filter(({ drops, shown }) => drops === undefined && shown === undefined);
+  const chosen = [...(first === undefined ? [] : [first.name]), ...names].join(',');
+  const shows = `--fields ${chosen} shows ${names.length === 1 ? 'it' : 'them'}`;
+  return [{ tone: 'hint', text: `no room for ${names.join(', ')}; ${shows}` }];
 }
 
 async function writeTo(
@@ -200,7 +204,9 @@ async function renderFields(result: Fielded, { format, fields, chosen, view }: R
   if (drawn !== undefined) return whole(await drawn(view));
   // Loaded late: most commands print one value, and counting columns takes a while to load.
   const { renderRecord, renderTable } = await import('./table.ts');
-  if (result.kind === 'rows') return renderTable(shown, rows, view);
+  // What was asked for by name is not left out.
+  const kept = chosen === null ? shown : shown.map(({ drops: _, ...field }) => field);
+  if (result.kind === 'rows') return renderTable(kept, rows, view);
   const record = rows.map((row) => renderRecord(shown, row, view)).join('');
   const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
   const tables = parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view));

@@ -46,7 +46,7 @@ async function pickMissing({ kind, env, pick }: OptionSpec, context: CommandCont
 
 /** The same for an argument; what was given for the options narrows the choice down. Throws `UsageError` without one. */
 async function pickArgument(
-  { pick, usage }: ArgumentSpec,
+  { pick, usage, choices }: ArgumentSpec,
   { path }: Command,
   context: CommandContext,
   options: Readonly<Record<string, unknown>>,
@@ -54,7 +54,10 @@ async function pickArgument(
   const text = await picked(pick, context, options);
   if (text !== undefined) return text;
   const name = withoutBrackets(usage).replaceAll(/[[\].]/g, '');
-  throw new UsageError(`missing required argument '${name}'`, [['See:', `lkm ${path} --help`]]);
+  throw new UsageError(`missing required argument '${name}'`, [
+    ...(choices ? [['One of:', choices.join(', ')] as const] : []),
+    ['See:', `lkm ${path} --help`],
+  ]);
 }
 
 async function picked(

@@ -68,10 +68,14 @@ function listRules(rules: readonly Rule[], { paint }: View): string {
   return rules
     .map(({ rule, passed, detail }) => {
       const mark = passed ? paint.green('✓') : paint.red('✗');
-      return `${mark} ${sanitise(rule).padEnd(width)}  ${sanitise(detail)}\n`;
+      return `${mark} ${sanitise(rule).padEnd(width)}  ${sanitise(withMoments(detail))}\n`;
     })
     .join('');
 }
+
+/** A sentence of the service with its instants as people read them. */
+const withMoments = (text: string): string =>
+  text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z/g, (instant) => moment(instant));
 
 function notesOn({ allowed, action, at, rules }: Explanation, subject: Parameters<typeof fixesFor>[1]): Note[] {
   const verdict: Note = { tone: 'done', text: `${action} would work at ${moment(at)}` };
