@@ -29,6 +29,19 @@ export const scenes = {
       'lkm keys get "$KEY"',
     ],
   },
+  bulk: {
+    columns: 80,
+    lines: 40,
+    typed: [
+      'export LKM_DB=lkm.db',
+      'export LKM_PRODUCT=$(lkm products create --name "Engine Pro" --create)',
+      'printf "reference,expires\\nord-1,1y\\nord-2,never\\nord-3,6mo\\n" > orders.csv',
+      'lkm keys create -f orders.csv',
+      'lkm keys create -f orders.csv -o keys.csv',
+      'cut -d, -f1-4 keys.csv',
+      'lkm jobs list --fields id,command,file,rows,done,failed,open',
+    ],
+  },
   stats: { columns: 80, lines: 60, typed: ['lkm stats'], seeded: true },
 } as const satisfies Record<string, Scene>;
 
@@ -97,11 +110,13 @@ async function prompted(look: () => string, prompts: number): Promise<void> {
   throw new Error(`the terminal was never ready:\n${look()}`);
 }
 
-/** A screen without what differs each time: keys, ids, times. */
+/** A screen without what differs each time: keys, ids, runs, times. */
 export const stable = (text: string): string =>
   text
     .replaceAll(/\b[0-9A-Z]{5}(-[0-9A-Z]{5}){4}\b/g, 'KEY')
     .replaceAll(/\b(prod|cus|fil|lic)_[0-9a-z]{26}\b/g, '$1_ID')
+    .replaceAll(/\b(run |(?<=\n))[0-9a-hjkmnp-tv-z]{12}\b/g, '$1RUN')
+    .replaceAll(/\brun of \d{2}:\d{2} UTC/g, 'run of WHEN')
     .replaceAll(
       /(\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC|\(?\b(in )?\d+ (day|hour|month|minute|year)s?( ago)?\)?|just now|in a moment)/g,
       'WHEN',

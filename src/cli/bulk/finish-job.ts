@@ -63,8 +63,11 @@ function notesOnEarlier({ job, lines }: OpenJob, open: number, now: number): Not
   if (begun === undefined) return [];
   const when = begun.at.slice(0, 10) === toInstant(now).slice(0, 10) ? moment(begun.at).slice(11) : moment(begun.at);
   if (open > 0) return [{ tone: 'hint', text: `went on with the run of ${when}` }];
-  const again = job.name === null ? '; to do it all once more, give it a name: --run NAME' : '';
-  return [{ tone: 'hint', text: `these are the results of the run of ${when}; nothing was sent now${again}` }];
+  const again: Note = { tone: 'hint', text: 'to do it all once more, give it a name: --run NAME' };
+  return [
+    { tone: 'hint', text: `these are the results of the run of ${when}; nothing was sent now` },
+    ...(job.name === null ? [again] : []),
+  ];
 }
 
 const DEFAULT_CONCURRENCY = 32;

@@ -32,7 +32,7 @@ describe('lkm keys create --count', () => {
     await shop.at(['keys', 'create', '--count', '2']);
     const again = await shop.at(['keys', 'create', '--count', '2']);
     expect(again.stderr).toMatch(
-      /^these are the results of the run of 12:00 UTC; nothing was sent now; .* --run NAME\ncreated 2 of 2 keys · run \w{12}\n$/,
+      /^these are the results of the run of 12:00 UTC; nothing was sent now\nto do it all once more, give it a name: --run NAME\ncreated 2 of 2 keys · run \w{12}\n$/,
     );
     await shop.at(['keys', 'create', '--count', '2', '--run', 'second']);
     expect(await shop.keys()).toHaveLength(4);
