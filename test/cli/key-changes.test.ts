@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
-import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 
 /** A database of its own with one product, and commands that run on it. */
@@ -21,6 +21,20 @@ const typing = (text: string): Prompter => ({
   secret: async () => text,
   choose: async () => text,
   search: async () => text,
+});
+
+describe('a key that cannot be used', () => {
+  it.each<[what: string, change: string[], now: number, says: string]>([
+    ['blocked', ['block', 'KEY'], 0, '  Enable it:  lkm keys unblock KEY\n'],
+    ['ended', ['update', 'KEY', '--expires', '1h'], 7_200_000, '  Renew it:  lkm keys renew KEY --for 1y\n'],
+  ])('that is %s says what helps', async (_, [verb = '', __, ...more], later, says) => {
+    const { at, answer } = await shop();
+    const key = await answer('keys', 'create');
+    await at(['keys', verb, key, ...more]);
+    const { code, stderr } = await at(['keys', 'sign', key, '--host-id', 'pc', '-o', 'a.lic'], { now: NOW + later });
+    expect(code).toBe(5);
+    expect(stderr).toContain(says);
+  });
 });
 
 describe('lkm keys create', () => {

@@ -81,6 +81,12 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
     ['Free a slot:', 'lkm keys deactivate KEY --host-id HOST'],
   ],
   deviceNotAllowed: ['The key names the hosts that may use it: keys get shows them with --json.'],
+  licenseDisabled: [['Enable it:', 'lkm keys unblock KEY']],
+  licenseExpired: [['Renew it:', 'lkm keys renew KEY --for 1y']],
+  customerInactive: [
+    ['See its customer:', 'lkm keys get KEY --fields customerId'],
+    ['Make it active:', 'lkm customers update CUSTOMER --active'],
+  ],
   wrongLicenseType: [['Issue one:', 'lkm keys create -P ID --type floating --max-sessions N']],
   sessionLimit: [
     'A session ends when its lease does; try again then.',
