@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { seed } from './earlier.ts';
 import { start } from './measure.ts';
@@ -19,17 +19,19 @@ export async function timeCommands(oneRoot: string, otherRoot: string): Promise<
   const sides = await Promise.all([oneRoot, otherRoot].map(prepare));
   const timed: TimedCommand[] = [];
   try {
-    for (const name of ['--version', '--help', 'keys get', 'keys get --db'] as const) {
-      const rounds = Array.from({ length: ROUNDS }, () => ({
-        bare: time(['-e', '0'], {}),
-        times: sides.map((side) => side.time(name)),
-      }));
-      timed.push({
-        name,
-        one: median(rounds.map(({ times }) => times[0] ?? 0)),
-        other: median(rounds.map(({ times }) => times[1] ?? 0)),
-        bare: median(rounds.map(({ bare }) => bare)),
-      });
+    for (const [form, prefix] of forms) {
+      for (const name of names) {
+        const rounds = Array.from({ length: ROUNDS }, () => ({
+          bare: time([process.execPath, '-e', '0'], {}),
+          times: sides.map((side) => side.time(form, name)),
+        }));
+        timed.push({
+          name: `${prefix}${name}`,
+          one: median(rounds.map(({ times }) => times[0] ?? 0)),
+          other: median(rounds.map(({ times }) => times[1] ?? 0)),
+          bare: median(rounds.map(({ bare }) => bare)),
+        });
+      }
     }
   } finally {
     for (const side of sides) await side.stop();
@@ -37,18 +39,29 @@ export async function timeCommands(oneRoot: string, otherRoot: string): Promise<
   return timed;
 }
 
+const names = ['--version', '--help', 'keys get', 'keys get --db'] as const;
+
+/** The command of the package, and the single file with Node.js in it. */
+const forms = [
+  ['package', ''],
+  ['file', 'file: '],
+] as const;
+
 async function prepare(root: string) {
+  const building = { cwd: root, encoding: 'utf8', stdio: 'pipe' } as const;
+  const made = execFileSync(process.execPath, ['tools/build-binary.ts'], building).trim().split('\n').at(-1) ?? '';
   const [served, alone] = [await seed(root, 10), await seed(root, 10)];
   const server = await start({ server: 'lkm serve', root, fixture: served });
-  const words = {
+  const argv = {
     '--version': ['--version'],
     '--help': ['--help'],
     'keys get': ['keys', 'get', served.keys[0] ?? '', '-P', served.productId, '--base-url', server.url],
     'keys get --db': ['keys', 'get', alone.keys[0] ?? '', '-P', alone.productId, '--db', alone.db],
   };
+  const env = { HOME: served.folder, LKM_TOKEN: served.token };
+  const commands = { package: [process.execPath, join(root, 'bin/lkm.js')], file: [join(root, made)] };
   return {
-    time: (name: keyof typeof words) =>
-      time([join(root, 'bin/lkm.js'), ...words[name]], { HOME: served.folder, LKM_TOKEN: served.token }),
+    time: (form: keyof typeof commands, name: keyof typeof argv) => time([...commands[form], ...argv[name]], env),
     async stop() {
       await server.stop();
       await served.remove();
@@ -57,13 +70,13 @@ async function prepare(root: string) {
   };
 }
 
-function time(words: readonly string[], env: Readonly<Record<string, string>>): number {
+function time([program = '', ...words]: readonly string[], env: Readonly<Record<string, string>>): number {
   const started = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, words, {
+  const { status, stderr } = spawnSync(program, words, {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (status !== 0) throw new Error(`${words.slice(1, 3).join(' ')} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${words.slice(0, 3).join(' ')} ended with ${status}: ${stderr}`);
   return performance.now() - started;
 }
 

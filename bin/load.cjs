@@ -1,47 +1,60 @@
-// Loads the command with the code that V8 has already compiled for it. Node.js keeps such code too, but of each file only
+// Runs the command with the code that V8 has already compiled for it. Node.js keeps such code too, but of each file only
 // what V8 compiles at once: not the functions that run later, which are most. Decision 0094.
 
 const { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
-const { basename, dirname, join } = require('node:path');
+const { join, posix } = require('node:path');
 const { Script } = require('node:vm');
-const { crc32 } = require('node:zlib');
 
 /**
- * Runs a file of the package, and those that it requires.
+ * Runs the command from the files of the package.
  *
- * @param {string} main the file
- * @param {string} folder where compiled code is kept; it is made
+ * @param {string} dist the folder of its scripts
+ * @param {string} folder where their compiled code is kept; it is made
  */
-module.exports = function load(main, folder) {
-  const loaded = new Map();
-  const scripts = [];
-  let isNew = false;
+exports.load = (dist, folder) => {
   const isTrusted = prepare(folder);
+  const placeOf = (name) => join(folder, posix.basename(name));
+  const scripts = exports.run({
+    filename: (name) => join(dist, name),
+    source: (name) => readFileSync(join(dist, name), 'utf8'),
+    code: (name) => (isTrusted ? readCode(placeOf(name)) : undefined),
+  });
+  // Each command has a file of its own: what it is the first to run is added to the code of the others.
+  process.on('exit', () => {
+    if (isTrusted && scripts.some(({ script }) => script.cachedDataRejected !== false)) keep(scripts, placeOf);
+  });
+};
 
-  function requireFile(file) {
-    const known = loaded.get(file);
-    if (known !== undefined) return known.exports;
+/**
+ * Runs the command, and returns the scripts that it has loaded; the list grows. Scripts are named by their paths in `dist`.
+ * Only those of `bundle` have compiled code: their names hold a hash, so that the code of another version is not taken.
+ *
+ * @param files what a script is called in a stack trace, its text, and its compiled code
+ */
+exports.run = (files) => {
+  const modules = new Map();
+  const scripts = [];
+
+  function load(name) {
+    const loaded = modules.get(name);
+    if (loaded !== undefined) return loaded.exports;
     const module = { exports: {} };
-    loaded.set(file, module);
-    const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`;
-    // A name in `bundle` holds a hash of what is in the file, so that code of another version is not taken for it.
-    const kept = isTrusted && basename(dirname(file)) === 'bundle' ? join(folder, basename(file)) : undefined;
-    const script = new Script(source, { filename: file, cachedData: kept && readKept(kept) });
-    if (kept !== undefined) scripts.push({ script, kept });
-    isNew ||= kept !== undefined && script.cachedDataRejected !== false;
+    modules.set(name, module);
+    const source = `(function (exports, require, module, __filename) {${files.source(name)}\n})`;
+    const filename = files.filename(name);
+    const isNamedByHash = name.startsWith('bundle/');
+    const script = new Script(source, { filename, cachedData: isNamedByHash ? files.code(name) : undefined });
+    if (isNamedByHash) scripts.push({ name, script });
     const requireFrom = (id) => {
-      if (id.startsWith('.')) return requireFile(join(dirname(file), id));
+      if (id.startsWith('.')) return load(posix.join(posix.dirname(name), id));
       return process.getBuiltinModule(id) ?? require(id);
     };
-    script.runInThisContext()(module.exports, requireFrom, module, file, dirname(file));
+    script.runInThisContext()(module.exports, requireFrom, module, filename);
     return module.exports;
   }
 
-  // Each command has a file of its own: what it is the first to run is added to the code of the others.
-  process.on('exit', () => {
-    if (isNew) keep(scripts);
-  });
-  return requireFile(main);
+  load('cli/main.cjs');
+  return scripts;
 };
 
 /** Makes the folder; whether nobody else can have put code there. */
@@ -55,29 +68,33 @@ function prepare(folder) {
   }
 }
 
+/** How many bytes of a file with compiled code are its check sum, behind the code. */
 const SUM_BYTES = 4;
 
 /** V8 looks only at the head of such code, and crashes on a damaged one: so a check sum stands behind it. */
-function readKept(file) {
+function readCode(file) {
   try {
     const bytes = readFileSync(file);
     const code = bytes.subarray(0, -SUM_BYTES);
-    return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+    return sumOf(code) === bytes.readUInt32LE(code.length) ? code : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Loaded late: the single file, which keeps no code, needs no sums. */
+const sumOf = (code) => require('node:zlib').crc32(code);
+
 /** Without it, commands only start more slowly. */
-function keep(scripts) {
-  for (const { script, kept } of scripts) {
-    const draft = `${kept}.${process.pid}`;
+function keep(scripts, placeOf) {
+  for (const { name, script } of scripts) {
+    const draft = `${placeOf(name)}.${process.pid}`;
     try {
       const code = script.createCachedData();
       const sum = Buffer.alloc(SUM_BYTES);
-      sum.writeUInt32LE(crc32(code));
+      sum.writeUInt32LE(sumOf(code));
       writeFileSync(draft, Buffer.concat([code, sum]), { mode: 0o600 });
-      renameSync(draft, kept);
+      renameSync(draft, placeOf(name));
     } catch {
       rmSync(draft, { force: true });
     }

@@ -1,43 +1,44 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build, type Metafile } from 'esbuild';
 
 // Makes one file that is the command and the server, Node.js included, for the platform that runs this; beside it what is
-// in it (CycloneDX) and checksums. `npm run build:binary`.
+// in it (CycloneDX) and checksums. `npm run build:binary` builds the scripts first. Decision 0096.
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+/** What commands keep behind the code of a script: `bin/load.cjs`. */
+const SUM_BYTES = 4;
+
 const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;
 const files = { script: join(folder, 'lkm.cjs'), blob: join(folder, 'lkm.blob'), config: join(folder, 'sea.json') };
+const compiling = mkdtempSync(join(tmpdir(), 'lkm-compile-'));
+const bundling = { bundle: true, format: 'cjs', platform: 'node', logLevel: 'warning' } as const;
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const { metafile } = await build({
-  entryPoints: ['src/cli/main.ts'],
-  outfile: files.script,
-  bundle: true,
-  format: 'cjs',
-  platform: 'node',
-  target: 'node24',
-  minifySyntax: true,
-  minifyWhitespace: true,
-  lineLimit: 160,
-  metafile: true,
-  define: { LKM_VERSION: JSON.stringify(version), 'import.meta.url': 'importMetaUrl' },
-  banner: {
-    js: [
-      "const importMetaUrl = require('node:url').pathToFileURL(process.execPath).href;",
-      // As bin/lkm.js does: Node.js warns on stderr when both are set.
-      "delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];",
-    ].join('\n'),
-  },
-  logLevel: 'warning',
-});
+await build({ ...bundling, entryPoints: ['tools/single-file.cjs'], outfile: files.script });
+const scripts = globSync('**/*.cjs', { cwd: 'dist' }).map((file) => [file.replaceAll('\\', '/'), join('dist', file)]);
+const assets = { ...Object.fromEntries(scripts), ...Object.fromEntries(await compile()) };
 writeFileSync(
   files.config,
-  JSON.stringify({ main: files.script, output: files.blob, disableExperimentalSEAWarning: true, useCodeCache: true }),
+  JSON.stringify({ main: files.script, output: files.blob, disableExperimentalSEAWarning: true, assets }),
 );
 execFileSync(process.execPath, ['--experimental-sea-config', files.config], { stdio: ['ignore', 'ignore', 'inherit'] });
 const binary = join(folder, name);
@@ -48,11 +49,52 @@ const fuse = ['--sentinel-fuse', 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2
 execFileSync('node_modules/.bin/postject', [binary, 'NODE_SEA_BLOB', files.blob, ...fuse, ...segment], {
   stdio: ['ignore', 'ignore', 'inherit'],
 });
+// The scripts are made of the same sources by another bundler, which does not list the packages.
+const { metafile } = await build({
+  ...bundling,
+  format: 'esm',
+  entryPoints: ['src/cli/main.ts'],
+  write: false,
+  metafile: true,
+});
 writeFileSync(join(folder, `${name}.cdx.json`), `${JSON.stringify(componentsOf(metafile), null, 2)}\n`);
-for (const file of Object.values(files)) rmSync(file);
+for (const file of [...Object.values(files), compiling]) rmSync(file, { recursive: true });
 const checksums = [name, `${name}.cdx.json`].map((file) => `${sha256(join(folder, file))}  ${file}\n`);
 writeFileSync(join(folder, 'SHA256SUMS'), checksums.join(''));
 process.stdout.write(`${binary}\n`);
+
+/** Runs what commands are made of, and returns the compiled code that they have kept, by the names of their scripts. */
+async function compile(): Promise<[string, string][]> {
+  const env = { HOME: compiling, XDG_CACHE_HOME: compiling };
+  const command = (...words: readonly string[]) => [resolve('bin/lkm.js'), ...words];
+  const lkm = (...words: readonly string[]): string =>
+    execFileSync(process.execPath, command(...words), { cwd: compiling, env, encoding: 'utf8', stdio: 'pipe' }).trim();
+  lkm('--help');
+  lkm('quickstart');
+  const server = spawn(process.execPath, command('serve', '--db', 'lkm.db', '--port', '0', '--json'), {
+    cwd: compiling,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface(server.stdout), 'line');
+  const { url } = JSON.parse(String(line));
+  const token = lkm('tokens', 'create', '--kind', 'admin', '--name', 'me', '--profile', 'local', '-q');
+  writeFileSync(join(compiling, 'token'), token, { mode: 0o600 });
+  const service = ['--base-url', url, '--token-file', 'token'];
+  const product = lkm('products', 'create', '--name', 'Engine', '-q', ...service);
+  const key = lkm('keys', 'create', '-P', product, '-q', ...service);
+  lkm('keys', 'get', key, ...service);
+  lkm('keys', 'list', '-P', product, ...service);
+  server.kill();
+  await once(server, 'exit');
+  lkm('keys', 'get', key, '--db', 'lkm.db');
+  const code = join(compiling, 'lkm', `${process.version}-${process.arch}`);
+  return readdirSync(code).map((file) => {
+    const path = join(code, file);
+    truncateSync(path, statSync(path).size - SUM_BYTES);
+    return [`bundle/${file}.code`, path];
+  });
+}
 
 function sha256(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
