@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
+import { endpoint, once } from './endpoint.ts';
 import { Actor, Members } from './events.ts';
 import { feed, feedFields } from './feed.ts';
 import { examples } from './openapi/examples.ts';
@@ -8,38 +8,42 @@ import { AccountId, Count, InstantText, ShownIp } from './scalars.ts';
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** A row of the audit log. */
-export const AuditRow = z
-  .looseObject({
-    seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
-    id: z.string(),
-    at: InstantText,
-    actor: Actor,
-    token: z.string().nullable().describe('The token that was used, by its id'),
-    address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
-    door: z.string().describe('`http`, `db` (in process, or a command on the database) or `job`'),
-    request_id: z.string().nullable(),
-    operation: z.string().meta({ description: 'What was done', examples: [examples.auditRow.operation] }),
-    resource: z.looseObject({ type: z.string(), id: z.string() }).nullable().describe('What it was done to'),
-    outcome: z.string().describe('`done` or `refused`'),
-    details: Members.describe('Ids, numbers, instants and masked keys'),
-    hash: Hash.describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
-  })
-  .meta({ id: 'AuditRow', description: 'Who did what, and when' });
-export type AuditRow = z.output<typeof AuditRow>;
+export const AuditRow = once(() =>
+  z
+    .looseObject({
+      seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
+      id: z.string(),
+      at: InstantText,
+      actor: Actor,
+      token: z.string().nullable().describe('The token that was used, by its id'),
+      address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
+      door: z.string().describe('`http`, `db` (in process, or a command on the database) or `job`'),
+      request_id: z.string().nullable(),
+      operation: z.string().meta({ description: 'What was done', examples: [examples.auditRow.operation] }),
+      resource: z.looseObject({ type: z.string(), id: z.string() }).nullable().describe('What it was done to'),
+      outcome: z.string().describe('`done` or `refused`'),
+      details: Members.describe('Ids, numbers, instants and masked keys'),
+      hash: Hash.describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
+    })
+    .meta({ id: 'AuditRow', description: 'Who did what, and when' }),
+);
+export type AuditRow = z.output<ReturnType<typeof AuditRow>>;
 
 /** A signed statement on the audit log. */
-export const Checkpoint = z
-  .looseObject({
-    accountId: AccountId,
-    seq: Count.min(1),
-    hash: Hash.describe('The hash of the row `seq`'),
-    at: InstantText,
-    kid: z.string().describe('The signing key'),
-    signature: z.string().describe('Ed25519 over `{accountId, at, hash, seq}` as RFC 8785 writes it, base64url'),
-  })
-  .meta({ id: 'Checkpoint', description: 'A signed statement that the audit log is so up to a row' });
+export const Checkpoint = once(() =>
+  z
+    .looseObject({
+      accountId: AccountId,
+      seq: Count.min(1),
+      hash: Hash.describe('The hash of the row `seq`'),
+      at: InstantText,
+      kid: z.string().describe('The signing key'),
+      signature: z.string().describe('Ed25519 over `{accountId, at, hash, seq}` as RFC 8785 writes it, base64url'),
+    })
+    .meta({ id: 'Checkpoint', description: 'A signed statement that the audit log is so up to a row' }),
+);
 
-export type Checkpoint = z.output<typeof Checkpoint>;
+export type Checkpoint = z.output<ReturnType<typeof Checkpoint>>;
 
 /** The operations on the audit log. */
 export const audit = {
@@ -55,7 +59,7 @@ export const audit = {
     scope: 'audit:read',
     query: () => z.object(feedFields),
     reply: () =>
-      feed('ListAuditResponse', AuditRow, {
+      feed('ListAuditResponse', AuditRow(), {
         head: z.looseObject({ seq: Count, hash: Hash }).describe('The last row; `seq` 0 before the first'),
       }),
     example: {
@@ -76,7 +80,7 @@ export const audit = {
     path: '/audit/checkpoints',
     scope: 'audit:read',
     query: () => z.object(feedFields),
-    reply: () => feed('ListCheckpointsResponse', Checkpoint, {}),
+    reply: () => feed('ListCheckpointsResponse', Checkpoint(), {}),
     example: { query: { after: '0' }, reply: { items: [examples.checkpoint], meta: { last: 7 } } },
     errors: [],
     source: 'decision 0040',

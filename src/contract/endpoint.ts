@@ -91,7 +91,8 @@ export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends 
   };
 }
 
-function once<T>(build: () => T): () => T {
+/** Builds a schema with its first use, and once. */
+export function once<T>(build: () => T): () => T {
   let built: T | undefined;
   return () => {
     built ??= build();

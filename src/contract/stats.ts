@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
+import { endpoint, once } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
 import { examples } from './openapi/examples.ts';
 import { data } from './reply.ts';
@@ -16,39 +16,43 @@ const counts = {
   trial: Count.describe('Trials, whatever else they are'),
 };
 
-const KeyCounts = z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' });
+const KeyCounts = once(() => z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }));
 
 /** How many keys there are, by status. */
 export type KeyCounts = Record<keyof typeof counts, number>;
 
-const Weeks = z
-  .array(
-    z.looseObject({
-      week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
-      count: Count,
-    }),
-  )
-  .describe('The last 12 weeks, oldest first; the last one is not over');
+const Weeks = once(() =>
+  z
+    .array(
+      z.looseObject({
+        week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
+        count: Count,
+      }),
+    )
+    .describe('The last 12 weeks, oldest first; the last one is not over'),
+);
 
 /** Numbers of an account, or of one of its products. */
-export const Stats = z
-  .looseObject({
-    keys: KeyCounts,
-    products: z
-      .array(z.looseObject({ productId: z.string(), ...counts }))
-      .describe('The same by product, oldest product first; only products that have keys'),
-    devices: Count.describe('How many devices hold a slot'),
-    sessions: Count.describe('How many sessions are leased now'),
-    customers: Count.nullable().describe('How many customers the account has; null for some products only'),
-    issuedPerWeek: Weeks.meta({ description: 'How many keys were created in each of the last 12 weeks' }),
-    activatedPerWeek: Weeks.meta({ description: 'How many of the devices were activated in each of those weeks' }),
-    fullest: z
-      .array(ListedLicense)
-      .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
-    nextToExpire: z.array(ListedLicense).describe('Up to 20 active keys, those that expire next first'),
-  })
-  .meta({ id: 'Stats', description: 'Numbers of keys, devices, sessions and customers' });
-export type Stats = z.output<typeof Stats>;
+export const Stats = once(() =>
+  z
+    .looseObject({
+      keys: KeyCounts(),
+      products: z
+        .array(z.looseObject({ productId: z.string(), ...counts }))
+        .describe('The same by product, oldest product first; only products that have keys'),
+      devices: Count.describe('How many devices hold a slot'),
+      sessions: Count.describe('How many sessions are leased now'),
+      customers: Count.nullable().describe('How many customers the account has; null for some products only'),
+      issuedPerWeek: Weeks().meta({ description: 'How many keys were created in each of the last 12 weeks' }),
+      activatedPerWeek: Weeks().meta({ description: 'How many of the devices were activated in each of those weeks' }),
+      fullest: z
+        .array(ListedLicense())
+        .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
+      nextToExpire: z.array(ListedLicense()).describe('Up to 20 active keys, those that expire next first'),
+    })
+    .meta({ id: 'Stats', description: 'Numbers of keys, devices, sessions and customers' }),
+);
+export type Stats = z.output<ReturnType<typeof Stats>>;
 
 const keyCounts = { total: 1, active: 1, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
 const perWeek = [{ week: '2026-11-16', count: 1 }];
@@ -66,7 +70,7 @@ export const stats = {
     path: '/stats',
     scope: 'license:read',
     query: () => z.object({ productId: ProductId.optional().describe('Only this product') }),
-    reply: () => data('GetStatsResponse', Stats),
+    reply: () => data('GetStatsResponse', Stats()),
     example: {
       query: { productId: examples.product.id },
       reply: {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
+import { endpoint, once } from './endpoint.ts';
 import { durationField, flagField, list, pageFields } from './fields.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
@@ -7,55 +7,63 @@ import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId, text } fr
 import { Scope, TokenKind } from './scopes.ts';
 
 /** A token as lists show it: never the secret. */
-export const Token = z
-  .looseObject({
-    id: z.string().meta({ description: 'Identifier of the token', examples: [examples.token.id] }),
-    name: z.string().meta({ examples: [examples.token.name] }),
-    kind: TokenKind,
-    scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
-    productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
-    networks: z
-      .array(z.string())
-      .nullable()
-      .default(null)
-      .describe('The only networks it may be used from; null means any'),
-    maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
-    issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
-    rateLimit: Count.nullable()
-      .default(null)
-      .describe('Requests per minute; null means as many as the service allows any token'),
-    expiresAt: InstantText.nullable().describe('When it expires; null means never'),
-    revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
-    lastUsedOn: z.iso
-      .date()
-      .nullable()
-      .default(null)
-      .describe('The last day on which it was used, UTC; null means never'),
-    createdAt: InstantText,
-  })
-  .meta({ id: 'Token', description: 'A credential of the API, without its secret' });
-export type Token = z.output<typeof Token>;
+export const Token = once(() =>
+  z
+    .looseObject({
+      id: z.string().meta({ description: 'Identifier of the token', examples: [examples.token.id] }),
+      name: z.string().meta({ examples: [examples.token.name] }),
+      kind: TokenKind,
+      scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
+      productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
+      networks: z
+        .array(z.string())
+        .nullable()
+        .default(null)
+        .describe('The only networks it may be used from; null means any'),
+      maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
+      issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
+      rateLimit: Count.nullable()
+        .default(null)
+        .describe('Requests per minute; null means as many as the service allows any token'),
+      expiresAt: InstantText.nullable().describe('When it expires; null means never'),
+      revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
+      lastUsedOn: z.iso
+        .date()
+        .nullable()
+        .default(null)
+        .describe('The last day on which it was used, UTC; null means never'),
+      createdAt: InstantText,
+    })
+    .meta({ id: 'Token', description: 'A credential of the API, without its secret' }),
+);
+export type Token = z.output<ReturnType<typeof Token>>;
 
 /** A token on the one occasion its secret is shown. */
-export const IssuedToken = z
-  .looseObject({ ...Token.shape, token: z.string().describe('The secret, shown this once') })
-  .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' });
+export const IssuedToken = once(() =>
+  z
+    .looseObject({ ...Token().shape, token: z.string().describe('The secret, shown this once') })
+    .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' }),
+);
 
 /** A token that takes the place of another one, which ends soon. */
-const RotatedToken = z
-  .looseObject({
-    ...IssuedToken.shape,
-    replaces: z
-      .looseObject({ id: z.string(), expiresAt: InstantText })
-      .describe('The token whose place it takes, and when that one ends'),
-  })
-  .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' });
+const RotatedToken = once(() =>
+  z
+    .looseObject({
+      ...IssuedToken().shape,
+      replaces: z
+        .looseObject({ id: z.string(), expiresAt: InstantText })
+        .describe('The token whose place it takes, and when that one ends'),
+    })
+    .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' }),
+);
 
 /** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
-const Network = text(2, 49, /^[0-9a-fA-F:.]+(\/[0-9]{1,3})?$/).meta({
-  description: 'A network in CIDR notation, or one address',
-  examples: ['203.0.113.0/24'],
-});
+const Network = once(() =>
+  text(2, 49, /^[0-9a-fA-F:.]+(\/[0-9]{1,3})?$/).meta({
+    description: 'A network in CIDR notation, or one address',
+    examples: ['203.0.113.0/24'],
+  }),
+);
 
 /** How long a token is valid for which nothing else was said, in days. */
 export const DEFAULT_TOKEN_DAYS = 90;
@@ -78,7 +86,7 @@ export const tokens = {
     path: '/token',
     scope: 'token:read',
     query: () => z.object(pageFields),
-    reply: () => actedList('ListTokensResponse', 'tokens.list', Token),
+    reply: () => actedList('ListTokensResponse', 'tokens.list', Token()),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
     source: 'decisions 0008, 0029 and 0075',
@@ -92,7 +100,7 @@ export const tokens = {
     path: '/token/by-id',
     scope: 'token:read',
     query: () => z.object({ tokenId: TokenId }),
-    reply: () => acted('GetTokenResponse', 'tokens.get', Token),
+    reply: () => acted('GetTokenResponse', 'tokens.get', Token()),
     example: { query: { tokenId: examples.token.id }, reply: examples.token },
     errors: ['tokenNotFound'],
     source: 'decision 0075',
@@ -114,7 +122,7 @@ export const tokens = {
           kind: TokenKind,
           scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
           productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
-          networks: list(Network, 1, 100)
+          networks: list(Network(), 1, 100)
             .optional()
             .describe('The only networks it may be used from; absent means any'),
           maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
@@ -139,7 +147,7 @@ export const tokens = {
             ],
           },
         }),
-    reply: () => acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
+    reply: () => acted('CreateTokenResponse', 'tokens.create', IssuedToken(), 201),
     example: {
       body: {
         name: 'shop',
@@ -181,7 +189,7 @@ export const tokens = {
           ),
         })
         .meta({ id: 'RotateTokenRequest' }),
-    reply: () => acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
+    reply: () => acted('RotateTokenResponse', 'tokens.rotate', RotatedToken(), 201),
     example: {
       body: { tokenId: examples.token.id, overlap: 'PT12H' },
       reply: { ...examples.issuedToken, replaces: { id: examples.token.id, expiresAt: '2026-11-21T22:00:00.000Z' } },
@@ -219,7 +227,7 @@ export const tokens = {
     path: '/token/self',
     scope: 'none',
     openToClients: true,
-    reply: () => acted('GetOwnTokenResponse', 'tokens.self', Token),
+    reply: () => acted('GetOwnTokenResponse', 'tokens.self', Token()),
     example: { reply: examples.token },
     errors: [],
     source: 'decision 0008',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, once } from '../endpoint.ts';
 import { flagField, list, positiveDurationField } from '../fields.ts';
 import { MetadataChanges } from '../metadata-changes.ts';
 import { examples } from '../openapi/examples.ts';
@@ -33,34 +33,38 @@ const changeable = Object.keys(changes);
 
 const note = text(1, 500).optional().describe('Why; kept in the audit log');
 
-const switching = z.object({ ...licenseAddress, note, ifUpdatedAt: IfUpdatedAt });
+const switching = once(() => z.object({ ...licenseAddress, note, ifUpdatedAt: IfUpdatedAt }));
 
 /** What is changed of a key. */
-export const UpdateKeyRequest = z
-  .object({
-    ...licenseAddress,
-    ...changes,
-    force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
-    ifUpdatedAt: IfUpdatedAt,
-  })
-  .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
-  .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) });
+export const UpdateKeyRequest = once(() =>
+  z
+    .object({
+      ...licenseAddress,
+      ...changes,
+      force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
+      ifUpdatedAt: IfUpdatedAt,
+    })
+    .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
+    .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) }),
+);
 
 /** By how much a key is renewed. */
-export const RenewKeyRequest = z
-  .object({
-    ...licenseAddress,
-    duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
-    from: z
-      .enum(['end', 'now', 'later'])
-      .optional()
-      .describe('From when: its end, now, or the later of the two; default later'),
-    ifUpdatedAt: IfUpdatedAt,
-  })
-  .meta({ id: 'RenewKeyRequest' });
+export const RenewKeyRequest = once(() =>
+  z
+    .object({
+      ...licenseAddress,
+      duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
+      from: z
+        .enum(['end', 'now', 'later'])
+        .optional()
+        .describe('From when: its end, now, or the later of the two; default later'),
+      ifUpdatedAt: IfUpdatedAt,
+    })
+    .meta({ id: 'RenewKeyRequest' }),
+);
 
 /** The key that is blocked. */
-export const BlockKeyRequest = switching.meta({ id: 'BlockKeyRequest' });
+export const BlockKeyRequest = once(() => switching().meta({ id: 'BlockKeyRequest' }));
 
 /** The operations that change keys. */
 export const keyChanges = {
@@ -74,7 +78,7 @@ export const keyChanges = {
     method: 'PATCH',
     path: '/key',
     scope: 'license:write',
-    body: () => UpdateKeyRequest,
+    body: UpdateKeyRequest,
     reply: () => data('UpdateKeyResponse', License),
     example: {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
@@ -93,7 +97,7 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/renew',
     scope: 'license:write',
-    body: () => RenewKeyRequest,
+    body: RenewKeyRequest,
     reply: () => data('RenewKeyResponse', License),
     example: {
       body: { ...address, duration: 'P1Y' },
@@ -142,7 +146,7 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/block',
     scope: 'license:write',
-    body: () => BlockKeyRequest,
+    body: BlockKeyRequest,
     reply: () => bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
     example: { body: { ...address, note: 'chargeback' }, reply: { message: 'License blocked' } },
     errors: ['licenseNotFound', 'stale'],
@@ -156,7 +160,7 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/unblock',
     scope: 'license:write',
-    body: () => switching.meta({ id: 'UnblockKeyRequest' }),
+    body: () => switching().meta({ id: 'UnblockKeyRequest' }),
     reply: () => bare('UnblockKeyResponse', { message: z.string().meta({ examples: ['License unblocked'] }) }),
     example: { body: address, reply: { message: 'License unblocked' } },
     errors: ['licenseNotFound', 'stale'],

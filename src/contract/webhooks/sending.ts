@@ -63,7 +63,7 @@ export const webhookSending = {
             .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
         })
         .meta({ id: 'RotateWebhookRequest' }),
-    reply: () => acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook),
+    reply: () => acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook()),
     example: { body: { webhookId: examples.webhook.id, overlap: 3_600 }, reply: examples.issuedWebhook },
     errors: ['webhookNotFound'],
     source: 'decision 0071',
@@ -120,7 +120,7 @@ export const webhookSending = {
         limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
         cursor: integerField(0, 2_147_483_647).optional().describe('Only those below this number: `meta.next`'),
       }),
-    reply: () => partList('ListDeliveriesResponse', Delivery, CursorMeta),
+    reply: () => partList('ListDeliveriesResponse', Delivery(), CursorMeta),
     example: {
       query: { webhookId: examples.webhook.id, state: 'delivered' },
       reply: { items: [examples.delivery], meta: { limit: 100, next: null } },

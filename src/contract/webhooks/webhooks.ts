@@ -54,7 +54,7 @@ export const webhooks = {
           ...settings,
         })
         .meta({ id: 'CreateWebhookRequest' }),
-    reply: () => acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, 201),
+    reply: () => acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook(), 201),
     example: {
       body: { url: examples.webhook.url, types: ['license.created'], description: 'shop' },
       reply: examples.issuedWebhook,
@@ -73,7 +73,7 @@ export const webhooks = {
     path: '/webhook',
     scope: 'webhook:read',
     query: () => z.object(pageFields),
-    reply: () => actedList('ListWebhooksResponse', 'webhooks.list', Webhook),
+    reply: () => actedList('ListWebhooksResponse', 'webhooks.list', Webhook()),
     example: { query: { page: '1' }, reply: { items: [examples.webhook], meta: examples.page } },
     errors: [],
     source: 'decision 0070',
@@ -87,7 +87,7 @@ export const webhooks = {
     path: '/webhook/by-id',
     scope: 'webhook:read',
     query: () => byId,
-    reply: () => acted('GetWebhookResponse', 'webhooks.get', Webhook),
+    reply: () => acted('GetWebhookResponse', 'webhooks.get', Webhook()),
     example: { query: { webhookId: examples.webhook.id }, reply: examples.webhook },
     errors: ['webhookNotFound'],
     source: 'decision 0070',
@@ -119,7 +119,7 @@ export const webhooks = {
           id: 'UpdateWebhookRequest',
           anyOf: ['url', 'types', ...Object.keys(settings)].map((name) => ({ required: [name] })),
         }),
-    reply: () => acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
+    reply: () => acted('UpdateWebhookResponse', 'webhooks.update', Webhook()),
     example: {
       query: { webhookId: examples.webhook.id },
       body: { active: false },

@@ -76,7 +76,7 @@ export const createKeys = bulkOperation({
     ],
     families: metadataFamilies,
   },
-  schema: CreateKeyRequest,
+  schema: CreateKeyRequest(),
   refusesAgain: ({ reference }) => reference !== undefined,
   fields: [{ name: 'reference' }, { name: 'key' }],
   name: ({ reference }) => (reference === undefined ? {} : { reference }),

@@ -39,7 +39,7 @@ export const importKeys = bulkOperation({
     ],
     families: metadataFamilies,
   },
-  schema: ImportKeyRequest,
+  schema: ImportKeyRequest(),
   // A key that is there already is refused, whatever the service remembers.
   repeatsSafely: true,
   fields: [{ name: 'key' }, { name: 'id' }],
