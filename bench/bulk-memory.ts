@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 // How much memory a bulk command needs at its peak (VmHWM), for files of different lengths: reading and checking alone, as
 // with --dry-run, and writing down and sending, to a server that refuses all (of a million rows) or issues at once.
 //
-//   npm run bench:bulk-memory                             this checkout; two minutes
+//   npm run bench:bulk-memory                             this checkout
 //   npm run bench:bulk-memory -- /path/to/bin/lkm.js …    also other builds, in turns; prints ratios to the last one
 //
 // Linux only: the peak is read from /proc while the command runs.

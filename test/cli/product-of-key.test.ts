@@ -69,6 +69,15 @@ describe('without a product, the key is enough', () => {
   });
 });
 
+it('at a narrow terminal says what of the devices it has no room for', async () => {
+  await using here = await shop();
+  const { key, plain, at } = here;
+  const narrow = await at(['keys', 'get', key], { terminal: true, columns: 32 });
+  expect(narrow.stdout).toContain('\nHOST ID  TAG     ACTIVATED\n');
+  expect(narrow.stderr).toBe('no room for ipAddress; --json shows it\n');
+  expect((await plain(['keys', 'get', key])).stderr).toBe('');
+});
+
 describe('what is given counts', () => {
   it('a key of another product is not found', async () => {
     await using here = await shop();

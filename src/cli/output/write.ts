@@ -127,11 +127,13 @@ const emptyNote = (result: WholeResult): Note[] =>
 
 function hiddenNote(hidden: readonly Field[], result: WholeResult, { fields }: WriteContext): Note[] {
   if (hidden.length === 0) return [];
-  const names = hidden.map(({ name }) => name);
+  const names = [...new Set(hidden.map(({ name }) => name))];
   const all = (result.kind === 'rows' && result.fields) || fields;
   const [first] = all.filter(({ drops, shown }) => drops === undefined && shown === undefined);
   const chosen = [...(first === undefined ? [] : [first.name]), ...names].join(',');
-  const shows = `--fields ${chosen} shows ${names.length === 1 ? 'it' : 'them'}`;
+  // Tables below a record have fields that `--fields` does not know.
+  const how = result.kind === 'rows' ? `--fields ${chosen}` : '--json';
+  const shows = `${how} shows ${names.length === 1 ? 'it' : 'them'}`;
   return [{ tone: 'hint', text: `no room for ${names.join(', ')}; ${shows}` }];
 }
 
@@ -210,7 +212,10 @@ async function renderFields(result: Fielded, { format, fields, chosen, view }: R
   const record = rows.map((row) => renderRecord(shown, row, view)).join('');
   const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
   const tables = parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view));
-  return whole([record, ...tables.map(({ text }) => text)].join('\n'));
+  return {
+    text: [record, ...tables.map(({ text }) => text)].join('\n'),
+    hidden: tables.flatMap(({ hidden }) => hidden),
+  };
 }
 
 function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
