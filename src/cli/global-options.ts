@@ -24,6 +24,7 @@ export const globalOptions = [
   { flags: '--debug', env: 'LKM_DEBUG', describe: 'like -v, with stack traces' },
   { flags: '--color <WHEN>', describe: 'auto, always or never' },
   { flags: '--no-color', env: 'NO_COLOR', describe: 'same as --color never' },
+  { flags: '--no-progress', env: 'LKM_NO_PROGRESS', describe: 'show nothing that moves, as for a screen reader' },
   { flags: '--no-input', env: 'LKM_NO_INPUT', describe: 'never ask' },
   { flags: '--timeout <DUR>', env: 'LKM_TIMEOUT', describe: 'longest wait for one attempt (30s)' },
   { flags: '--max-retries <N>', env: 'LKM_MAX_RETRIES', describe: 'attempts after the first (4)' },
@@ -46,6 +47,7 @@ export interface GlobalFlags {
   readonly verbose?: boolean;
   readonly debug?: boolean;
   readonly color?: string | boolean;
+  readonly progress?: boolean;
   readonly input?: boolean;
   readonly timeout?: string;
   readonly maxRetries?: string;

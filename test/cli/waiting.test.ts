@@ -38,6 +38,20 @@ describe('a wait before the next attempt', () => {
     expect(after).toBe(stderr + CLEAR);
   });
 
+  it.each([
+    ['--no-progress', {}, { progress: false }],
+    ['LKM_NO_PROGRESS', { LKM_NO_PROGRESS: '1' }, {}],
+    ['TERM=dumb', { TERM: 'dumb' }, {}],
+  ])('is one line that stays with %s', (_, env, flags) => {
+    const { stderr, after } = seen(
+      [{ willRetryInMs: 4_200 }],
+      { terminal: { stderr: true }, env },
+      { color: false, ...flags },
+    );
+    expect(stderr).toBe('waiting for the service, which does not answer; next attempt in 5 s\n');
+    expect(after).toBe(stderr);
+  });
+
   it('counts down, and is gone with the next attempt', () => {
     vi.useFakeTimers();
     try {

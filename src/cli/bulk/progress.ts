@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { drawsOn } from '../output/terminal.ts';
+import { talk } from '../output/terminal.ts';
 import { count, typedDuration } from '../output/words.ts';
 import type { RowState } from './row-states.ts';
 
@@ -14,6 +14,7 @@ export interface BulkProgress {
 
 const BAR = 20;
 const FRAME_MS = 100;
+const LINE_EVERY_MS = 10_000;
 const CLEAR_LINE = '\r\u001b[K';
 
 interface Shown {
@@ -24,21 +25,25 @@ interface Shown {
   readonly failedBefore: number;
 }
 
-/** Nothing is drawn unless stderr is a terminal. */
+/** A line that is drawn anew; on a terminal where nothing may move, a line every ten seconds; elsewhere nothing. */
 export function showBulkProgress(shown: Shown, settings: Settings, io: Io): BulkProgress {
-  if (!drawsOn(settings, io)) return { answered: () => {}, waiting: () => {}, end: async () => {} };
+  if (!io.stderr.isTTY) return { answered: () => {}, waiting: () => {}, end: async () => {} };
   const startedAt = io.now();
   let settled = shown.before;
   let failed = shown.failedBefore;
   let waitsUntil = 0;
-  const draw = (): void => {
-    const ms = io.now() - startedAt;
-    const line = lineOf({ ...shown, settled, failed, ms, waitMs: waitsUntil - io.now() });
-    void io.stderr.write(`${CLEAR_LINE}${line.slice(0, io.stderr.columns - 1)}`);
-  };
-  const timer = setInterval(draw, FRAME_MS);
+  const moment = (): Moment => ({
+    ...shown,
+    settled,
+    failed,
+    ms: io.now() - startedAt,
+    waitMs: waitsUntil - io.now(),
+  });
+  const draw = (): void => void io.stderr.write(`${CLEAR_LINE}${lineOf(moment()).slice(0, io.stderr.columns - 1)}`);
+  const say = (): void => void talk([{ tone: 'hint', text: textOf(moment()) }], settings, io);
+  const timer = settings.draws ? setInterval(draw, FRAME_MS) : setInterval(say, LINE_EVERY_MS);
   timer.unref();
-  draw();
+  if (settings.draws) draw();
   return {
     answered: ({ kind }) => {
       settled += 1;
@@ -49,7 +54,7 @@ export function showBulkProgress(shown: Shown, settings: Settings, io: Io): Bulk
     },
     end: async () => {
       clearInterval(timer);
-      await io.stderr.write(CLEAR_LINE);
+      if (settings.draws) await io.stderr.write(CLEAR_LINE);
     },
   };
 }
@@ -62,11 +67,16 @@ interface Moment extends Shown {
 }
 
 /** `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`. */
-export function lineOf({ done, total, before, settled, failed, ms, waitMs }: Moment): string {
-  const filled = Math.floor((BAR * settled) / total);
+export function lineOf(moment: Moment): string {
+  const filled = Math.floor((BAR * moment.settled) / moment.total);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${textOf(moment)}`;
+}
+
+/** The same without the bar. */
+function textOf({ done, total, before, settled, failed, ms, waitMs }: Moment): string {
   const perSecond = ms > 0 ? ((settled - before) * 1_000) / ms : 0;
   const parts = [
-    `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${settled} of ${total} ${done}`,
+    `${settled} of ${total} ${done}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(perSecond > 0 ? [`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`] : []),
     ...(perSecond > 0 && settled < total ? [`${typedDuration(Math.ceil((total - settled) / perSecond))} left`] : []),

@@ -23,6 +23,8 @@ export interface Settings {
   readonly verbose: boolean;
   readonly debug: boolean;
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Whether something that moves can be shown on stderr. */
+  readonly draws: boolean;
   /** Whether a question can be answered. */
   readonly interactive: boolean;
   /** Why it cannot; null when it can. */
@@ -41,16 +43,19 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const output = flags.output === undefined || flags.output === '-' ? null : flags.output;
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
+  const quiet = flags.quiet ?? readSwitch(env, 'LKM_QUIET');
+  const isStill = flags.progress === false || readSwitch(env, 'LKM_NO_PROGRESS') || quiet || format.startsWith('json');
   return {
     format,
     fileFormat: chosen ?? namedAfter(output) ?? format,
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     output,
     force: flags.force ?? false,
-    quiet: flags.quiet ?? readSwitch(env, 'LKM_QUIET'),
+    quiet,
     verbose: flags.verbose ?? readSwitch(env, 'LKM_VERBOSE'),
     debug: flags.debug ?? readSwitch(env, 'LKM_DEBUG'),
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
+    draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,
     notInteractive,
     paged: io.stdout.isTTY && env.TERM !== 'dumb' && whyNotInteractive(flags, io, 'table') === null,

@@ -22,6 +22,7 @@ export const storable: Readonly<Record<string, Storable>> = {
   'max-retries': { env: 'LKM_MAX_RETRIES', about: 'attempts after the first', check: parseCount },
   'max-wait': { env: 'LKM_MAX_WAIT', about: 'longest wait on one 429 or 409', check: parseDuration },
   quiet: { env: 'LKM_QUIET', about: 'print bare identifiers: on or off', check: checkSwitch },
+  'no-progress': { env: 'LKM_NO_PROGRESS', about: 'show nothing that moves: on or off', check: checkSwitch },
   'no-input': { env: 'LKM_NO_INPUT', about: 'never ask: on or off', check: checkSwitch },
 };
 

@@ -1,7 +1,7 @@
 import type { AttemptEvent, DeprecationNotice } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { drawsOn, talk } from './terminal.ts';
+import { talk } from './terminal.ts';
 import { count } from './words.ts';
 
 /** Shows on stderr how far a work of several parts has come. */
@@ -16,14 +16,13 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */
 export function showProgress(settings: Settings, io: Io): Progress {
-  const isDrawn = drawsOn(settings, io);
   return {
     show: (part, done, total) => {
-      if (isDrawn) void io.stderr.write(`\r${drawBar(part, done, total)}\u001b[K`);
+      if (settings.draws) void io.stderr.write(`\r${drawBar(part, done, total)}\u001b[K`);
       else if (done >= total) void talk([{ tone: 'hint', text: `${part}: ${count(done, 'row')}` }], settings, io);
     },
     end: async () => {
-      if (isDrawn) await io.stderr.write(CLEAR_LINE);
+      if (settings.draws) await io.stderr.write(CLEAR_LINE);
     },
   };
 }
@@ -37,15 +36,22 @@ const TICK_MS = 1_000;
 /** Shorter waits are not worth a line. */
 const SHORTEST_SHOWN_MS = 500;
 
-/** Says on a terminal what is waited for after an attempt and counts down; returns what clears the line. */
+/**
+ * Says on a terminal what is waited for after an attempt and counts down, or only says it where nothing may move; returns
+ * what clears the line.
+ */
 export function showWait(event: AttemptEvent, settings: Settings, io: Io): () => void {
   const ms = event.willRetryInMs ?? 0;
-  if (!drawsOn(settings, io) || ms < SHORTEST_SHOWN_MS) return () => {};
+  if (!io.stderr.isTTY || ms < SHORTEST_SHOWN_MS) return () => {};
   let left = Math.ceil(ms / TICK_MS);
+  const text = (): string => `waiting for ${waitReason(event)}; next attempt in ${left} s`;
+  if (!settings.draws) {
+    void talk([{ tone: 'hint', text: text() }], settings, io);
+    return () => {};
+  }
   const draw = (): void => {
     if (left < 1) return;
-    const text = `waiting for ${waitReason(event)}; next attempt in ${left} s`;
-    void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
+    void io.stderr.write(`${CLEAR_LINE}${text().slice(0, io.stderr.columns - 1)}`);
     left -= 1;
   };
   draw();

@@ -49,10 +49,6 @@ export const warningNotes = ({ warning }: { readonly warning?: string | undefine
 const replayedText =
   'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
 
-/** Whether something that moves can be shown on stderr. */
-export const drawsOn = ({ quiet, format }: TalkSettings, { stderr }: Pick<Io, 'stderr'>): boolean =>
-  stderr.isTTY && !quiet && !format.startsWith('json');
-
 const firstWords = [
   ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config', 'completion', 'explain', 'api', 'doctor'],
   ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'jobs', 'webhooks'],

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { lineOf } from '../../../src/cli/bulk/progress.ts';
-import { NOW } from '../fake-io.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { lineOf, showBulkProgress } from '../../../src/cli/bulk/progress.ts';
+import { readSettings } from '../../../src/cli/config/settings.ts';
+import { fakeIo, NOW } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
 const inactive = Response.json({ message: 'Product not found or inactive', code: 1 }, { status: 404 });
@@ -108,5 +109,22 @@ describe('the progress of a run', () => {
     expect(drawn.stderr).toMatch(/\[Kcreated 2 of 2 keys · run \w{12}\n$/);
     const plain = await shop.at(['keys', 'create', '--count', '3']);
     expect(plain.stderr).not.toContain('\r');
+    const still = await shop.at(['keys', 'create', '--count', '4', '--no-progress'], { terminal: { stderr: true } });
+    expect(still.stderr).toMatch(/^created 4 of 4 keys · run \w{12}\n$/);
+  });
+
+  it('is a line every ten seconds where nothing may move', () => {
+    vi.useFakeTimers();
+    try {
+      const { io, printed } = fakeIo({ terminal: { stderr: true } });
+      const shown = { done: 'created', total: 500, before: 0, failedBefore: 0 };
+      const progress = showBulkProgress(shown, readSettings({ progress: false, color: false }, io), io);
+      vi.advanceTimersByTime(10_500);
+      progress.answered({ kind: 'failed', status: 'failed', attempt: 1, result: {}, error: null });
+      vi.advanceTimersByTime(10_000);
+      expect(printed.stderr).toBe('0 of 500 created\n1 of 500 created · 1 failed\n');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
