@@ -19,9 +19,10 @@ if (major < 24 || (major === 24 && minor < 15)) {
   if (isDebugged) process.setSourceMapsEnabled(true);
   // Not in the temporary folder, where another user could have put code before.
   const { LOCALAPPDATA, XDG_CACHE_HOME, HOME } = process.env;
-  const caches = LOCALAPPDATA || XDG_CACHE_HOME || (HOME && `${HOME}/.cache`);
   const { existsSync } = builtin('node:fs');
-  const { join } = builtin('node:path');
+  const { isAbsolute, join } = builtin('node:path');
+  // A relative one does not count: XDG Base Directory Specification.
+  const caches = [LOCALAPPDATA, XDG_CACHE_HOME, HOME && `${HOME}/.cache`].find((path) => path && isAbsolute(path));
   const dist = join(import.meta.dirname, '../dist');
   const main = join(dist, 'cli/main.cjs');
   if (!existsSync(main)) {

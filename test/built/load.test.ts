@@ -1,7 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, globSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 let HOME: string;
@@ -63,6 +72,14 @@ describe('the compiled code of the command', () => {
       writeFileSync(join(folder, name), code);
       expect(lkm('--help')).toBe(printed);
     }
+  });
+
+  it('is kept in no folder whose path is relative', () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'lkm-test-'));
+    const env = { HOME, XDG_CACHE_HOME: 'cache' };
+    execFileSync(process.execPath, [resolve('bin/lkm.js'), '--version'], { cwd, env });
+    expect(readdirSync(cwd)).toEqual([]);
+    expect(kept().size).toBeGreaterThan(1);
   });
 
   it('is neither taken from a folder that others write to, nor put there', () => {
