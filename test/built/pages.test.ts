@@ -45,7 +45,8 @@ it('shows the reference from its own files only, under a policy that runs nothin
     expect(response.headers.get('content-type')).toMatch(path?.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
     expect((await response.text()).length).toBeGreaterThan(100);
   }
-  expect(await (await fetch(`${url}/docs/page.js`)).text()).toContain('validatorUrl: null');
+  const script = await (await fetch(`${url}/docs/page.js`)).text();
+  for (const part of ['validatorUrl: null', 'plugins: [Samples]', 'x-codeSamples']) expect(script).toContain(part);
 });
 
 it('serves nothing else of the package there, and takes no other method', async () => {

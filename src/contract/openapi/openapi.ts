@@ -13,6 +13,7 @@ import { apiErrors, type Reason } from '../errors.ts';
 import { streamEvents } from '../event-stream.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { type Json, jsonSchemaOf } from './json-schema.ts';
+import { samplesOf } from './samples.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
@@ -118,6 +119,7 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
       },
       ...errorResponses(endpoint),
     },
+    'x-codeSamples': samplesOf(name, endpoint),
   };
 }
 

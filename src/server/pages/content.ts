@@ -62,8 +62,32 @@ export const referencePage = (version: string): string =>
     '<link rel="stylesheet" href="/docs/swagger-ui.css">\n',
   );
 
-/** Starts the viewer. It asks no other server for anything: no validator, no badge. */
-export const pageScript = `const dark = matchMedia('(prefers-color-scheme: dark)');
+/**
+ * Starts the viewer. It asks no other server for anything: no validator, no badge. In front of the responses of an
+ * operation it shows the samples of the document.
+ */
+export const pageScript = `const Samples = (system) => {
+  const { createElement: make, Fragment } = system.React;
+  return {
+    wrapComponents: {
+      responses: (Responses) => (props) => {
+        const samples = system.specSelectors.specJson().getIn(['paths', props.path, props.method, 'x-codeSamples']);
+        const shown = samples?.toJS().map(({ label, source }) =>
+          make(Fragment, { key: label }, make('h5', null, label), make('pre', { tabIndex: 0 }, source)),
+        );
+        return make(
+          Fragment,
+          null,
+          shown && make('div', { className: 'opblock-section-header' }, make('h4', null, 'Examples')),
+          shown && make('div', { className: 'samples' }, shown),
+          make(Responses, props),
+        );
+      },
+    },
+  };
+};
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
 const apply = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', apply);
 apply();
@@ -76,6 +100,7 @@ SwaggerUIBundle({
   displayRequestDuration: true,
   filter: true,
   persistAuthorization: false,
+  plugins: [Samples],
   requestSnippetsEnabled: true,
   validatorUrl: null,
 });
@@ -93,6 +118,9 @@ h1 { margin: 0; font-size: 2rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.5rem; margin: 1.5rem 0; }
 dd { margin: 0; color: var(--soft); }
 pre { overflow-x: auto; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: 6px; font-size: .875rem; }
+.swagger-ui .samples { padding: .25rem 1.25rem 1rem; }
+.swagger-ui .samples h5 { margin: .75rem 0 .25rem; font: 600 .8rem/1.4 system-ui, sans-serif; color: var(--soft); }
+.swagger-ui .samples pre { margin: 0; background: transparent; color: var(--ink); border-color: var(--line); white-space: pre; }
 body > header { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; padding: .75rem 1.25rem; border-bottom: 1px solid var(--line); }
 body > header a:first-child { font-weight: 700; font-size: 1.15rem; text-decoration: none; }
 body > header span { flex: 1; color: var(--soft); }
