@@ -22,6 +22,7 @@ export {
   withSession,
 } from './client/with-session.ts';
 export { ApiError } from './contract/errors.ts';
+export { type Duration, parseIsoDuration } from './contract/fields.ts';
 export {
   type LicenseClaims,
   type PublicKey,

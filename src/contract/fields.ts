@@ -97,6 +97,17 @@ export function positiveDurationField() {
 
 const isPositive = (duration: Duration): boolean => Object.values(duration).some((amount) => amount > 0);
 
+/**
+ * Reads an ISO 8601 duration such as `P1Y` or `P14D`, for fields that take a length of time.
+ *
+ * @throws RangeError for what is none, or has more than four digits for a unit
+ */
+export function parseIsoDuration(written: string): Duration {
+  if (!durationShape.test(written))
+    throw new RangeError(`'${written}' is not an ISO 8601 duration such as P1Y or P14D`);
+  return readDuration(written);
+}
+
 function readDuration(written: string): Duration {
   const [, years, months, weeks, days, , hours, minutes, seconds] = durationShape.exec(written) ?? [];
   const count = (part = '0') => Number.parseInt(part, 10);

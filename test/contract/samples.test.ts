@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { type Fetch, mutates } from '../../src/contract/endpoint.ts';
 import { streamEvents } from '../../src/contract/event-stream.ts';
+import { parseIsoDuration } from '../../src/contract/fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { commandLines } from '../../src/contract/openapi/command-lines.ts';
 import { samplesOf } from '../../src/contract/openapi/samples.ts';
@@ -27,8 +28,11 @@ describe('the samples of an endpoint', () => {
       const text = typeof wrapped === 'string' ? wrapped : JSON.stringify(wrapped);
       return new Response(text, { status: reply.status, headers: { 'content-type': reply.contentType } });
     };
-    const run = new Function('client', `return (async () => { ${sampleOf(named, 'client')} })()`);
-    await run(createClient({ baseUrl, fetch: answer }));
+    const source = `return (async () => { ${sampleOf(named, 'client')} })()`;
+    await new Function('client', 'parseIsoDuration', source)(
+      createClient({ baseUrl, fetch: answer }),
+      parseIsoDuration,
+    );
     const [request] = sent;
     const url = new URL(request?.url ?? '');
     expect([sent.length, request?.method, url.pathname]).toEqual([1, method, path]);
@@ -63,5 +67,18 @@ describe('the samples of an endpoint', () => {
 
   it('are the first examples of the commands', async () => {
     expect(commandLines, 'out of date: npm run openapi').toEqual(await listCommandLines());
+  });
+});
+
+describe('parseIsoDuration', () => {
+  it('reads what a field for a length of time takes', () => {
+    expect(parseIsoDuration('P1Y14DT30M')).toEqual({
+      ...{ years: 1, months: 0, weeks: 0, days: 14 },
+      ...{ hours: 0, minutes: 30, seconds: 0 },
+    });
+  });
+
+  it.each(['', 'P', '14d', 'P1Y ', 'PT', 'P12345D'])('refuses %j', (text) => {
+    expect(() => parseIsoDuration(text)).toThrow(RangeError);
   });
 });

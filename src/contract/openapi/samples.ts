@@ -1,4 +1,5 @@
 import { type AnyEndpoint, mutates } from '../endpoint.ts';
+import { type Duration, writeDuration } from '../fields.ts';
 import { commandLines } from './command-lines.ts';
 
 /** A request in one language, as viewers of OpenAPI show it (`x-codeSamples`). */
@@ -46,6 +47,14 @@ function callOf(name: string, { query, body, example }: AnyEndpoint): string {
   return example.reply === undefined ? call : `const reply = ${call}`;
 }
 
-/** A value as people write it: names without quotation marks. */
+/** Begins a duration in JSON text; no text of an example does. */
+const DURATION = 'duration ';
+
+/** A value as people write it: names without quotation marks, lengths of time as ISO 8601 has them. */
 const literalOf = (value: object): string =>
-  JSON.stringify(value, null, 2).replaceAll(/^( +)"([A-Za-z_]\w*)":/gm, '$1$2:');
+  JSON.stringify(value, (_, member) => (isDuration(member) ? DURATION + writeDuration(member) : member), 2)
+    .replaceAll(/^( +)"([A-Za-z_]\w*)":/gm, '$1$2:')
+    .replaceAll(new RegExp(`"${DURATION}(\\w+)"`, 'g'), 'parseIsoDuration("$1")');
+
+const isDuration = (value: unknown): value is Duration =>
+  typeof value === 'object' && value !== null && 'years' in value && 'seconds' in value;
