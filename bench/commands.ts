@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { seed } from './earlier.ts';
 import { start } from './measure.ts';
 
-/** How long one command takes from start to exit, in milliseconds: the median of all rounds. */
+/** How long one command takes from start to exit, in milliseconds: the median of all rounds; NaN for one that there is not. */
 export interface TimedCommand {
   readonly name: string;
   readonly one: number;
@@ -48,8 +49,7 @@ const forms = [
 ] as const;
 
 async function prepare(root: string) {
-  const building = { cwd: root, encoding: 'utf8', stdio: 'pipe' } as const;
-  const made = execFileSync(process.execPath, ['tools/build-binary.ts'], building).trim().split('\n').at(-1) ?? '';
+  const file = makeFile(root);
   const [served, alone] = [await seed(root, 10), await seed(root, 10)];
   const server = await start({ server: 'lkm serve', root, fixture: served });
   const argv = {
@@ -59,15 +59,26 @@ async function prepare(root: string) {
     'keys get --db': ['keys', 'get', alone.keys[0] ?? '', '-P', alone.productId, '--db', alone.db],
   };
   const env = { HOME: served.folder, LKM_TOKEN: served.token };
-  const commands = { package: [process.execPath, join(root, 'bin/lkm.js')], file: [join(root, made)] };
+  const commands = { package: [process.execPath, join(root, 'bin/lkm.js')], file: file === null ? null : [file] };
   return {
-    time: (form: keyof typeof commands, name: keyof typeof argv) => time([...commands[form], ...argv[name]], env),
+    time(form: keyof typeof commands, name: keyof typeof argv) {
+      const command = commands[form];
+      return command === null ? Number.NaN : time([...command, ...argv[name]], env);
+    },
     async stop() {
       await server.stop();
       await served.remove();
       await alone.remove();
     },
   };
+}
+
+/** Makes the single file of a checkout; null for an early version, which has none. */
+function makeFile(root: string): string | null {
+  const tool = 'tools/build-binary.ts';
+  if (!existsSync(join(root, tool))) return null;
+  const printed = execFileSync(process.execPath, [tool], { cwd: root, encoding: 'utf8', stdio: 'pipe' });
+  return join(root, printed.trim().split('\n').at(-1) ?? '');
 }
 
 function time([program = '', ...words]: readonly string[], env: Readonly<Record<string, string>>): number {
