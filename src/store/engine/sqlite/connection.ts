@@ -9,8 +9,8 @@ import type { Undo } from './undo.ts';
 interface Prepared {
   readonly run: StatementSync;
   readonly bind: CompiledStatement['bind'];
-  /** Whether its rows may be those that it has changed. */
-  readonly changes: boolean;
+  /** Whether it may change something: an update can return rows too. */
+  readonly writes: boolean;
 }
 
 interface ConnectOptions {
@@ -32,7 +32,7 @@ export function connect(
     const known = prepared.get(statement);
     if (known !== undefined) return known;
     const { sql, bind } = statement.compile(compiler);
-    const fresh = { run: attempt(() => database.prepare(sql)), bind, changes: !sql.startsWith('select') };
+    const fresh = { run: attempt(() => database.prepare(sql)), bind, writes: !sql.startsWith('select') };
     prepared.set(statement, fresh);
     return fresh;
   }
@@ -42,13 +42,13 @@ export function connect(
     parameters: unknown,
     work: (statement: StatementSync, values: SqlValue[]) => T,
   ): T {
-    const { run, bind, changes } = prepare(statement);
+    const { run, bind, writes } = prepare(statement);
     const values = bind(parameters as Readonly<Record<string, unknown>>);
     const result = attempt(() => {
       before?.();
       return work(run, values);
     });
-    if (changes && result !== 0) undo?.noteChange();
+    if (writes && result !== 0) undo?.noteChange();
     return result;
   }
 

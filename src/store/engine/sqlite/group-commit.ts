@@ -126,7 +126,7 @@ export function groupCommit(
     const answers: (() => void)[] = [];
     for (const job of batch) {
       answers.push(await attempt(job));
-      if (undo.isBeyondParts) {
+      if (undo.needsRollback) {
         rollBack.run();
         return runAll(batch, true);
       }

@@ -9,8 +9,8 @@ export interface Undo {
   noteChange(): void;
   /** Runs a part. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
   part<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether something was written that only the end of the whole transaction can undo. */
-  readonly isBeyondParts: boolean;
+  /** Whether a part has failed whose writes only a rollback of the whole transaction undoes. */
+  readonly needsRollback: boolean;
 }
 
 /** For a connection that writes. */
@@ -20,19 +20,19 @@ export function createUndo(database: DatabaseSync): Undo {
   const undo = database.prepare('ROLLBACK TO part');
   let usesSavepoints = true;
   let changes = 0;
-  let isBeyondParts = false;
+  let needsRollback = false;
 
   return {
     begin(withSavepoints) {
       usesSavepoints = withSavepoints;
-      isBeyondParts = false;
+      needsRollback = false;
     },
     noteChange() {
       changes += 1;
     },
     part: (work) => (usesSavepoints ? inSavepoint(work) : watched(work)),
-    get isBeyondParts() {
-      return isBeyondParts;
+    get needsRollback() {
+      return needsRollback;
     },
   };
 
@@ -41,7 +41,7 @@ export function createUndo(database: DatabaseSync): Undo {
     try {
       return await work();
     } catch (error) {
-      if (changes !== before) isBeyondParts = true;
+      if (changes !== before) needsRollback = true;
       throw error;
     }
   }
