@@ -6,14 +6,14 @@ export const nothing = '–';
 export const moment = (value: unknown): string =>
   typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : nothing;
 
-/** What is over in a moment counts as there: a month that began an hour ago still ends in a month. */
-const NEARLY = 1.002;
+/** Rounds what is left up a little: a month that began an hour ago still ends in a month, not in 29 days. */
+const ROUNDED_UP = 1.002;
 
 /** `3 months ago`, `in 2 hours`; months up to two years. */
 export function relative(value: unknown, now: number): string {
   if (typeof value !== 'string') return nothing;
   const left = (Date.parse(value) - now) / 1000;
-  const seconds = left > 0 ? left * NEARLY : left;
+  const seconds = left > 0 ? left * ROUNDED_UP : left;
   const fits = units.find(([unit, size]) => Math.abs(seconds) >= (unit === 'year' ? 2 * size : size));
   if (!fits) return seconds > 0 ? 'in a moment' : 'just now';
   const [unit, size] = fits;
