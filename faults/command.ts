@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -31,14 +30,4 @@ export async function serve(db: string, { cwd, env, port, rateLimit }: Serving):
   await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
   if (child.exitCode !== null) throw new Error('the server did not start');
   return child;
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

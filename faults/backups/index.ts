@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
-import { endUnavailable } from '../../test/support/postgres-server.ts';
-import { openCluster } from '../cluster.ts';
+import { onEngines } from '../on-engines.ts';
 import { createRandom } from '../random.ts';
-import type { Engine } from '../world.ts';
 import { runBackups } from './run.ts';
 
 // `lkm db backup` every few seconds under load, while the server is killed with -9 at random moments, and one backup of
@@ -19,32 +17,24 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
-const engines: Readonly<Record<string, Engine>> = { sqlite: 'sqlite', postgres: 'postgres' };
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let isGood = true;
 
-for (const name of values.engine) {
-  const engine = engines[name];
-  if (engine === undefined) throw new Error(`there is no engine ${name}: sqlite, postgres`);
-  const cluster = engine === 'postgres' ? await openCluster().catch(endUnavailable) : null;
+await onEngines(values.engine, async (engine, cluster) => {
   say(`${engine}: ${values.minutes} minutes, ${values.kills} kills of the server, seed ${values.seed}`);
-  try {
-    const { wrong, ...counts } = await runBackups({
-      engine,
-      cluster,
-      seconds: Number(values.minutes) * 60,
-      everySeconds: 4,
-      kills: Number(values.kills),
-      oneKilledOf: 4,
-      random: createRandom(Number(values.seed)),
-      say,
-    });
-    for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
-    for (const what of wrong) say(`wrong: ${what}`);
-    isGood &&= wrong.length === 0;
-  } finally {
-    await cluster?.close();
-  }
-}
+  const { wrong, ...counts } = await runBackups({
+    engine,
+    cluster,
+    seconds: Number(values.minutes) * 60,
+    everySeconds: 4,
+    kills: Number(values.kills),
+    oneKilledOf: 4,
+    random: createRandom(Number(values.seed)),
+    say,
+  });
+  for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
+  for (const what of wrong) say(`wrong: ${what}`);
+  isGood &&= wrong.length === 0;
+});
 say(isGood ? 'every backup restores, and nothing acknowledged is missing' : 'NOT as it should be');
 process.exitCode = isGood ? 0 : 1;

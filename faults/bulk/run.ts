@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, lkm, run, serve } from '../command.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { lkm, run, serve } from '../command.ts';
 import type { Random } from '../random.ts';
 
 /** What a bulk run has to live through. */

@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
-import { endUnavailable } from '../../test/support/postgres-server.ts';
-import { openCluster } from '../cluster.ts';
+import { onEngines } from '../on-engines.ts';
 import { createRandom } from '../random.ts';
 import { hasFailed } from '../report.ts';
-import type { Engine } from '../world.ts';
 import { runDeliveries } from './run.ts';
 
 // Events on their way to a receiver that answers 500, hangs, resets, redirects, drips and dies, while servers are killed
@@ -23,38 +21,30 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
-const engines: Readonly<Record<string, Engine>> = { sqlite: 'sqlite', postgres: 'postgres' };
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let isGood = true;
 
-for (const name of values.engine) {
-  const engine = engines[name];
-  if (engine === undefined) throw new Error(`there is no engine ${name}: sqlite, postgres`);
-  const cluster = engine === 'postgres' ? await openCluster().catch(endUnavailable) : null;
+await onEngines(values.engine, async (engine, cluster) => {
   const restarts = cluster?.restart ? Number(values.restarts) : 0;
   say(`${engine}: ${values.events} events, ${values.kills} kills, ${restarts} restarts, seed ${values.seed}`);
-  try {
-    const { report, done, seconds, ...counts } = await runDeliveries({
-      engine,
-      cluster,
-      events: Number(values.events),
-      kills: Number(values.kills),
-      restarts,
-      seed: Number(values.seed),
-      random: createRandom(Number(values.seed)),
-      maxSeconds: Number(values.minutes) * 60,
-      settleSeconds: 60,
-      sabotage: null,
-      say,
-    });
-    for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
-    say(`  the receiver: ${[...done].map(([what, count]) => `${what} ${count}`).join(', ')}`);
-    say(`  ${seconds.toFixed(0)} s`);
-    for (const note of report.notes) say(`  ${note}`);
-    isGood &&= !hasFailed(report);
-  } finally {
-    await cluster?.close();
-  }
-}
+  const { report, done, seconds, ...counts } = await runDeliveries({
+    engine,
+    cluster,
+    events: Number(values.events),
+    kills: Number(values.kills),
+    restarts,
+    seed: Number(values.seed),
+    random: createRandom(Number(values.seed)),
+    maxSeconds: Number(values.minutes) * 60,
+    settleSeconds: 60,
+    sabotage: null,
+    say,
+  });
+  for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
+  say(`  the receiver: ${[...done].map(([what, count]) => `${what} ${count}`).join(', ')}`);
+  say(`  ${seconds.toFixed(0)} s`);
+  for (const note of report.notes) say(`  ${note}`);
+  isGood &&= !hasFailed(report);
+});
 say(isGood ? 'every event was delivered' : 'NOT as it should be');
 process.exitCode = isGood ? 0 : 1;

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 import { connect, query } from './postgres.ts';
 
 /** A hot standby that streams from a server of `startPostgres`. */
@@ -101,12 +101,4 @@ function ownAs(folder: string, { uid, gid }: { readonly uid: number; readonly gi
     chownSync(join(parentPath, name), uid, gid);
   }
   return { uid, gid };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
