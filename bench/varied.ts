@@ -58,6 +58,8 @@ export async function fillVaried(
         const license = vary(freshLicense(accountId, product ?? productId, at(index)), index, customers);
         if (index === Math.floor(count / 2)) middle = license;
         await rows.keys.insert(license);
+        // Like an imported one: the server has nothing to catch up with while it is timed.
+        if (license.expirationDate !== null) await rows.licenseExpiries.markAnnounced(license);
         for (let device = 0; device < license.activations; device += 1) {
           const now = license.createdAt;
           const hostId = `host-${index}-${device}` as HostId;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds } from '../../domain/time.ts';
 import { licenseEvent, type Recorder, sessionEvent, type UseCaseEvent } from '../../service/record.ts';
@@ -10,7 +11,10 @@ const SOON_SECONDS = 7 * 24 * 60 * 60;
 const LOOK_EVERY_MS = 1_000;
 
 /** Sessions that one transaction ends. */
-const MAX_SESSIONS = 200;
+const MAX_SESSIONS = 50;
+
+/** Between two batches, about as long as one takes. */
+const PAUSE_MS = 25;
 
 interface ExpiryParts {
   readonly record: Recorder;
@@ -35,7 +39,10 @@ export async function recordExpiries(
 ): Promise<void> {
   const at = now();
 
-  /** Records a batch after the other until `step` says that one was the last. */
+  /**
+   * Records a batch after the other until `step` says that one was the last, with pauses for requests: the terms of a
+   * whole year's licences may end in one moment.
+   */
   async function repeat(step: (repositories: Repositories) => Promise<Batch>): Promise<void> {
     for (let isLast = false; !isLast && !signal.aborted; ) {
       const batch = await transaction(async (repositories) => {
@@ -49,6 +56,7 @@ export async function recordExpiries(
       });
       if (batch !== null && batch.happened.length > 0) recorded();
       isLast = batch === null || batch.isLast;
+      if (!isLast) await sleep(PAUSE_MS);
     }
   }
 

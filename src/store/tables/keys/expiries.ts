@@ -14,8 +14,8 @@ export const licenseExpiryColumns = {
 
 type MarkColumn = keyof RowOf<typeof licenseExpiryColumns>;
 
-/** Licences that one transaction announces. */
-const BATCH_SIZE = 200;
+/** Licences that one transaction announces: other writes wait no longer than for these. */
+const BATCH_SIZE = 50;
 
 /** 0 for a licence that is not announced at all, 1 for one that is announced as ending soon: as their index has it. */
 const stage = (table: string) => {
