@@ -47,7 +47,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'server/telemetry/observe.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],
-  'store/engine/sqlite/lock.ts': ['process', 'performance.now'],
+  'store/engine/sqlite/lock.ts': ['process'],
   'store/migrations/0004-sealed-idempotency.ts': ['randomBytes'],
 };
 

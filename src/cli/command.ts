@@ -83,6 +83,8 @@ export interface Leaf {
   readonly alias?: string;
   /** One word that stands for all of them: `login`. */
   readonly shortcut?: string;
+  /** Whether it checks so many values that compiled checks are worth the time it takes to compile them. */
+  readonly compilesChecks?: true;
   readonly load: () => Promise<Command>;
 }
 

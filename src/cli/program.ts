@@ -114,8 +114,11 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
   for (const parent of parents.values()) {
     parent.hook('preSubcommand', async (_, child) => {
       reading.path = `${reading.path} ${child.name()}`;
-      const command = await leafOf.get(child)?.load();
-      if (command) declareParameters(child, command, reading);
+      const leaf = leafOf.get(child);
+      if (leaf === undefined) return;
+      const { z } = await import('zod');
+      z.config({ jitless: leaf.compilesChecks !== true });
+      declareParameters(child, await leaf.load(), reading);
     });
   }
   return root;

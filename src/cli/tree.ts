@@ -48,6 +48,7 @@ export const leaves: readonly Leaf[] = [
   {
     path: 'serve',
     summary: 'run the service on a database',
+    compilesChecks: true,
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   ...keyLeaves,

@@ -68,13 +68,15 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
 const namedAfter = (output: string | null): Format | undefined =>
   (['csv', 'tsv', 'json', 'jsonl'] as const).find((format) => output?.toLowerCase().endsWith(`.${format}`));
 
-function whyNotInteractive(flags: GlobalFlags, { env, stdin, stderr }: Io, format: Format): string | null {
+function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string | null {
+  const { env, stderr } = io;
   if (readSwitch(env, 'LKM_NO_INPUT')) return 'LKM_NO_INPUT is set';
   if (flags.input === false) return '--no-input is given';
   if (isCi(env)) return 'CI is set';
   if (format !== 'table') return `the format is ${format}`;
-  if (!stdin.isTTY) return 'stdin is not a terminal';
-  return stderr.isTTY ? null : 'stderr is not a terminal';
+  // stdin last, and not before it is needed: to find out whether it is a terminal takes long.
+  if (!stderr.isTTY) return 'stderr is not a terminal';
+  return io.stdin.isTTY ? null : 'stdin is not a terminal';
 }
 
 function chooseFormat(flags: GlobalFlags, env: Io['env']): Format | undefined {
