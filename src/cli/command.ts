@@ -16,8 +16,8 @@ interface Described {
   readonly pick?: Pickable;
 }
 
-/** Objects of the service that have a picker. */
-export type Pickable = 'product' | 'customer' | 'key' | 'token' | 'session';
+/** Objects of the service that have a picker; that of devices needs the argument `key`. */
+export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';
 
 /** What is needed only where something else is not given. */
 interface Conditional {
@@ -107,7 +107,7 @@ export function command<A extends Specs<ArgumentSpec>, O extends Specs<OptionSpe
   return spec;
 }
 
-type More = Omit<Described, 'describe'> & { readonly env?: string };
+type More = Omit<Described, 'describe'> & Conditional & { readonly env?: string };
 
 /** For an option that takes one of a list, whose value then has that type. */
 type Choice<T extends string> = Omit<More, 'choices'> & { readonly choices: readonly T[] };

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { hasProgram, Terminal } from '../support/terminal.ts';
@@ -47,7 +48,7 @@ describe('at a terminal', () => {
       prompter,
     });
     expect({ code, last: stdout.includes(bobs) && stdout.includes(bob) }).toEqual({ code: 0, last: true });
-    expect(shown).toEqual(['which key? type a part of it, or of its customer', `${bobs}  Bob  0/2  in 1 month`]);
+    expect(shown).toEqual(['which key? type a part of it, or of its customer', `${bobs}  Bob  0/2  ends in 1 month`]);
   });
 
   it.each<[argv: string[], text: string, shown: RegExp]>([
@@ -64,6 +65,48 @@ describe('at a terminal', () => {
     const { code, stderr } = await lkm(argv, { ...surroundings, terminal: true, prompter });
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(shown[1]).toMatch(expected);
+  });
+
+  it('a device is found among those of the key', async () => {
+    const { surroundings, at, bobs } = await shop();
+    for (const host of ['desk', 'laptop'])
+      await at('keys', 'activate', bobs, '--host-id', host, '--tag', `Bob's ${host}`);
+    const { prompter, shown } = person('lap');
+    const freed = await lkm(['keys', 'deactivate', bobs, '--dry-run'], { ...surroundings, terminal: true, prompter });
+    expect(freed).toMatchObject({ code: 0, stdout: expect.stringContaining('"hostId": "laptop"') });
+    expect(shown).toEqual(['which device?', "laptop  Bob's laptop  activated just now"]);
+    const moved = await lkm(['keys', 'rebind', bobs, '--new-host-id', 'new'], {
+      ...{ ...surroundings, terminal: true },
+      prompter: person('desk').prompter,
+    });
+    expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('moved the slot of desk to new') });
+  });
+
+  it('of a key without devices, none is picked', async () => {
+    const { surroundings, bobs } = await shop();
+    const { prompter, shown } = person('');
+    const { code, stderr } = await lkm(['keys', 'deactivate', bobs], { ...surroundings, terminal: true, prompter });
+    expect({ code, shown, first: stderr.split('\n')[0] }).toEqual({
+      code: 2,
+      shown: [],
+      first: expect.stringContaining('this key has no device: none was activated, or all were freed'),
+    });
+  });
+
+  it('a choice takes one line of the terminal', async () => {
+    const { surroundings, made, ada } = await shop();
+    await made('customers', 'create', '--name', '長い名前の株式会社', '--email', `${'x'.repeat(40)}@example.com`);
+    const drawn: string[] = [];
+    const prompter: Prompter = {
+      ...person('').prompter,
+      search: async (_, find) => {
+        for (const { name } of await find('', new AbortController().signal)) drawn.push(name);
+        return ada;
+      },
+    };
+    await lkm(['customers', 'get'], { ...surroundings, terminal: true, columns: 60, prompter });
+    expect(drawn.map((name) => stringWidth(name)).every((width) => width <= 58)).toBe(true);
+    expect(drawn.map((name) => name.split('  ')[0]).toSorted()).toEqual(['Ada Ltd', 'Bob', '長い名前の株式会社']);
   });
 
   it('a list that has nothing to pick is no question', async () => {

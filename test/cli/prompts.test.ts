@@ -236,8 +236,8 @@ describe('a product that is not given', () => {
     expect(seen.at(-1)?.body).toEqual({ productId: PRODUCT });
     expect(shown).toEqual([
       'which product?',
-      { value: PRODUCT, name: `Engine \\u{1b}[31mPro  ${PRODUCT}` },
-      { value: `${PRODUCT}2`, name: `Old  inactive  ${PRODUCT}2` },
+      { value: PRODUCT, short: 'Engine \\u{1b}[31mPro', name: `Engine \\u{1b}[31mPro            ${PRODUCT}` },
+      { value: `${PRODUCT}2`, short: 'Old', name: `Old                   inactive  ${PRODUCT}2` },
     ]);
   });
 

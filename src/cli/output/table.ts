@@ -42,7 +42,9 @@ export function renderTable(fields: readonly Field[], rows: readonly Row[], view
 /** How many columns of a terminal a text takes. */
 export const displayWidth = (text: string): number => stringWidth(text);
 
-const padTo = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+/** A text with spaces behind it, up to a width. */
+export const padTo = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 
 /** A text in its column: cut where it is longer, and at the right for a number. */
 function placed(text: string, { width, field }: Column): string {
@@ -51,7 +53,7 @@ function placed(text: string, { width, field }: Column): string {
 }
 
 /** Cuts between characters as people count them, so that no accent and no part of an emoji is left alone. */
-function cut(text: string, width: number): string {
+export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let shown = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {

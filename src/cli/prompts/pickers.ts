@@ -2,19 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import type { Pickable } from '../command.ts';
 import type { CommandContext } from '../context.ts';
+import { UsageError } from '../failure/errors.ts';
+import { cut, displayWidth, padTo } from '../output/table.ts';
 import { sanitise } from '../output/terminal.ts';
-import { expiryInBrief, nothing, usageInBrief } from '../output/words.ts';
-import type { Choice, Find } from './prompt.ts';
+import { nothing, relative, usageInBrief } from '../output/words.ts';
+import type { Choice } from './prompt.ts';
 
 /** Lets a person pick an object; resolves to what names it, or null when there is nothing to pick. */
-type Picker = (context: CommandContext, options: Readonly<Record<string, unknown>>) => Promise<string | null>;
+type Picker = (context: CommandContext, values: Readonly<Record<string, unknown>>) => Promise<string | null>;
 
-/** The pickers, by what they are for. */
+/** The pickers, by what they are for. They see the values of the command that are known. */
 export const pickers: Readonly<Record<Pickable, Picker>> = {
   product: ({ client, io }) =>
     picked(io, 'which product?', async () => {
       const { items } = await (await client()).products.list();
-      return filtering(items.map(({ id, name, active }) => choice(id, name, active ? '' : 'inactive', id)));
+      return filtering(items.map(({ id, name, active }) => row(id, name, active ? '' : 'inactive', id)));
     }),
 
   customer: ({ client, io }) =>
@@ -22,7 +24,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
       const { customers } = await client();
       return searching(async (text) => {
         const { items } = await customers.list({ text, page: 1, limit: MOST });
-        return items.map(({ id, name, email }) => choice(id, name, email ?? '', id));
+        return items.map(({ id, name, email }) => row(id, name, email ?? '', id));
       });
     }),
 
@@ -39,28 +41,42 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
         return items
           .filter(({ key }) => !key.includes('*'))
           .map(({ key, customerId, activations, maxActivations, expirationDate }) =>
-            choice(
+            row(
               key,
               key,
               names.get(customerId ?? '') ?? customerId ?? nothing,
               usageInBrief(activations, maxActivations),
-              expiryInBrief(expirationDate, io.now()),
+              endInBrief(expirationDate, io.now()),
             ),
           );
       });
     }),
 
+  device: async ({ client, io, productOf }, { key, product }) => {
+    const licenseKey = String(key);
+    const productId = await productOf(licenseKey, typeof product === 'string' ? product : undefined);
+    const { devices } = (await (await client()).keys.get({ productId, licenseKey })).license;
+    if (devices.length === 0) throw new UsageError('this key has no device: none was activated, or all were freed');
+    return picked(io, 'which device?', async () =>
+      filtering(
+        devices.map(({ hostId, deviceTag, activationTime }) =>
+          row(hostId, hostId, deviceTag, `activated ${relative(activationTime, io.now())}`),
+        ),
+      ),
+    );
+  },
+
   token: ({ client, io }) =>
     picked(io, 'which token?', async () => {
       const { items } = await (await client()).tokens.list();
       const alive = items.filter(({ revokedAt }) => revokedAt === null);
-      return filtering(alive.map(({ id, name, kind }) => choice(id, name, kind, id)));
+      return filtering(alive.map(({ id, name, kind }) => row(id, name, kind, id)));
     }),
 
   session: ({ client, io }) =>
     picked(io, 'which session?', async () => {
       const { items } = await (await client()).sessions.list();
-      return filtering(items.map(({ id, hostId }) => choice(id, hostId ?? nothing, id)));
+      return filtering(items.map(({ id, hostId }) => row(id, hostId ?? nothing, id)));
     }),
 };
 
@@ -70,26 +86,56 @@ const MOST = 20;
 /** So long nothing more is typed before the service is asked. */
 const PAUSE_MS = 150;
 
-const choice = (value: string, ...parts: readonly string[]): Choice => ({
-  value,
-  name: sanitise(parts.filter((part) => part !== '').join('  ')),
-});
-
-async function picked(io: CommandContext['io'], question: string, open: () => Promise<Find>): Promise<string | null> {
-  const find = await open();
-  const first = await find('', new AbortController().signal);
-  return first.length === 0 ? null : io.prompter.search(question, find);
+/** Something to pick: what names it, and what is shown of it, in columns. */
+interface Row {
+  readonly value: string;
+  readonly cells: readonly string[];
 }
 
-/** Finds among choices that are all there, by any part of what is shown. */
+const row = (value: string, ...cells: readonly string[]): Row => ({ value, cells: cells.map(sanitise) });
+
+const endInBrief = (end: string | null | undefined, now: number): string => {
+  if (!end) return 'never ends';
+  return `${Date.parse(end) > now ? 'ends' : 'ended'} ${relative(end, now)}`;
+};
+
+/** The rows that fit what was typed so far. */
+type FindRows = (typed: string, signal: AbortSignal) => Promise<readonly Row[]>;
+
+async function picked(
+  io: CommandContext['io'],
+  question: string,
+  open: () => Promise<FindRows>,
+): Promise<string | null> {
+  const find = await open();
+  const first = await find('', new AbortController().signal);
+  if (first.length === 0) return null;
+  return io.prompter.search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
+}
+
+/** What stands before each choice. */
+const MARK_WIDTH = 2;
+
+/** Choices of a line each, with their cells in columns; a column that is empty everywhere is left out. */
+function asChoices(rows: readonly Row[], columns: number): Choice[] {
+  const widths = (rows[0]?.cells ?? []).map((_, at) =>
+    Math.max(...rows.map(({ cells }) => displayWidth(cells[at] ?? ''))),
+  );
+  return rows.map(({ value, cells }) => {
+    const shown = cells.flatMap((cell, at) => (widths[at] === 0 ? [] : padTo(cell, widths[at] ?? 0)));
+    return { value, name: cut(shown.join('  ').trimEnd(), columns - MARK_WIDTH), short: cells[0] ?? value };
+  });
+}
+
+/** Finds among rows that are all there, by any part of what they show. */
 const filtering =
-  (choices: readonly Choice[]): Find =>
+  (rows: readonly Row[]): FindRows =>
   async (typed) =>
-    choices.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()));
+    rows.filter(({ cells }) => cells.join('  ').toLowerCase().includes(typed.trim().toLowerCase()));
 
 /** Finds with the service, which is asked once a person pauses. */
-function searching(ask: (text: string | undefined) => Promise<readonly Choice[]>): Find {
-  const asked = new Map<string, Promise<readonly Choice[]>>();
+function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): FindRows {
+  const asked = new Map<string, Promise<readonly Row[]>>();
   return async (typed, signal) => {
     const text = typed.trim();
     if (text !== '') await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});

@@ -16,10 +16,11 @@ export interface Prompter {
 /** The choices for what was typed so far; empty at first. The signal says that more was typed meanwhile. */
 export type Find = (typed: string, signal: AbortSignal) => Promise<readonly Choice[]>;
 
-/** One of several choices: `name` is shown, `value` is returned. */
+/** One of several choices: `name` is shown, and `short` once it was chosen; `value` is returned. */
 export interface Choice {
   readonly value: string;
   readonly name: string;
+  readonly short?: string;
 }
 
 type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };

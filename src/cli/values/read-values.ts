@@ -13,15 +13,20 @@ export interface ReadValues {
 
 /** Turns what was written into the values the command receives. Throws `UsageError` and names the option. */
 export async function readValues(command: Command, written: Written, context: CommandContext): Promise<ReadValues> {
-  const { io } = context;
   const values: Record<string, unknown> = {};
   const words: string[] = [];
-  for (const [name, declared] of Object.entries(command.options)) {
+
+  const readOne = async (name: string, declared: OptionSpec): Promise<void> => {
     const spec = isWaived(declared, written) ? { ...declared, kind: 'one' as const } : declared;
-    const text = written.options[name] ?? (await pickMissing(spec, context));
-    if (text !== undefined && written.options[name] === undefined) words.push(longFlag(spec.flags), String(text));
-    values[name] = await readOption(spec, text, io);
-  }
+    const given = written.options[name];
+    const text = given ?? (await pickMissing(spec, written, context, values));
+    if (text !== undefined && given === undefined) words.push(longFlag(spec.flags), String(text));
+    values[name] = await readOption(spec, text, context.io);
+  };
+
+  // An argument is picked among those that fit the options, and a device among those of the argument.
+  const options = Object.entries(command.options);
+  for (const [name, spec] of options) if (spec.pick !== 'device') await readOne(name, spec);
   for (const [name, spec] of Object.entries(command.arguments)) {
     const given = written.arguments[name];
     const isMissing = given === undefined || given.length === 0;
@@ -29,8 +34,9 @@ export async function readValues(command: Command, written: Written, context: Co
     const text = isMissing && isNeeded ? await pickArgument(spec, command, context, values) : given;
     if (isMissing && typeof text === 'string') words.push(text);
     const isList = spec.usage.includes('...');
-    values[name] = await readArgument(spec, isList && typeof text === 'string' ? [text] : text, io, values);
+    values[name] = await readArgument(spec, isList && typeof text === 'string' ? [text] : text, context.io, values);
   }
+  for (const [name, spec] of options) if (spec.pick === 'device') await readOne(name, spec);
   return { values, picked: words };
 }
 
@@ -38,10 +44,17 @@ export async function readValues(command: Command, written: Written, context: Co
 const isWaived = ({ neededUnless = '' }: OptionSpec | ArgumentSpec, { options }: Written): boolean =>
   options[neededUnless] !== undefined;
 
-/** Asks for a required value that is given nowhere. */
-async function pickMissing({ kind, env, pick }: OptionSpec, context: CommandContext): Promise<string | undefined> {
+/** Asks for a value that is needed and given nowhere. */
+async function pickMissing(
+  spec: OptionSpec,
+  written: Written,
+  context: CommandContext,
+  values: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const { kind, env, pick, neededUnless } = spec;
   const isGiven = env !== undefined && Boolean(context.io.env[env]);
-  return kind !== 'required' || isGiven ? undefined : picked(pick, context, {});
+  const isNeeded = kind === 'required' || (neededUnless !== undefined && !isWaived(spec, written));
+  return !isNeeded || isGiven ? undefined : picked(pick, context, values);
 }
 
 /** The same for an argument; what was given for the options narrows the choice down. Throws `UsageError` without one. */

@@ -14,7 +14,9 @@ export const keysDeactivate = command({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: option('--host-id <ID>', 'the device to free', { field: 'hostId' }),
+    hostId: option('--host-id <ID>', 'the device to free', {
+      ...{ field: 'hostId', pick: 'device', neededUnless: 'allDevices' },
+    }),
     allDevices: flag('--all-devices', 'free every device; asks first'),
     yes,
     keyCheck,

@@ -10,7 +10,7 @@ export const keysRebind = command({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: required('--host-id <ID>', 'the device that gives up its slot', { field: 'hostId' }),
+    hostId: required('--host-id <ID>', 'the device that gives up its slot', { field: 'hostId', pick: 'device' }),
     newHostId: required('--new-host-id <ID>', 'the host that gets it', { field: 'newHostId' }),
     tag: option('--tag <TEXT>', 'a name for the new device; as the old one unless given', { field: 'deviceTag' }),
     keyCheck,
