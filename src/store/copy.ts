@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -65,7 +65,7 @@ export async function copyDatabase(
   if ((await count(to, 'accounts')) > 0) {
     throw new StartupError('the target already holds an instance', 'copy into a new database');
   }
-  return to.transaction().execute(async (target) => {
+  const copied = await to.transaction().execute(async (target) => {
     const copied: CopiedTable[] = [];
     for (const { name, key } of tables) {
       const total = await count(from, name);
@@ -86,6 +86,11 @@ export async function copyDatabase(
     }
     return copied;
   });
+  // PostgreSQL would plan the first minutes of queries as for empty tables.
+  if (to.getExecutor().adapter instanceof PostgresAdapter) {
+    await sql`analyze ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(to);
+  }
+  return copied;
 }
 
 async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {

@@ -71,6 +71,8 @@ describe('lkm on PostgreSQL', () => {
     const there = await at(['db', 'copy', 'a.db', url]);
     expect(there).toMatchObject({ code: 0, stderr: expect.stringContaining(`copied 9 rows to ${shown}\n`) });
     expect((await at(['products', 'list', '-q'])).stdout).toBe(`${product}\n`);
+    // -1 for a table whose content the planner does not know.
+    expect(await query(url, "select reltuples from pg_class where relname = 'products'")).toEqual([{ reltuples: 1 }]);
     const back = await at(['db', 'copy', url, 'b.db']);
     expect(back.stdout).toBe(there.stdout);
     expect((await at(['db', 'copy', 'a.db', url])).code).toBe(13);
