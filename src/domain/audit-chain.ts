@@ -2,7 +2,7 @@ import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Jwk } from '../contract/signing-keys.ts';
 import { canonicalJson } from './canonical-json.ts';
-import type { Signer } from './license-file/sign.ts';
+import type { Signer } from './license-file/jws.ts';
 
 /** Stands for the hash before the first row of an account. */
 export const FIRST_HASH = '0'.repeat(64);

@@ -2,7 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
-import { createSigner, type Signer } from '../domain/license-file/sign.ts';
+import type { Signer } from '../domain/license-file/jws.ts';
+import { createSigner } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
 import type { UseCaseEvent } from './record.ts';
 

@@ -5,8 +5,8 @@ import { count, moment } from '../output/words.ts';
 import type { Job } from './job.ts';
 import { listJobs, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
+import type { RawRow } from './reading/raw-rows.ts';
 import type { RowBody } from './reading/read-bodies.ts';
-import type { RawRow } from './reading/read-source.ts';
 import { countStates, readStates } from './row-states.ts';
 
 /** What a file turned out to be, beside its rows. */

@@ -2,13 +2,7 @@ import { type ArgumentSpec, type Command, type Leaf, type OptionSpec, optionsOf 
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { groups, leaves } from '../tree.ts';
-import { describeObjects, type ServiceWords } from './objects.ts';
-
-/** A word that may come next; with what it is, where there is something to say. */
-export interface Candidate {
-  readonly word: string;
-  readonly about?: string;
-}
+import { type Candidate, describeObjects, type ServiceWords } from './objects.ts';
 
 /** The words that may come next, or that the name of a file may. */
 export type Completion = readonly Candidate[] | 'files';

@@ -5,7 +5,12 @@ import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
 import { usageInBrief } from '../output/words.ts';
-import type { Candidate } from './complete.ts';
+
+/** A word that may come next; with what it is, where there is something to say. */
+export interface Candidate {
+  readonly word: string;
+  readonly about?: string;
+}
 
 /** The options on the command line, by their long form, with their values. */
 export type ServiceWords = Readonly<Record<string, string>>;

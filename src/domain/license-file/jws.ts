@@ -1,6 +1,5 @@
-import { createPublicKey, sign, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { isRecord } from './claims.ts';
-import type { Signer } from './sign.ts';
 
 /** A public key that counts: nothing but its id and the Ed25519 point is ever taken of a JWK. */
 export interface PublicKey {
@@ -16,6 +15,14 @@ export interface Jws {
   /** What the signature covers: header and claims as they stand in the token. */
   readonly signed: string;
   readonly signature: Buffer;
+}
+
+/** A private Ed25519 key, ready to sign, with the two names of its public half. */
+export interface Signer {
+  readonly kid: string;
+  /** `sha256:` and the hex SHA-256 of the public key's SPKI DER. */
+  readonly fingerprint: string;
+  readonly privateKey: KeyObject;
 }
 
 /** Signs claims as a compact JWS (RFC 7515) with Ed25519. */

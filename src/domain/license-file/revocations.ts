@@ -1,6 +1,6 @@
 import { isRecord } from './claims.ts';
+import type { Signer } from './jws.ts';
 import { isSignedBy, type PublicKey, readJws, signJws } from './jws.ts';
-import type { Signer } from './sign.ts';
 
 /** The `typ` in the header of a revocation list. */
 export const REVOCATION_LIST_TYPE = 'lic-rev+jwt';

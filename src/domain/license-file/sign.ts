@@ -5,15 +5,7 @@ import type { License } from '../license.ts';
 import { grantEnd } from '../term.ts';
 import { earlier, epochSeconds } from '../time.ts';
 import { LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
-import { signJws } from './jws.ts';
-
-/** A private Ed25519 key, ready to sign, with the two names of its public half. */
-export interface Signer {
-  readonly kid: string;
-  /** `sha256:` and the hex SHA-256 of the public key's SPKI DER. */
-  readonly fingerprint: string;
-  readonly privateKey: KeyObject;
-}
+import { type Signer, signJws } from './jws.ts';
 
 /** Reads a private key from PKCS #8 PEM. Throws `TypeError` when it is not an Ed25519 key. */
 export function createSigner(privatePem: string): Signer {

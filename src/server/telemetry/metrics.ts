@@ -5,9 +5,16 @@ import type { Store } from '../../store/store.ts';
 import type { Turns } from '../http/turns.ts';
 import type { JobHealth } from '../jobs/job.ts';
 import type { ObservedAttempt } from '../webhooks/turn.ts';
-import type { Observed } from './observe.ts';
 import { measureStandbys } from './standby-metrics.ts';
 import { measureWebhooks } from './webhook-metrics.ts';
+
+/** A request that has its response. The route is that of the contract: the path itself may contain a key. */
+export interface Observed {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+}
 
 /** The numbers of one server. */
 export interface Metrics {

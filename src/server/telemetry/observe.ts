@@ -2,14 +2,6 @@ import type { HttpRequest, HttpResponse } from '../http/messages.ts';
 import type { Metrics } from './metrics.ts';
 import type { Spans } from './spans.ts';
 
-/** A request that has its response. The route is that of the contract: the path itself may contain a key. */
-export interface Observed {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly ms: number;
-}
-
 /** What looks at requests; each part may be absent. */
 export interface Telemetry {
   readonly metrics: Pick<Metrics, 'count' | 'countAttempt'> | null;

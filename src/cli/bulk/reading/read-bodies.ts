@@ -4,7 +4,7 @@ import type { Io } from '../../io.ts';
 import { explainIssue } from '../../values/check-fields.ts';
 import { type Column, type Columns, columnNames, findColumn, isObject, setAt } from './columns.ts';
 import type { Problem } from './problems.ts';
-import type { RawRow } from './read-source.ts';
+import type { RawRow } from './raw-rows.ts';
 import { rememberValues, type SeenValues } from './seen-values.ts';
 
 /** A row as it will be sent. */

@@ -1,6 +1,6 @@
 import { unguard } from './guarded-cells.ts';
 import type { Problem } from './problems.ts';
-import type { RawRow, RawRows } from './read-source.ts';
+import type { RawRow, RawRows } from './raw-rows.ts';
 
 /** Reads RFC 4180 with a header. */
 export async function* readCsv(texts: AsyncIterable<string>, delimiter: string): RawRows {

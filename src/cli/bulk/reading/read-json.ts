@@ -1,5 +1,5 @@
 import { isObject } from './columns.ts';
-import type { RawRow, RawRows } from './read-source.ts';
+import type { RawRow, RawRows } from './raw-rows.ts';
 
 /** Reads an object from each line. */
 export async function* readJsonLines(texts: AsyncIterable<string>): RawRows {

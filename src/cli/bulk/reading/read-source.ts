@@ -4,20 +4,9 @@ import { basename, resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { type Delimiter, delimiters } from './delimiters.ts';
-import type { Problem } from './problems.ts';
+import type { RawRows } from './raw-rows.ts';
 import { guessDelimiter, readCsv } from './read-csv.ts';
 import { readJson, readJsonLines } from './read-json.ts';
-
-/** A row of a file before its columns are known. */
-export interface RawRow {
-  /** The line it begins on, from 1. */
-  readonly line: number;
-  /** Names and values; those of a CSV file are texts. */
-  readonly cells: readonly (readonly [name: string, value: unknown])[];
-}
-
-/** The rows of a file as they come, and what is wrong with its form. */
-export type RawRows = AsyncIterable<RawRow | Problem>;
 
 /** A file that is read once, from its start to its end. */
 export interface Source {
