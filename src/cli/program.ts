@@ -116,8 +116,8 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
       reading.path = `${reading.path} ${child.name()}`;
       const leaf = leafOf.get(child);
       if (leaf === undefined) return;
-      const { z } = await import('zod');
-      z.config({ jitless: leaf.compilesChecks !== true });
+      const { compileChecks } = await import('./values/compiled-checks.ts');
+      compileChecks(leaf.compilesChecks === true);
       declareParameters(child, await leaf.load(), reading);
     });
   }
