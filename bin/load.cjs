@@ -16,7 +16,7 @@ exports.load = (dist, folder) => {
   const placeOf = (name) => join(folder, posix.basename(name));
   const scripts = exports.run({
     filename: (name) => join(dist, name),
-    source: (name) => readFileSync(join(dist, name), 'utf8'),
+    source: (name) => readFileSync(join(dist, name)),
     code: (name) => (isTrusted ? readCode(placeOf(name)) : undefined),
   });
   // Each command has a file of its own: what it is the first to run is added to the code of the others.
@@ -25,11 +25,23 @@ exports.load = (dist, folder) => {
   });
 };
 
+/** What makes a function of a script. */
+const [HEAD, TAIL] = [Buffer.from('(function (exports, require, module, __filename) {'), Buffer.from('\n})')];
+
+/**
+ * A script as a function, with its compiled code where there is some.
+ *
+ * @param bytes its text
+ */
+exports.compile = (bytes, filename, cachedData) =>
+  // Joined as bytes: V8 would keep the parts of a joined text, and copy them into one more.
+  new Script(Buffer.concat([HEAD, bytes, TAIL]).toString(), { filename, cachedData });
+
 /**
  * Runs the command, and returns the scripts that it has loaded; the list grows. Scripts are named by their paths in `dist`.
  * Only those of `bundle` have compiled code: their names hold a hash, so that the code of another version is not taken.
  *
- * @param files what a script is called in a stack trace, its text, and its compiled code
+ * @param files what a script is called in a stack trace, the bytes of its text, and its compiled code
  */
 exports.run = (files) => {
   const modules = new Map();
@@ -40,10 +52,9 @@ exports.run = (files) => {
     if (loaded !== undefined) return loaded.exports;
     const module = { exports: {} };
     modules.set(name, module);
-    const source = `(function (exports, require, module, __filename) {${files.source(name)}\n})`;
     const filename = files.filename(name);
     const isNamedByHash = name.startsWith('bundle/');
-    const script = new Script(source, { filename, cachedData: isNamedByHash ? files.code(name) : undefined });
+    const script = exports.compile(files.source(name), filename, isNamedByHash ? files.code(name) : undefined);
     if (isNamedByHash) scripts.push({ name, script });
     const requireFrom = (id) => {
       if (id.startsWith('.')) return load(posix.join(posix.dirname(name), id));

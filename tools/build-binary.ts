@@ -14,16 +14,21 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Script } from 'node:vm';
 import { build, type Metafile } from 'esbuild';
 
 // Makes one file that is the command and the server, Node.js included, for the platform that runs this; beside it what is
 // in it (CycloneDX) and checksums. `npm run build:binary` builds the scripts first. Decision 0096.
 
-/** What commands keep behind the code of a script: `bin/load.cjs`. */
-const SUM_BYTES = 4;
+interface Loader {
+  compile(bytes: Uint8Array, filename: string, code: Uint8Array): Script;
+}
+
+const { compile: compileScript }: Loader = createRequire(import.meta.url)('../bin/load.cjs');
 
 const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;
@@ -91,7 +96,10 @@ async function compile(): Promise<[string, string][]> {
   const code = join(compiling, 'lkm', `${process.version}-${process.arch}`);
   return readdirSync(code).map((file) => {
     const path = join(code, file);
-    truncateSync(path, statSync(path).size - SUM_BYTES);
+    // Commands keep it twice.
+    truncateSync(path, statSync(path).size / 2);
+    const { cachedDataRejected } = compileScript(readFileSync(join('dist/bundle', file)), file, readFileSync(path));
+    if (cachedDataRejected !== false) throw new Error(`V8 does not take the compiled code of ${file}`);
     return [`bundle/${file}.code`, path];
   });
 }
