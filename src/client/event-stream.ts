@@ -126,7 +126,7 @@ function createParser(position: Position): (text: string) => Event[] {
       else if (line.startsWith('id: ')) id = Number(line.slice(4));
       else if (line.startsWith('retry: ')) position.retryMs = Number(line.slice(7));
       else if (line === '') {
-        if (data !== '') events.push(Event.parse(JSON.parse(data)));
+        if (data !== '') events.push(Event().parse(JSON.parse(data)));
         if (id !== null) position.last = id;
         data = '';
         id = null;

@@ -14,7 +14,7 @@ export const AuditRow = once(() =>
       seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
       id: z.string(),
       at: InstantText,
-      actor: Actor,
+      actor: Actor(),
       token: z.string().nullable().describe('The token that was used, by its id'),
       address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
       door: z.string().describe('`http`, `db` (in process, or a command on the database) or `job`'),
@@ -22,7 +22,7 @@ export const AuditRow = once(() =>
       operation: z.string().meta({ description: 'What was done', examples: [examples.auditRow.operation] }),
       resource: z.looseObject({ type: z.string(), id: z.string() }).nullable().describe('What it was done to'),
       outcome: z.string().describe('`done` or `refused`'),
-      details: Members.describe('Ids, numbers, instants and masked keys'),
+      details: Members().describe('Ids, numbers, instants and masked keys'),
       hash: Hash.describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
     })
     .meta({ id: 'AuditRow', description: 'Who did what, and when' }),
@@ -57,7 +57,7 @@ export const audit = {
     method: 'GET',
     path: '/audit/list',
     scope: 'audit:read',
-    query: () => z.object(feedFields),
+    query: () => z.object(feedFields()),
     reply: () =>
       feed('ListAuditResponse', AuditRow(), {
         head: z.looseObject({ seq: Count, hash: Hash }).describe('The last row; `seq` 0 before the first'),
@@ -79,7 +79,7 @@ export const audit = {
     method: 'GET',
     path: '/audit/checkpoints',
     scope: 'audit:read',
-    query: () => z.object(feedFields),
+    query: () => z.object(feedFields()),
     reply: () => feed('ListCheckpointsResponse', Checkpoint(), {}),
     example: { query: { after: '0' }, reply: { items: [examples.checkpoint], meta: { last: 7 } } },
     errors: [],

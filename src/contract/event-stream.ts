@@ -32,7 +32,7 @@ export const streamEvents = endpoint({
   scope: 'event:read',
   query: () =>
     z.object({
-      after: feedFields.after.describe('The number behind which to begin'),
+      after: feedFields().after.describe('The number behind which to begin'),
       type: listField(eventTypes).optional().describe('Only events of these types'),
     }),
   reply: () => eventStream,

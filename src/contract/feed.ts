@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { once } from './endpoint.ts';
 import { integerField } from './fields.ts';
 import type { Reply } from './reply.ts';
 import { Count } from './scalars.ts';
 
 /** The fields that ask for a part of a numbered list. */
-export const feedFields = {
+export const feedFields = once(() => ({
   after: integerField(0, 2_147_483_647).optional().describe('The number behind which to begin; 0 unless given'),
   limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
-};
+}));
 
 /** How many items a part has when no `limit` is given. */
 export const DEFAULT_FEED_SIZE = 100;
@@ -23,8 +24,8 @@ export function feed<T, M extends z.ZodRawShape>(
   id: string,
   item: z.ZodType<T>,
   more: M,
-): Reply<Feed<T, z.output<z.ZodObject<M & typeof lastField>>>> {
-  const meta = z.looseObject({ ...lastField, ...more });
+): Reply<Feed<T, z.output<z.ZodObject<M & ReturnType<typeof lastField>>>>> {
+  const meta = z.looseObject({ ...lastField(), ...more });
   const code = z.literal(0).describe('0 on success');
   const schema = z.looseObject({ data: z.array(item), meta, code }).meta({ id });
   return {
@@ -38,6 +39,6 @@ export function feed<T, M extends z.ZodRawShape>(
   };
 }
 
-const lastField = {
+const lastField = once(() => ({
   last: Count.describe('Where to go on: the next part begins behind it. Nothing is left once it is what `after` was'),
-};
+}));

@@ -25,7 +25,7 @@ export const productVersions = {
           description: text(0, 500).optional().describe('What is new in it'),
         })
         .meta({ id: 'CreateVersionRequest' }),
-    reply: () => data('CreateVersionResponse', ProductVersion),
+    reply: () => data('CreateVersionResponse', ProductVersion()),
     example: { body: { productId, version, description }, reply: examples.version },
     errors: ['productNotFound', 'versionTaken'],
     source: 'decision 0054',
@@ -48,7 +48,7 @@ export const productVersions = {
           productId: ProductId.optional().describe('The product that it is expected to be of'),
         })
         .meta({ id: 'UpdateVersionRequest' }),
-    reply: () => data('UpdateVersionResponse', ProductVersion),
+    reply: () => data('UpdateVersionResponse', ProductVersion()),
     example: { body: { versionId, active: false }, reply: { ...examples.version, active: false } },
     errors: ['versionNotFound'],
     source: 'decision 0054',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from './endpoint.ts';
+import { endpoint, once } from './endpoint.ts';
 import { pageFields } from './fields.ts';
 import { licenseAddress, Warning } from './keys/licenses.ts';
 import { examples } from './openapi/examples.ts';
@@ -9,12 +9,14 @@ import { Session } from './session-fields.ts';
 
 const { productId, licenseKey, hostId } = examples.device;
 
-const SessionId = text(1, 64).meta({ description: 'Identifier of a session', examples: [examples.session.sessionId] });
+const SessionId = once(() =>
+  text(1, 64).meta({ description: 'Identifier of a session', examples: [examples.session.sessionId] }),
+);
 
 /** What a session sends with each of its requests. Source: decision 0045. */
-const signedFields = {
+const signedFields = once(() => ({
   ...licenseAddress,
-  sessionId: SessionId,
+  sessionId: SessionId(),
   timestamp: text(1, 64).meta({
     description: 'The latest `nextNonce` that the session was given; not a time',
     examples: [examples.session.nextNonce],
@@ -23,7 +25,7 @@ const signedFields = {
     description: 'HMAC-SHA256 of `sessionId:timestamp` under the bytes of the text `sessionSecret`, in hexadecimal',
     examples: [examples.heartbeat.signature],
   }),
-};
+}));
 
 /** The operations on the sessions of floating keys. */
 export const keySessions = {
@@ -82,7 +84,7 @@ export const keySessions = {
     path: '/key/heartbeat',
     scope: 'license:activate',
     openToClients: true,
-    body: () => z.object(signedFields).meta({ id: 'HeartbeatKeyRequest' }),
+    body: () => z.object(signedFields()).meta({ id: 'HeartbeatKeyRequest' }),
     reply: () =>
       bare('HeartbeatKeyResponse', {
         message: z.string(),
@@ -111,7 +113,7 @@ export const keySessions = {
     path: '/key/checkin',
     scope: 'license:activate',
     openToClients: true,
-    body: () => z.object(signedFields).meta({ id: 'CheckinKeyRequest' }),
+    body: () => z.object(signedFields()).meta({ id: 'CheckinKeyRequest' }),
     reply: () => bare('CheckinKeyResponse', { message: z.string() }),
     example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: { message: 'Session checked in' } },
     errors: ['licenseNotFound', 'sessionNotFound', 'signatureRefused'],
@@ -155,7 +157,7 @@ export const sessions = {
     scope: 'license:activate',
     query: () =>
       z.object({
-        sessionId: SessionId,
+        sessionId: SessionId(),
         productId: ProductId.optional().describe(
           'The product of its key; required for tokens that are held to some products',
         ),

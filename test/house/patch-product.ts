@@ -36,7 +36,7 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
         ifUpdatedAt: Instant.optional().describe('When it was last changed, as far as the caller knows'),
       })
       .meta({ id: 'PatchProductRequest' }),
-    reply: () => acted('PatchProductResponse', 'products.patch', Product),
+    reply: () => acted('PatchProductResponse', 'products.patch', Product()),
     example: { body: { productId: examples.product.id, active: false }, reply: examples.product },
     errors: ['productNotFound', 'productChanged'],
     source: 'a drill',

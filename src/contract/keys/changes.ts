@@ -12,14 +12,14 @@ const { productId, licenseKey } = examples.device;
 const address = { productId, licenseKey };
 
 /** What can be changed of a licence. Absent is unchanged; null clears what may be null. */
-const changes = {
+const changes = once(() => ({
   maxActivations: Limit.nullish().describe('How many devices may use it; null means unlimited'),
   expirationDate: Instant.nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
   gracePeriod: positiveDurationField()
     .nullish()
     .describe('How long after its end it may still be used, ISO 8601; null: not at all'),
   customerId: CustomerId.nullish().describe('The customer it is for; null: nobody'),
-  metadata: MetadataChanges.optional(),
+  metadata: MetadataChanges().optional(),
   allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
   licenseType: z.enum(licenseTypes).optional().describe('node-locked takes away maxConcurrentSessions'),
   maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
@@ -27,25 +27,25 @@ const changes = {
   sessionLeaseDuration: LeaseSeconds.optional(),
   customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices'),
   versionId: text(1, 256).nullish().describe('The product version it is for; null means any'),
-};
+}));
 
-const changeable = Object.keys(changes);
+const changeable = once(() => Object.keys(changes()));
 
-const note = text(1, 500).optional().describe('Why; kept in the audit log');
+const note = once(() => text(1, 500).optional().describe('Why; kept in the audit log'));
 
-const switching = once(() => z.object({ ...licenseAddress, note, ifUpdatedAt: IfUpdatedAt }));
+const switching = once(() => z.object({ ...licenseAddress, note: note(), ifUpdatedAt: IfUpdatedAt }));
 
 /** What is changed of a key. */
 export const UpdateKeyRequest = once(() =>
   z
     .object({
       ...licenseAddress,
-      ...changes,
+      ...changes(),
       force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
       ifUpdatedAt: IfUpdatedAt,
     })
     .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
-    .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) }),
+    .meta({ id: 'UpdateKeyRequest', anyOf: changeable().map((field) => ({ required: [field] })) }),
 );
 
 /** By how much a key is renewed. */
@@ -189,4 +189,4 @@ export const keyChanges = {
   }),
 };
 
-const isChange = (name: string, value: unknown): boolean => value !== undefined && changeable.includes(name);
+const isChange = (name: string, value: unknown): boolean => value !== undefined && changeable().includes(name);

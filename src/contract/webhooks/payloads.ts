@@ -22,7 +22,7 @@ const product = { changed: changed.optional(), active: z.boolean().optional(), v
 /** What `data` holds, for each type of event. Fields may be added; none is removed within a dated contract. */
 export const eventData = {
   'license.created': z.looseObject(license),
-  'license.updated': z.looseObject({ ...license, changed, before: Members, after: Members }),
+  'license.updated': z.looseObject({ ...license, changed, before: Members(), after: Members() }),
   'license.renewed': z.looseObject({ ...license, from: InstantText.nullable(), to: InstantText.nullable() }),
   'license.transferred': z.looseObject({ ...license, from: id.nullable(), to: id.nullable() }),
   'license.blocked': z.looseObject(license),
@@ -66,7 +66,7 @@ export function payloadSchema(type: EventType): z.ZodType {
       created_at: InstantText,
       resource_type: z.string(),
       resource_id: z.string(),
-      actor: Actor,
+      actor: Actor(),
       request_id: z.string().nullable(),
       data: eventData[type],
     })
