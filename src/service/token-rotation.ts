@@ -1,6 +1,6 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import { type Duration, durationField } from '../contract/fields.ts';
+import { durationField } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Instant } from '../contract/scalars.ts';
 import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
@@ -23,7 +23,7 @@ export async function rotateToken(context: Context, input: InputOf<Rotate>): Pro
   const minter = isOwn ? { ...caller, maxIssues: null } : caller;
   if (!mayMint(minter, { ...old, expiresAt })) throw refuseRights(old.id);
 
-  const end = addDuration(now, input.overlap ?? defaultOverlap);
+  const end = addDuration(now, input.overlap ?? durationField().parse(DEFAULT_OVERLAP));
   // From here on no other request changes it until this transaction ends.
   const retired = await tokens.retire(caller.accountId, input.tokenId, { now, end });
   if (retired?.expiresAt == null) throw apiError('tokenEnded');
@@ -36,8 +36,6 @@ export async function rotateToken(context: Context, input: InputOf<Rotate>): Pro
   });
   return { ...made, issued: old.issued, replaces: { id: old.id, expiresAt: retired.expiresAt } };
 }
-
-const defaultOverlap: Duration = durationField().parse(DEFAULT_OVERLAP);
 
 /** The end of a token that is valid for as long as the replaced one was. */
 function sameTerm({ caller, now }: Context, { createdAt, expiresAt }: Token): Instant | null {

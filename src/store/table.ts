@@ -122,20 +122,28 @@ export function patchOf<C extends Columns, K extends keyof C & string>(
 export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: RecordOf<C>[F] | undefined };
 
 /**
- * Reads some fields of a row, or all of them. The function is compiled from the columns: a loop over them, with names
- * that are not known before, takes five times as long, and every look-up reads rows.
+ * Reads some fields of a row, or all of them. The function is compiled from the columns, with the first row: a loop over
+ * them, with names that are not known before, takes five times as long, and every look-up reads rows.
  */
 export function readerOf<C extends Columns, F extends keyof C & string = keyof C & string>(
   { columns }: Table<C>,
   fields: readonly F[] = Object.keys(columns) as F[],
 ): (row: Pick<RowOf<C>, C[F]['name']>) => Pick<RecordOf<C>, F> {
-  const decode = Object.fromEntries(fields.map((field) => [field, (columns[field] as C[F]).fromSql]));
-  const members = fields.map((field) => {
-    const value = `row[${JSON.stringify(columnOf(columns, field))}]`;
-    const name = JSON.stringify(field);
-    return `${name}: ${decode[field] === asItIs ? value : `decode[${name}](${value})`}`;
-  });
-  return new Function('decode', `return (row) => ({ ${members.join(', ')} })`)(decode);
+  type Read = (row: Pick<RowOf<C>, C[F]['name']>) => Pick<RecordOf<C>, F>;
+  const compile = (): Read => {
+    const decode = Object.fromEntries(fields.map((field) => [field, (columns[field] as C[F]).fromSql]));
+    const members = fields.map((field) => {
+      const value = `row[${JSON.stringify(columnOf(columns, field))}]`;
+      const name = JSON.stringify(field);
+      return `${name}: ${decode[field] === asItIs ? value : `decode[${name}](${value})`}`;
+    });
+    return new Function('decode', `return (row) => ({ ${members.join(', ')} })`)(decode);
+  };
+  let read: Read | undefined;
+  return (row) => {
+    read ??= compile();
+    return read(row);
+  };
 }
 
 /**
