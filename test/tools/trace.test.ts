@@ -16,7 +16,7 @@ test('lists the files of a command in the order in which their functions are fir
   const { stdout, stderr } = await run(process.execPath, argv, { env });
   const files = [...stdout.matchAll(/^ +\d+ {2}(src\/\S+) +[1-9]\d*$/gm)].map(([, file]) => file);
   const expected = [
-    'src/cli/main.ts',
+    'src/cli/program.ts',
     'src/cli/run-command.ts',
     'src/client/request.ts',
     'src/client/call.ts',
