@@ -266,7 +266,7 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'A certificate that a server has signed itself',
-    file: 'src/cli/request/server.ts',
+    file: 'src/cli/request/target.ts',
     from: 'profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined',
     to: 'profile?.ca',
     test: 'test/cli/self-signed.test.ts',

@@ -6,15 +6,9 @@ import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
-import {
-  type Connection,
-  chooseTarget,
-  clientOptions,
-  observe,
-  openCaller,
-  openConnection,
-  type Target,
-} from './request/server.ts';
+import { type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
+import { observe } from './request/observe.ts';
+import { chooseTarget, type Target } from './request/target.ts';
 
 interface Access {
   readonly needsToken: boolean;

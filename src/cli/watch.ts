@@ -9,7 +9,7 @@ import type { Io } from './io.ts';
 import type { CommandResult, Field } from './output/result.ts';
 import { createPaint, type Note, sanitise } from './output/terminal.ts';
 import { renderFor } from './output/write.ts';
-import { inProcessUrl } from './request/server.ts';
+import { inProcessUrl } from './request/connection.ts';
 import { parseInterval } from './values/time.ts';
 
 /** What is shown again and again. */

@@ -60,8 +60,12 @@ describe('the sources of the command', () => {
     expect(having(/\bprocess\.|\bconsole\./)).toEqual(['main.ts']);
   });
 
-  it('load the server in two files, and late', () => {
-    expect(having(/import\('(\.\.\/)+server\//).sort()).toEqual(['commands/serve.ts', 'request/server.ts']);
+  it('load the server in three files, and late', () => {
+    expect(having(/import\('(\.\.\/)+server\//).sort()).toEqual([
+      'commands/serve.ts',
+      'request/connection.ts',
+      'request/operator.ts',
+    ]);
     expect(having(/^import (?!type).*from '(\.\.\/)+(server|service|store)\//m)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../src/cli/config/settings.ts';
-import { observe } from '../../src/cli/request/server.ts';
+import { observe } from '../../src/cli/request/observe.ts';
 import type { AttemptEvent } from '../../src/index.ts';
 import { fakeIo, type Surroundings } from './fake-io.ts';
 

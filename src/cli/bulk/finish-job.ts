@@ -1,11 +1,11 @@
 import { systemTiming } from '../../client/timing.ts';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
-import { describeNotice } from '../output/progress.ts';
+import { describeNotice } from '../output/attempts.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count as counted, moment } from '../output/words.ts';
-import { openClient } from '../request/server.ts';
+import { openClient } from '../request/connection.ts';
 import { claimOutput } from './claim-output.ts';
 import type { Job } from './job.ts';
 import { type OpenJob, openJob, readLinesOf } from './job-store.ts';

@@ -19,7 +19,8 @@ import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
-import { observe, openClient } from '../request/server.ts';
+import { openClient } from '../request/connection.ts';
+import { observe } from '../request/observe.ts';
 import { identityFields } from './auth.ts';
 
 export const authLogin = command({

@@ -9,7 +9,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { type Note, sanitise } from '../output/terminal.ts';
 import { expiry, nothing, yesNo } from '../output/words.ts';
-import { chooseTarget, type Target } from '../request/server.ts';
+import { chooseTarget, type Target } from '../request/target.ts';
 
 /** Who a command is at which service, and how it came to that. */
 export const identityFields: readonly Field[] = [

@@ -2,7 +2,7 @@ import { argument, type Command, command, flag } from '../command.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
-import { type Operator, operateOn } from '../request/server.ts';
+import { type Operator, operateOn } from '../request/operator.ts';
 
 /** The hash that names a request: whole for programs, short in a table. */
 const requestFields: readonly Field[] = [

@@ -11,7 +11,7 @@ import type { View } from '../output/result.ts';
 import { renderRecord, renderTable } from '../output/table.ts';
 import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
-import { inProcessUrl, openInstance } from '../request/server.ts';
+import { inProcessUrl, openInstance } from '../request/connection.ts';
 import { parseEnd } from '../values/time.ts';
 import { deviceFields, type Lookup, licenseFields } from './keys/get.ts';
 

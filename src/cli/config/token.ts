@@ -1,7 +1,8 @@
 import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import type { FoundToken, Target } from '../request/server.ts';
+import type { TokenWithOrigin } from '../request/connection.ts';
+import type { Target } from '../request/target.ts';
 import { readSource } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
 import { keyringOf } from './keyring.ts';
@@ -15,7 +16,7 @@ export async function findToken(
   flags: GlobalFlags,
   target: Extract<Target, { kind: 'remote' }>,
   io: Io,
-): Promise<FoundToken> {
+): Promise<TokenWithOrigin> {
   const { env } = io;
   if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, '--token-file', io), from: '--token-file' };
   if (target.profile?.explicit && hasToken(target.profile)) return storedToken(target, target.profile, io);
@@ -56,7 +57,7 @@ export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null 
 
 type Remote = Extract<Target, { kind: 'remote' }>;
 
-function storedToken({ baseUrl }: Remote, profile: NamedProfile, io: Io): FoundToken {
+function storedToken({ baseUrl }: Remote, profile: NamedProfile, io: Io): TokenWithOrigin {
   const { name, keyring } = profile;
   if (originOf(baseUrl) !== originOf(profile.baseUrl)) {
     throw new NoTokenError(

@@ -8,9 +8,10 @@ import { withoutPassword } from '../config/location.ts';
 import { InterruptedError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
+import { inProcessUrl } from './connection.ts';
 import { type Begun, type Entry, type Journal, openJournal } from './journal.ts';
 import type { RequestIdentity } from './journal-file.ts';
-import { inProcessUrl, type Target } from './server.ts';
+import type { Target } from './target.ts';
 
 /** Makes one request of the client, or one that the contract does not have with the caller. */
 export type Send<T> = (client: Client, call: CallOptions, caller: Caller) => Promise<T>;

@@ -3,7 +3,7 @@ import { argument, command } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import { InterruptedError } from '../../failure/errors.ts';
 import { quote, size } from '../../output/words.ts';
-import { operateOn } from '../../request/server.ts';
+import { operateOn } from '../../request/operator.ts';
 
 export const dbBackup = command({
   path: 'db backup',

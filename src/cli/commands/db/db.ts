@@ -5,7 +5,7 @@ import { showProgress } from '../../output/progress.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
-import { loadOperator, operateOn } from '../../request/server.ts';
+import { loadOperator, operateOn } from '../../request/operator.ts';
 
 const names = (value: unknown): string => (Array.isArray(value) && value.join(', ')) || 'none';
 

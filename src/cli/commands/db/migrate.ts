@@ -5,7 +5,8 @@ import { UsageError } from '../../failure/errors.ts';
 import { showProgress } from '../../output/progress.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
-import { chooseDatabase, loadOperator } from '../../request/server.ts';
+import { loadOperator } from '../../request/operator.ts';
+import { chooseDatabase } from '../../request/target.ts';
 import { parsePositive } from '../../values/scalars.ts';
 
 /** A statement that is planned for any account locks each partition of its tables. */

@@ -2,7 +2,7 @@ import { command, flag, option } from '../../command.ts';
 import { readKeyFile, readMasterKey, readPassphraseFile } from '../../config/master-key.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
-import { operateOn } from '../../request/server.ts';
+import { operateOn } from '../../request/operator.ts';
 
 export const dbRekey = command({
   path: 'db rekey',

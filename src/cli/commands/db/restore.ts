@@ -9,7 +9,8 @@ import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
-import { chooseDatabase, loadOperator, type Operator } from '../../request/server.ts';
+import { loadOperator, type Operator } from '../../request/operator.ts';
+import { chooseDatabase } from '../../request/target.ts';
 import { readSource } from '../../values/files.ts';
 
 export const dbRestore = command({

@@ -5,7 +5,7 @@ import { masterKeyVariables, readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
-import { loadOperator, type Operator } from '../../request/server.ts';
+import { loadOperator, type Operator } from '../../request/operator.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 import { tried } from './tried.ts';
 

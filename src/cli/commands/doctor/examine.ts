@@ -4,7 +4,7 @@ import { configFile, readConfig } from '../../config/profiles.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
-import { chooseTarget, type Target } from '../../request/server.ts';
+import { chooseTarget, type Target } from '../../request/target.ts';
 import { type Check, ok, warn } from './check.ts';
 import { examineDatabase } from './database.ts';
 import { examineService } from './service.ts';

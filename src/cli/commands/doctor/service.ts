@@ -7,7 +7,7 @@ import { stats } from '../../../contract/stats.ts';
 import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
-import type { Target } from '../../request/server.ts';
+import type { Target } from '../../request/target.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 import { proxyFor } from './proxy.ts';
 import { examineTls } from './tls.ts';

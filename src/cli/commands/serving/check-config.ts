@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isPostgres } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
-import { loadPreflight, type Preflight } from '../../request/server.ts';
+import { loadPreflight, type Preflight } from '../../request/operator.ts';
 import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
 import { type Check, fail, ok } from '../doctor/check.ts';
 import { lookAt, secretsOf, spaceFor } from '../doctor/database.ts';

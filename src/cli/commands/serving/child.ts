@@ -8,7 +8,7 @@ import { checkExists } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { inProcessUrl, openInstance } from '../../request/server.ts';
+import { inProcessUrl, openInstance } from '../../request/connection.ts';
 
 /** A database for the time of one command, in a folder that is removed when lkm ends. */
 export function temporaryDatabase({ io, onClose }: CommandContext): string {

@@ -2,7 +2,7 @@ import { type Client, createClient } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { inProcessUrl, openInstance } from '../../request/server.ts';
+import { inProcessUrl, openInstance } from '../../request/connection.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { demoCustomers, demoHosts, demoPlans, demoProducts } from './demo-data.ts';
 

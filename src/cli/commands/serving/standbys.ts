@@ -3,7 +3,7 @@ import { isPostgres, locate, withoutPassword } from '../../config/location.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
-import { loadOperator } from '../../request/server.ts';
+import { loadOperator } from '../../request/operator.ts';
 import { type Check, ok } from '../doctor/check.ts';
 import { tried } from '../doctor/tried.ts';
 

@@ -9,7 +9,7 @@ import { doneNote } from '../../output/terminal.ts';
 import { moment, nothing, relative, usage } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import type { Changed } from '../../request/changes.ts';
-import { chooseTarget } from '../../request/server.ts';
+import { chooseTarget } from '../../request/target.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { parseExpiry } from '../../values/time.ts';
 

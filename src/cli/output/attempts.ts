@@ -1,0 +1,68 @@
+import type { AttemptEvent, DeprecationNotice } from '../../client/options.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Io } from '../io.ts';
+import { talk } from './terminal.ts';
+
+const CLEAR_LINE = '\r\u001b[K';
+const TICK_MS = 1_000;
+/** Shorter waits are not worth a line. */
+const MIN_SHOWN_MS = 500;
+
+/**
+ * Says on a terminal what is waited for after an attempt and counts down, or only says it where nothing may move; returns
+ * what clears the line.
+ */
+export function showWait(event: AttemptEvent, settings: Settings, io: Io): () => void {
+  const ms = event.willRetryInMs ?? 0;
+  if (!io.stderr.isTTY || ms < MIN_SHOWN_MS) return () => {};
+  let left = Math.ceil(ms / TICK_MS);
+  const text = (): string => `waiting for ${waitReason(event)}; next attempt in ${left} s`;
+  if (!settings.draws) {
+    void talk([{ tone: 'hint', text: text() }], settings, io);
+    return () => {};
+  }
+  const draw = (): void => {
+    if (left < 1) return;
+    void io.stderr.write(`${CLEAR_LINE}${text().slice(0, io.stderr.columns - 1)}`);
+    left -= 1;
+  };
+  draw();
+  const timer = setInterval(draw, TICK_MS);
+  timer.unref();
+  const end = (): void => {
+    clearInterval(timer);
+    io.stop.removeEventListener('abort', end);
+    void io.stderr.write(CLEAR_LINE);
+  };
+  io.stop.addEventListener('abort', end, { once: true });
+  return end;
+}
+
+function waitReason({ status }: AttemptEvent): string {
+  switch (status) {
+    case null:
+      return 'the service, which does not answer';
+    case 409:
+      return 'the first request with this idempotency key';
+    case 429:
+      return 'the rate limit (429)';
+    default:
+      return `the service, which answered ${status}`;
+  }
+}
+
+/** An attempt in a line. */
+export function describeAttempt(event: AttemptEvent): string {
+  const { operation, attempt, status, durationMs, idempotencyKey, willRetryInMs } = event;
+  return [
+    `${operation}  ${status ?? 'no answer'}  ${Math.round(durationMs)} ms  attempt ${attempt}`,
+    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
+    ...(willRetryInMs === null ? [] : [`again in ${Math.round(willRetryInMs)} ms`]),
+  ].join('  ');
+}
+
+/** What the service is retiring. */
+export function describeNotice({ operation, sunset }: DeprecationNotice): string {
+  const until = sunset === null ? '' : ` and ends on ${sunset}`;
+  return `${operation} is being retired${until}; update lkm`;
+}

@@ -1,0 +1,108 @@
+import type { Caller, Client } from '../../client/client.ts';
+import type { ClientOptions } from '../../client/options.ts';
+import type { Fetch } from '../../contract/endpoint.ts';
+import type { Transport } from '../../contract/transport.ts';
+import type { Instance } from '../../server/runtime.ts';
+import { checkExists } from '../config/location.ts';
+import { readMasterKey } from '../config/master-key.ts';
+import type { Settings } from '../config/settings.ts';
+import type { GlobalFlags } from '../global-options.ts';
+import type { Io } from '../io.ts';
+import type { Observation } from './observe.ts';
+import type { Target } from './target.ts';
+
+/** A token, and where it came from in words for an error. */
+export interface TokenWithOrigin {
+  readonly token: string;
+  readonly from: string;
+}
+
+/** A service that can be called. */
+export interface Connection {
+  readonly baseUrl: string;
+  readonly fetch?: Fetch | undefined;
+  readonly transport?: Transport | undefined;
+  readonly token: TokenWithOrigin | null;
+  /** A certificate to trust there in place of those of this machine. */
+  readonly ca?: string | undefined;
+  close(): Promise<void>;
+}
+
+/** The address of a database in this process; nothing listens there. */
+export const inProcessUrl = 'http://127.0.0.1';
+
+/** Opens the service of a target. Without `needsToken` it is called without a token. */
+export async function openConnection(
+  target: Target,
+  { flags, io, needsToken }: { readonly flags: GlobalFlags; readonly io: Io; readonly needsToken: boolean },
+): Promise<Connection> {
+  if (target.kind === 'remote') {
+    const { findToken } = await import('../config/token.ts');
+    const token = needsToken ? await findToken(flags, target, io) : null;
+    return { baseUrl: target.baseUrl, ca: target.ca, fetch: io.fetch, token, close: async () => {} };
+  }
+  const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
+  const instance = await openInstance(target.db, io, { create: flags.create ?? false });
+  const token = given ? { token: given, from: '--token-file' } : { token: instance.ownerToken, from: '--db' };
+  return { baseUrl: inProcessUrl, transport: instance.transport, token, close: () => instance.close() };
+}
+
+async function readGiven(file: string, io: Io): Promise<string> {
+  const { readTokenFile } = await import('../config/token.ts');
+  return readTokenFile(file, '--token-file', io);
+}
+
+/**
+ * Opens the service on a database in this process, without a socket. Throws `LocalError` when there is no such file and
+ * none is to be made.
+ */
+export async function openInstance(
+  db: string,
+  io: Io,
+  { create, clock = io.now }: { readonly create: boolean; readonly clock?: () => number },
+): Promise<Instance> {
+  if (!create) checkExists(db, [['A new one:', '--create']]);
+  const masterKey = readMasterKey(io);
+  const server = await import('../../server/runtime.ts');
+  return server.openInstance({ db, clock, create, masterKey });
+}
+
+/** How the client connects, and whom it tells what happens. */
+export function clientOptions(
+  { baseUrl, token, fetch, transport, ca }: Connection,
+  { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  settings: Settings,
+  io: Io,
+): ClientOptions {
+  const { timeoutMs, maxRetries, maxWaitMs } = settings;
+  return {
+    baseUrl,
+    token: token?.token,
+    userAgent: `lkm/${io.version}`,
+    ...{ timeoutMs, maxRetries, maxWaitMs },
+    ...{ fetch, transport, ca, timing: io.timing },
+    ...{ onAttempt, onNotice },
+  };
+}
+
+/** What makes requests on a connection; what they show goes to the observation. */
+export async function openCaller(
+  connection: Connection,
+  observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  settings: Settings,
+  io: Io,
+): Promise<Caller> {
+  const { createCaller } = await import('../../client/client.ts');
+  return createCaller(clientOptions(connection, observation, settings, io));
+}
+
+/** The typed client on a connection. */
+export async function openClient(
+  connection: Connection,
+  observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  settings: Settings,
+  io: Io,
+): Promise<Client> {
+  const { clientOfCaller } = await import('../../client/client.ts');
+  return clientOfCaller(await openCaller(connection, observation, settings, io));
+}

@@ -1,0 +1,40 @@
+import type { ClientOptions } from '../../client/options.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Io } from '../io.ts';
+import { describeAttempt, describeNotice, showWait } from '../output/attempts.ts';
+import { sanitise, talk } from '../output/terminal.ts';
+
+/** What the requests of a command have shown. */
+export interface Observation extends Pick<ClientOptions, 'onAttempt' | 'onNotice'> {
+  /** Whether the last response was that of an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
+  /** Clears what says that something is waited for. */
+  end(): void;
+}
+
+/**
+ * Says on stderr while requests are made what is waited for, a line for each request with `-v`, and what the service is
+ * retiring.
+ */
+export function observe(settings: Settings, io: Io): Observation {
+  const isTraced = settings.verbose || settings.debug;
+  let endWait: (() => void) | undefined;
+  let replayed = false;
+  const end = (): void => {
+    endWait?.();
+    endWait = undefined;
+  };
+  return {
+    get replayed() {
+      return replayed;
+    },
+    end,
+    onAttempt: (event) => {
+      end();
+      replayed = event.replayed;
+      if (isTraced) void io.stderr.write(`${sanitise(describeAttempt(event))}\n`);
+      if (event.willRetryInMs !== null) endWait = showWait(event, settings, io);
+    },
+    onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
+  };
+}

@@ -1,0 +1,70 @@
+import { locate } from '../config/location.ts';
+import type { NamedProfile } from '../config/profiles.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { GlobalFlags } from '../global-options.ts';
+import type { Io } from '../io.ts';
+
+/** The service that a command talks to. */
+export type Target =
+  | { readonly kind: 'database'; readonly db: string }
+  | {
+      readonly kind: 'remote';
+      readonly baseUrl: string;
+      readonly profile: NamedProfile | null;
+      readonly ca: string | undefined;
+    };
+
+/** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */
+export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {
+  checkOneService(flags, io);
+  if (flags.db) return database(flags.db, io);
+  if (!flags.baseUrl && !flags.profile && io.env.LKM_DB) return database(io.env.LKM_DB, io);
+  // Loaded late: a database needs no configuration.
+  const { chooseProfile, originOf } = await import('../config/profiles.ts');
+  const profile = chooseProfile(flags, io);
+  const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
+  const baseUrl = given || profile?.baseUrl;
+  if (!baseUrl) throw noService();
+  // The certificate of a profile is trusted at its own origin only.
+  const ca = profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined;
+  return { kind: 'remote', baseUrl, profile, ca };
+}
+
+/** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0034. */
+function checkOneService({ db, baseUrl, profile }: GlobalFlags, { env }: Io): void {
+  if (db && baseUrl) throw twoServices('--db', '--base-url');
+  const isChosenByFlag = Boolean(db || baseUrl || profile);
+  if (!isChosenByFlag && env.LKM_DB && env.LKM_BASE_URL) throw twoServices('LKM_DB', 'LKM_BASE_URL');
+}
+
+const twoServices = (one: string, other: string): UsageError =>
+  new UsageError(`${one} and ${other} name two services; ${one.startsWith('-') ? 'give' : 'set'} one of them`);
+
+const database = (location: string, io: Io): Target => ({ kind: 'database', db: locate(location, io) });
+
+/**
+ * The database that an operator's command works on: `--db` or `LKM_DB`.
+ * Throws `UsageError` when the command line names a service, or nothing.
+ */
+export function chooseDatabase(flags: GlobalFlags, io: Io): string {
+  const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
+  checkOneService(flags, io);
+  const db = flags.db ?? (named === undefined ? io.env.LKM_DB : undefined);
+  if (db) return locate(db, io);
+  throw new UsageError(
+    named === undefined
+      ? 'this command works on a database itself, and none is named'
+      : `this command works on a database itself; ${named} names a service`,
+    [
+      ['Give it:', '--db FILE, or postgres://…'],
+      ['Or set:', 'export LKM_DB=…'],
+    ],
+  );
+}
+
+const noService = (): UsageError =>
+  new UsageError('there is no service to talk to', [
+    ['See it work:', 'lkm quickstart'],
+    ['On a file:', '--db lkm.db, or start a server with: lkm serve'],
+    ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
+  ]);
