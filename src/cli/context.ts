@@ -10,7 +10,7 @@ import { type Connection, clientOptions, openCaller, openConnection } from './re
 import { observe } from './request/observe.ts';
 import { chooseTarget, type Target } from './request/target.ts';
 
-interface Access {
+interface ClientNeeds {
   readonly needsToken: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface CommandContext {
   /** Whether the command only shows what it would send. */
   readonly dryRun: boolean;
   /** The service, opened at the first call. */
-  client(access?: Access): Promise<Client>;
+  client(needs?: ClientNeeds): Promise<Client>;
   /** The same for requests that the contract does not have. */
-  caller(access?: Access): Promise<Caller>;
+  caller(needs?: ClientNeeds): Promise<Caller>;
   /** Which service it is; opens nothing. */
   target(): Promise<Target>;
   /** The service itself, for a client that is observed in another way. */
@@ -45,8 +45,8 @@ export interface CommandContext {
   onClose(close: () => Promise<void>): void;
 }
 
-/** A context with what only the runner needs. */
-export interface CommandSession extends CommandContext {
+/** A context with what only its opener needs. */
+export interface OpenedContext extends CommandContext {
   /** The connection, once there is one. */
   readonly connection: Connection | null;
   /** The key of a change that was sent and not answered. */
@@ -60,7 +60,7 @@ export interface CommandSession extends CommandContext {
   close(): Promise<void>;
 }
 
-interface SessionOptions {
+interface ContextOptions {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   /** The options of the command, as they were written. */
@@ -68,7 +68,7 @@ interface SessionOptions {
   readonly io: Io;
 }
 
-export function openSession({ flags, settings, options, io }: SessionOptions): CommandSession {
+export function openContext({ flags, settings, options, io }: ContextOptions): OpenedContext {
   const dryRun = options.dryRun === true;
   const observation = observe(settings, io);
   const closers: (() => Promise<void>)[] = [];
@@ -85,7 +85,7 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     return target;
   };
 
-  async function caller({ needsToken }: Access = { needsToken: true }): Promise<Caller> {
+  async function caller({ needsToken }: ClientNeeds = { needsToken: true }): Promise<Caller> {
     opened ??= await openCaller(await connect(needsToken), observation, settings, io);
     return opened;
   }
@@ -95,9 +95,9 @@ export function openSession({ flags, settings, options, io }: SessionOptions): C
     return connection;
   }
 
-  async function client(access?: Access): Promise<Client> {
+  async function client(needs?: ClientNeeds): Promise<Client> {
     const { clientOfCaller } = await import('../client/client.ts');
-    return clientOfCaller(await caller(access));
+    return clientOfCaller(await caller(needs));
   }
 
   async function productOf(key: string, given: string | undefined): Promise<string> {

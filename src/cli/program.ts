@@ -5,7 +5,7 @@ import { type Command, describeOption, type Leaf, optionsOf, type ParsedCommand,
 import { configDir } from './config/files.ts';
 import { readSettings } from './config/settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
-import type { Progress } from './failure/fail.ts';
+import type { RunState } from './failure/fail.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpView } from './help/section.ts';
 import type { Io } from './io.ts';
@@ -14,20 +14,20 @@ import { runCommand } from './run-command.ts';
 import { groups, leaves } from './tree.ts';
 
 /**
- * Parses the command line, runs its command and resolves to the exit code. Records each step in `progress`, by which an
+ * Parses the command line, runs its command and resolves to the exit code. Records each step in `state`, by which an
  * error is explained.
  */
-export async function runCommandLine(progress: Progress): Promise<number> {
-  const { argv, io } = progress;
+export async function runCommandLine(state: RunState): Promise<number> {
+  const { argv, io } = state;
   const parsed = await parseCommandLine(argv, io);
   if (parsed.kind === 'text') {
     await print(parsed.text, io);
     return exitCodes.ok;
   }
-  progress.parsed = parsed;
-  progress.io = await withStored(parsed, io);
-  progress.settings = readSettings(parsed.globals, progress.io);
-  return runCommand(parsed, progress.settings, progress);
+  state.parsed = parsed;
+  state.io = await withStored(parsed, io);
+  state.settings = readSettings(parsed.globals, state.io);
+  return runCommand(parsed, state.settings, state);
 }
 
 /**

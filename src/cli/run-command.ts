@@ -1,8 +1,8 @@
 import type { ParsedCommand } from './command.ts';
 import type { Settings } from './config/settings.ts';
-import { openSession } from './context.ts';
+import { openContext } from './context.ts';
 import { exitCodes } from './failure/errors.ts';
-import type { Progress } from './failure/fail.ts';
+import type { RunState } from './failure/fail.ts';
 import { openDestination } from './output/destination.ts';
 import { maskInLog } from './output/github.ts';
 import { type CommandResult, chooseFields } from './output/result.ts';
@@ -12,33 +12,33 @@ import { rerunLine } from './request/rerun.ts';
 import { readValues } from './values/read-values.ts';
 
 /** Runs a command and writes its result; resolves to the exit code. */
-export async function runCommand(parsed: ParsedCommand, settings: Settings, progress: Progress): Promise<number> {
+export async function runCommand(parsed: ParsedCommand, settings: Settings, state: RunState): Promise<number> {
   const { command, written, globals } = parsed;
-  const { io, argv } = progress;
+  const { io, argv } = state;
   const fields = command.fields ?? [];
   const chosen = settings.fields && chooseFields(settings.fields, fields);
-  const session = openSession({ flags: globals, settings, options: written.options, io });
-  progress.session = session;
-  const { values, picked } = await readValues(command, written, session);
-  progress.argv = [...argv, ...picked];
+  const context = openContext({ flags: globals, settings, options: written.options, io });
+  state.context = context;
+  const { values, picked } = await readValues(command, written, context);
+  state.argv = [...argv, ...picked];
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
   }
   if (written.options.watch === true) {
     const { watch } = await import('./watch.ts');
-    return watch({ parsed, values, settings, chosen, progress });
+    return watch({ parsed, values, settings, chosen, state });
   }
   const overwrites = settings.force || (command.ownsOutput?.(written.options) ?? false);
   const destination = settings.output === null ? null : await openDestination(settings.output, overwrites, io);
-  progress.destination = destination;
-  const result = await command.run(values, session).catch((error: unknown) => {
+  state.destination = destination;
+  const result = await command.run(values, context).catch((error: unknown) => {
     // The error is printed by `fail` and counts as delivered, except after a signal.
-    if (!io.stop.aborted) session.delivered();
+    if (!io.stop.aborted) context.delivered();
     return dryRunOutcome(error);
   });
   const rerun = (key: string) =>
-    rerunLine([...progress.argv, ...session.foundWords], key, { command, written, showsSecrets: io.stderr.isTTY });
+    rerunLine([...state.argv, ...context.foundWords], key, { command, written, showsSecrets: io.stderr.isTTY });
   if (destination === null && result.secrets) await maskInLog(result.secrets, io);
   const isTaken = await writeResult(result, {
     settings,
@@ -46,11 +46,11 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, prog
     fields,
     chosen,
     destination,
-    release: session.release,
+    release: context.release,
     rerun,
   });
-  if (isTaken) session.delivered();
-  else if (result.idempotencyKey !== undefined) await session.say(unread(rerun(result.idempotencyKey)));
+  if (isTaken) context.delivered();
+  else if (result.idempotencyKey !== undefined) await context.say(unread(rerun(result.idempotencyKey)));
   await result.afterwards?.();
   return result.exitCode ?? exitCodes.ok;
 }

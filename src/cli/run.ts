@@ -1,5 +1,5 @@
 import { exitCodes } from './failure/errors.ts';
-import type { Progress } from './failure/fail.ts';
+import type { RunState } from './failure/fail.ts';
 import type { Io } from './io.ts';
 
 /**
@@ -7,24 +7,24 @@ import type { Io } from './io.ts';
  * errors.
  */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  const progress: Progress = { argv, io };
-  const code = await runLine(progress).catch((error: unknown) => explain(error, progress));
+  const state: RunState = { argv, io };
+  const code = await runLine(state).catch((error: unknown) => explain(error, state));
   try {
-    progress.destination?.discard();
-    await progress.session?.close();
+    state.destination?.discard();
+    await state.context?.close();
     return code;
   } catch (error) {
-    return code === exitCodes.ok ? explain(error, progress) : code;
+    return code === exitCodes.ok ? explain(error, state) : code;
   }
 }
 
-async function runLine(progress: Progress): Promise<number> {
-  const { argv, io } = progress;
+async function runLine(state: RunState): Promise<number> {
+  const { argv, io } = state;
   if (argv[0] === COMPLETE) return completeFor(argv.slice(1), io);
   const text = await textFor(argv, io);
   if (text !== null) return show(text, io);
   const { runCommandLine } = await import('./program.ts');
-  return runCommandLine(progress);
+  return runCommandLine(state);
 }
 
 /** What the scripts of `lkm completion` call at each TAB. */
@@ -57,7 +57,7 @@ async function show(text: string, io: Io): Promise<number> {
   }
 }
 
-async function explain(error: unknown, progress: Progress): Promise<number> {
+async function explain(error: unknown, state: RunState): Promise<number> {
   const { fail } = await import('./failure/fail.ts');
-  return fail(error, progress);
+  return fail(error, state);
 }

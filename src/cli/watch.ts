@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ParsedCommand } from './command.ts';
 import type { Settings } from './config/settings.ts';
-import { type CommandSession, openSession } from './context.ts';
+import { type OpenedContext, openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
-import type { Progress } from './failure/fail.ts';
+import type { RunState } from './failure/fail.ts';
 import { explain } from './failure/report.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Field } from './output/result.ts';
@@ -19,7 +19,7 @@ interface Watched {
   readonly settings: Settings;
   /** Those that `--fields` chose. */
   readonly chosen: readonly Field[] | null;
-  readonly progress: Progress;
+  readonly state: RunState;
 }
 
 const DEFAULT_INTERVAL_MS = 2_000;
@@ -36,8 +36,8 @@ const CLEAR_BELOW = '\u001b[J';
  * The last state stays. An error of the first read ends it too; later ones are shown when they may pass.
  */
 export async function watch(watched: Watched): Promise<number> {
-  const { settings, progress, parsed } = watched;
-  const { io } = progress;
+  const { settings, state, parsed } = watched;
+  const { io } = state;
   const { interval } = parsed.written.options;
   refuseElsewhere(settings, io);
   const intervalMs = typeof interval === 'string' ? parseInterval(interval) : DEFAULT_INTERVAL_MS;
@@ -76,23 +76,23 @@ function refuseElsewhere({ format, output, quiet }: Settings, { stdout, env }: I
 }
 
 /** Runs the command once; resolves to what a terminal shows of it. */
-async function readOnce({ parsed, values, settings, chosen, progress }: Watched): Promise<string> {
-  const { io } = progress;
-  const session = progress.session ?? openSession({ flags: parsed.globals, settings, options: {}, io });
-  progress.session = session;
-  const result = await parsed.command.run(values, session);
+async function readOnce({ parsed, values, settings, chosen, state }: Watched): Promise<string> {
+  const { io } = state;
+  const context = state.context ?? openContext({ flags: parsed.globals, settings, options: {}, io });
+  state.context = context;
+  const result = await parsed.command.run(values, context);
   if (result.kind === 'stream' || result.kind === 'chunks')
     throw new UsageError('this command goes on by itself: leave out --watch');
   const { text } = await renderFor(result, { settings, io, fields: parsed.command.fields ?? [], chosen }, false);
   // Others may open the file in between, and change what is shown.
-  if (isDatabase(session)) {
-    delete progress.session;
-    await session.close();
+  if (isDatabase(context)) {
+    delete state.context;
+    await context.close();
   }
   return text + notesBelow(result, io, settings);
 }
 
-const isDatabase = ({ connection }: CommandSession): boolean => connection?.baseUrl === inProcessUrl;
+const isDatabase = ({ connection }: OpenedContext): boolean => connection?.baseUrl === inProcessUrl;
 
 function notesBelow(result: CommandResult, { stdout }: Io, settings: Settings): string {
   const empty: Note[] =
@@ -113,7 +113,7 @@ function troubleOf(error: unknown, io: Io): string | null {
 }
 
 /** A screen: when it was drawn, and as much of the text as there is room for. */
-function frameOf(text: string, { trouble, intervalMs }: Head, { settings, progress: { io } }: Watched): string {
+function frameOf(text: string, { trouble, intervalMs }: Head, { settings, state: { io } }: Watched): string {
   const paint = createPaint(settings.color.stdout);
   const time = new Date(io.now()).toISOString().slice(11, 19);
   const head =

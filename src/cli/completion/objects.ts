@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import { readSettings } from '../config/settings.ts';
-import { openSession } from '../context.ts';
+import { openContext } from '../context.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
@@ -27,14 +27,14 @@ export async function describeObjects(field: string, given: ServiceWords, io: Io
   if (list === undefined) return [];
   const flags = flagsFrom(given);
   const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: PATIENCE_MS, maxRetries: 0 };
-  const session = openSession({ flags, settings, options: {}, io });
+  const context = openContext({ flags, settings, options: {}, io });
   try {
-    return (await list(await session.client(), given)).map(({ word, about = '' }) => ({
+    return (await list(await context.client(), given)).map(({ word, about = '' }) => ({
       word,
       about: sanitise(about),
     }));
   } finally {
-    await session.close();
+    await context.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { ParsedCommand } from '../command.ts';
 import { withoutPasswords } from '../config/location.ts';
 import type { Settings } from '../config/settings.ts';
-import type { CommandSession } from '../context.ts';
+import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from '../output/destination.ts';
 import { asTyped, createPaint, type Paint, sanitise, sanitiseJson } from '../output/terminal.ts';
@@ -10,30 +10,30 @@ import { rerunLine } from '../request/rerun.ts';
 import { type Hint, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
 
-/** How far a run has come; an error is explained by it. */
-export interface Progress {
+/** What is known so far of the run of a command line; an error is explained by it. */
+export interface RunState {
   /** With the words of the values that were picked. */
   argv: readonly string[];
   io: Io;
   parsed?: ParsedCommand;
   settings?: Settings;
-  session?: CommandSession;
+  context?: OpenedContext;
   /** Where `-o` writes. */
   destination?: Destination | null;
 }
 
 /** Says what went wrong and resolves to the exit code. */
-export async function fail(error: unknown, progress: Progress): Promise<number> {
-  const { argv, io, parsed, settings, session } = progress;
+export async function fail(error: unknown, state: RunState): Promise<number> {
+  const { argv, io, parsed, settings, context } = state;
   const { explain } = await import('./report.ts');
   const { withoutTokens } = await import('../../domain/token.ts');
   const rerun = (key: string): string =>
     parsed
-      ? rerunLine([...argv, ...(session?.foundWords ?? [])], key, { ...parsed, showsSecrets: io.stderr.isTTY })
+      ? rerunLine([...argv, ...(context?.foundWords ?? [])], key, { ...parsed, showsSecrets: io.stderr.isTTY })
       : '';
-  const explained = explain(interruption(progress, rerun) ?? error, {
-    baseUrl: session?.connection?.baseUrl ?? null,
-    tokenFrom: session?.connection?.token?.from ?? null,
+  const explained = explain(interruption(state, rerun) ?? error, {
+    baseUrl: context?.connection?.baseUrl ?? null,
+    tokenFrom: context?.connection?.token?.from ?? null,
     now: io.now(),
     rerun,
   });
@@ -84,9 +84,9 @@ function asShown({ message, hints }: Report, { env }: Io): Pick<Report, 'message
 }
 
 /** The error for a process that was told to stop, with the change that was being sent. */
-function interruption({ io, session }: Progress, rerun: (key: string) => string): InterruptedError | null {
+function interruption({ io, context }: RunState, rerun: (key: string) => string): InterruptedError | null {
   if (!io.stop.aborted) return null;
-  const key = session?.pendingKey;
+  const key = context?.pendingKey;
   if (!key) return new InterruptedError(io.stop.reason);
   return new InterruptedError(io.stop.reason, [
     'The change may have been made. Run the same command again with the same key:',
