@@ -12,9 +12,9 @@ import { hash, type Job, jobId } from './job.ts';
 import { readJob } from './job-store.ts';
 import type { BulkOperation, Mode } from './operation.ts';
 import type { Delimiter } from './reading/delimiters.ts';
+import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
-import { readSource } from './reading/read-source.ts';
 
 /** What a bulk command was asked for. */
 export interface BulkRequest extends Omit<Finishing, 'retry'> {
@@ -117,7 +117,7 @@ async function readRows(
     return { digest, rows: count ?? 0, first: defaults, file: null, scope, rowsDigest: '', grownFrom: () => [] };
   }
   if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-  const source = readSource(request.file, request.delimiter, io);
+  const source = openRows(request.file, request.delimiter, io);
   const mapping = new Map(request.map);
   const bodies = readBodies({ columns: operation.columns, mapping, defaults, schema: operation.schema }, io);
   const earlier = watchForEarlier(operation, scope, io);

@@ -3,7 +3,7 @@ import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import type { TokenWithOrigin } from '../request/connection.ts';
 import type { Target } from '../request/target.ts';
-import { readSource } from '../values/files.ts';
+import { readText } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
 import { keyringOf } from './keyring.ts';
 import { type NamedProfile, originOf, type StoredToken } from './profiles.ts';
@@ -32,7 +32,7 @@ export async function findToken(
 
 /** The token in a file that only its owner can read, or on stdin for `-`. Throws `UsageError`. */
 export const readTokenFile = async (path: string, from: string, io: Io): Promise<string> =>
-  readToken(path === '-' ? await readSource('-', io) : readPrivateFile(path, io), from);
+  readToken(path === '-' ? await readText('-', io) : readPrivateFile(path, io), from);
 
 /** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
 export function readToken(text: string, from: string): string {

@@ -7,12 +7,12 @@ import type { Io } from '../io.ts';
 
 /** The text that `-` (stdin) or `@FILE` stands for, trimmed; any other text stands for itself. */
 export async function readReference(text: string, io: Io): Promise<string> {
-  if (text === '-') return readSource('-', io);
-  return text.startsWith('@') ? readSource(text.slice(1), io) : text;
+  if (text === '-') return readText('-', io);
+  return text.startsWith('@') ? readText(text.slice(1), io) : text;
 }
 
 /** The text of a file, or of stdin for `-`, trimmed. */
-export async function readSource(path: string, io: Io): Promise<string> {
+export async function readText(path: string, io: Io): Promise<string> {
   const text = (path === '-' ? await readStdin(io) : readLocalFile(path, io)).trim();
   if (text === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
   return text;
@@ -55,8 +55,8 @@ export interface TlsOptions {
 export async function readTls({ tlsCert, tlsKey }: TlsOptions, io: Io): Promise<TlsFiles | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
-  const cert = await readSource(tlsCert, io);
-  const key = tlsKey === '-' ? await readSource(tlsKey, io) : readPrivateFile(tlsKey, io);
+  const cert = await readText(tlsCert, io);
+  const key = tlsKey === '-' ? await readText(tlsKey, io) : readPrivateFile(tlsKey, io);
   const certificate = parsed(() => new X509Certificate(cert), tlsCert, 'a certificate', 'CERTIFICATE');
   const privateKey = parsed(() => createPrivateKey(key), tlsKey, 'a private key without a passphrase', 'PRIVATE KEY');
   if (!certificate.checkPrivateKey(privateKey)) {

@@ -4,7 +4,7 @@ import { argument } from '../command.ts';
 import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { openDestination } from '../output/destination.ts';
-import { readSource } from './files.ts';
+import { readText } from './files.ts';
 
 /** The argument of commands that speak for a session. Its secret stays in the file, out of the shell's history. */
 export const sessionFileArgument = argument('<FILE>', 'what keys checkout --json -o FILE wrote, - for stdin');
@@ -28,7 +28,7 @@ export interface FiledSession extends SessionKeys {
 
 /** Reads the file of a session. Throws `LocalError` when it is none. */
 export async function readSession(path: string, io: Io): Promise<FiledSession> {
-  const session = parseSession(await readSource(path, io), path);
+  const session = parseSession(await readText(path, io), path);
   return {
     ...session,
     update: async (changes) => {

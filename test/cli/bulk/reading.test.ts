@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readSource } from '../../../src/cli/bulk/reading/read-source.ts';
+import { openRows } from '../../../src/cli/bulk/reading/open-rows.ts';
 import { rememberValues } from '../../../src/cli/bulk/reading/seen-values.ts';
 import { fakeIo } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
@@ -11,7 +11,7 @@ async function read(bytes: Buffer, size: number) {
   const chunks = async function* () {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   };
-  const source = readSource('-', undefined, { ...io, stdin: { ...io.stdin, chunks } });
+  const source = openRows('-', undefined, { ...io, stdin: { ...io.stdin, chunks } });
   const rows = [];
   for await (const row of source.rows) rows.push(row);
   return { rows, digest: source.digest() };

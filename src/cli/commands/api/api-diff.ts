@@ -2,7 +2,7 @@ import { argument, command } from '../../command.ts';
 import { exitCodes, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
-import { readSource } from '../../values/files.ts';
+import { readText } from '../../values/files.ts';
 
 const kinds = { true: 'breaking', false: 'compatible' } as const;
 
@@ -46,7 +46,7 @@ export const apiDiff = command({
 });
 
 async function readDocument(path: string, io: Io): Promise<unknown> {
-  const text = await readSource(path, io);
+  const text = await readText(path, io);
   try {
     const document: unknown = JSON.parse(text);
     if (typeof document === 'object' && document !== null && 'paths' in document) return document;

@@ -4,7 +4,7 @@ import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { doneNote, sanitiseJson } from '../../output/terminal.ts';
-import { readReference, readSource } from '../../values/files.ts';
+import { readReference, readText } from '../../values/files.ts';
 import { readAllPages } from './pages.ts';
 import { rawEndpoint } from './raw-endpoint.ts';
 import { readRequest, type WrittenField, type WrittenRequest } from './read-request.ts';
@@ -35,7 +35,7 @@ export const api = command({
 
   async run({ words, method, rawFields = [], fields = [], input, paginate }, context) {
     const raw = rawFields.map((text) => splitField(text));
-    const body = input === undefined ? null : await readSource(input, context.io);
+    const body = input === undefined ? null : await readText(input, context.io);
     const request = readRequest({ words, method, fields: [...raw, ...fields], input: body });
     return request.method === 'GET' ? read(request, paginate, context) : send(request, paginate, context);
   },

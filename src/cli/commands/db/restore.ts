@@ -11,7 +11,7 @@ import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { loadOperator, type Operator } from '../../request/operator.ts';
 import { chooseDatabase } from '../../request/target.ts';
-import { readSource } from '../../values/files.ts';
+import { readText } from '../../values/files.ts';
 
 export const dbRestore = command({
   path: 'db restore',
@@ -69,7 +69,7 @@ export const dbRestore = command({
 async function tryOut(path: string, names: readonly string[], { flags, io }: CommandContext): Promise<CommandResult> {
   if (flags.db) throw new UsageError('a drill restores nothing: leave --db out');
   const licenseFiles: { name: string; text: string }[] = [];
-  for (const name of names) licenseFiles.push({ name, text: await readSource(name, io) });
+  for (const name of names) licenseFiles.push({ name, text: await readText(name, io) });
   const operator = await loadOperator();
   const place = join(io.tempDir, 'drill.db');
   const report = await operator.drill(path, {

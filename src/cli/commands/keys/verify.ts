@@ -7,7 +7,7 @@ import { codeOf, exitCodes, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
-import { readIfPresent, readSource } from '../../values/files.ts';
+import { readIfPresent, readText } from '../../values/files.ts';
 
 export const keysVerify = command({
   path: 'keys verify',
@@ -30,9 +30,9 @@ export const keysVerify = command({
 
   async run({ file, hostId, product, jwks, revocations: listPath, watermark: watermarkPath }, context) {
     const { io } = context;
-    const text = await readSource(file, io);
+    const text = await readText(file, io);
     const keys = jwks === undefined ? await fetchKeys(context) : await readKeys(jwks, context);
-    const revocations = listPath === undefined ? undefined : await readSource(listPath, io);
+    const revocations = listPath === undefined ? undefined : await readText(listPath, io);
     const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
     const { verdict, claims, watermark } = await verify(text, {
@@ -102,7 +102,7 @@ async function fetchKeys(context: CommandContext): Promise<readonly Jwk[]> {
 }
 
 async function readKeys(path: string, { io }: CommandContext): Promise<readonly Jwk[]> {
-  const text = await readSource(path, io);
+  const text = await readText(path, io);
   const { signingKeys } = await import('../../../contract/signing-keys.ts');
   try {
     return signingKeys.jwks.reply.unwrap(JSON.parse(text)).keys;

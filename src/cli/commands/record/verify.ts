@@ -5,7 +5,7 @@ import { command, option } from '../../command.ts';
 import { exitCodes, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
-import { readSource } from '../../values/files.ts';
+import { readText } from '../../values/files.ts';
 import { readFeed } from './feed.ts';
 import { refuseMasked } from './masked.ts';
 
@@ -27,7 +27,7 @@ export const auditVerify = command({
   ],
 
   async run({ checkpoint: file }, context) {
-    const kept = file === undefined ? null : await readCheckpoint(file, await readSource(file, context.io));
+    const kept = file === undefined ? null : await readCheckpoint(file, await readText(file, context.io));
     const client = await context.client();
     const stored: Checkpoint[] = [];
     for await (const { items } of readFeed(client.audit.checkpoints, 0)) stored.push(...items);

@@ -2,7 +2,7 @@ import { findTokens } from '../../../domain/token.ts';
 import { argument, command, flag } from '../../command.ts';
 import { exitCodes, UsageError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
-import { readSource } from '../../values/files.ts';
+import { readText } from '../../values/files.ts';
 
 export const tokensCheck = command({
   path: 'tokens check',
@@ -24,7 +24,7 @@ export const tokensCheck = command({
         'Others on this machine can read what a command was given. Pipe the token:  lkm tokens check -',
       ]);
     }
-    const text = await readSource(source, io);
+    const text = await readText(source, io);
     const rows = findTokens(text).map(({ index, token, kind, isWhole }) => {
       const before = text.slice(0, index).split('\n');
       return {

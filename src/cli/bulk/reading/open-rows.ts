@@ -8,8 +8,8 @@ import type { RawRows } from './raw-rows.ts';
 import { guessDelimiter, readCsv } from './read-csv.ts';
 import { readJson, readJsonLines } from './read-json.ts';
 
-/** A file that is read once, from its start to its end. */
-export interface Source {
+/** The rows of a file, which is read once, from its start to its end. */
+export interface RowSource {
   /** Its name without folders; `stdin` for `-`. */
   readonly name: string;
   readonly rows: RawRows;
@@ -18,11 +18,11 @@ export interface Source {
 }
 
 /**
- * Reads CSV, JSON lines or a JSON array; which of them it is says the name of the file, else its first character. No more
- * than a part of it is in memory. Its rows reject with `UsageError` for what is no text or empty, `LocalError` for what
- * cannot be read.
+ * Streams the rows of a file of CSV, JSON lines or a JSON array. The form is known from the extension of its name, else
+ * from its first character. Only a part of the file is in memory at a time. The rows reject with `UsageError` for a file
+ * that is empty or not text, and with `LocalError` for one that cannot be read.
  */
-export function readSource(path: string, delimiter: Delimiter | undefined, io: Io): Source {
+export function openRows(path: string, delimiter: Delimiter | undefined, io: Io): RowSource {
   const name = path === '-' ? 'stdin' : basename(path);
   const hash = createHash('sha256');
   const texts = decoded(hashed(path === '-' ? readStdin(io) : readFile(path, io), hash), path === '-' ? name : path);
@@ -83,7 +83,7 @@ async function* readRows({ path, name, delimiter }: Place, texts: AsyncGenerator
   else yield* readCsv(all, delimiter === undefined ? guessDelimiter(start) : delimiters[delimiter]);
 }
 
-/** So much is enough to tell what a file is. */
+/** The characters that are read to tell the form of a file, at most. */
 const START_LENGTH = 1_000_000;
 
 /** The start of a text, with its first line that is not blank. */
