@@ -122,7 +122,7 @@ async function stepsOf(tour: Tour, view: View, env: Io['env']): Promise<Step[]> 
       lines: [[`lkm keys sign "$KEY" --host-id ${HOST} \\\n        -o "$DIR/${HOST}.lic"`, `wrote ${tour.file}`]],
     },
     {
-      title: 'verify it with the public key alone: it counts on that device only',
+      title: 'verify it with the public key alone: it is valid on that device only',
       lines: [
         [`lkm keys verify "$DIR/${HOST}.lic" --host-id ${HOST}`, paint.green(verdicts[HOST])],
         [`lkm keys verify "$DIR/${HOST}.lic" --host-id ${OTHER_HOST}`, paint.red(verdicts[OTHER_HOST])],

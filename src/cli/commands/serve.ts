@@ -21,7 +21,7 @@ import {
 } from '../values/scalars.ts';
 import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
-import { readyNotes, record, stoppedClock, storeAccess } from './serving/access.ts';
+import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
 import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
 import { standbyOptions, standbysOf } from './serving/standbys.ts';
 
@@ -123,7 +123,7 @@ export const serve = command({
     const ca = values.tlsSelfSigned ? running.tls?.cert : undefined;
     const served = { ...server, created, db: withoutPassword(db), isShared: isPostgres(db), ca };
     const access = storeAccess(served, io);
-    await record(served, context);
+    await recordRunningServer(served, context);
     return {
       kind: 'done',
       data: {

@@ -22,39 +22,45 @@ export interface Served {
 }
 
 /** How the server is reached with a token, as lines to show. */
-type Access = readonly string[];
+type AccessLines = readonly string[];
 
-/** Stores the token of a new database as a profile of its own; a known database may have moved to another port. */
-export function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): Access {
-  const makeOne = makeToken(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
+/**
+ * Stores the token of a new database as a profile of its own; a known database may have moved to another port. Returns
+ * the lines to show.
+ */
+export function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): AccessLines {
+  const instructions = tokenInstructions(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
   if (created) {
     const isShown = io.stdout.isTTY && io.stderr.isTTY;
     const token = isShown ? [`  token     ${created.adminToken} (shown once)`] : [];
     try {
-      return [...token, ...useOf(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db, ca }))];
+      return [...token, ...profileLines(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db, ca }))];
     } catch (error) {
       if (!(error instanceof LocalError)) throw error;
       // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
-      return [`  profile   none: ${error.message}`, ...(isShown ? token : makeOne)];
+      return [`  profile   none: ${error.message}`, ...(isShown ? token : instructions)];
     }
   }
   const profile = profileOf(db, readConfig(io));
-  if (profile === undefined) return makeOne;
-  if (profile.baseUrl === url && profile.ca === ca) return useOf(profile.name);
-  if (isShared) return useOf('local');
+  if (profile === undefined) return instructions;
+  if (profile.baseUrl === url && profile.ca === ca) return profileLines(profile.name);
+  if (isShared) return profileLines('local');
   moveProfile(io, profile.name, { baseUrl: url, ca });
-  return useOf(profile.name);
+  return profileLines(profile.name);
 }
 
-const makeToken = (how: string): Access => [
+const tokenInstructions = (how: string): AccessLines => [
   `  token     lkm tokens create --kind admin --name NAME ${how}`,
   '  try it    lkm -p local products list, with the token in LKM_TOKEN',
 ];
 
-const useOf = (profile: string): Access => [`  profile   ${profile}`, `  try it    lkm -p ${profile} products list`];
+const profileLines = (profile: string): AccessLines => [
+  `  profile   ${profile}`,
+  `  try it    lkm -p ${profile} products list`,
+];
 
 /** Lets `-p local` find the server. */
-export async function record(served: Served, { io, say, onClose }: CommandContext): Promise<void> {
+export async function recordRunningServer(served: Served, { io, say, onClose }: CommandContext): Promise<void> {
   try {
     recordServer(served, io);
     onClose(async () => forgetServer(io));
@@ -64,7 +70,7 @@ export async function record(served: Served, { io, say, onClose }: CommandContex
   }
 }
 
-export function readyNotes(served: Served, access: Access, io: Io): Note[] {
+export function readyNotes(served: Served, access: AccessLines, io: Io): Note[] {
   const { url, db, created, secrets, metricsUrl, ca } = served;
   const details = [
     `  database  ${db}${created ? ' (new)' : ''}`,

@@ -3,8 +3,8 @@ import { toInstant } from '../../../domain/time.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
-import { type Chance, chanceOf } from './chance.ts';
 import { demoCustomers, demoHosts, demoPlans, demoProducts } from './demo-data.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -16,7 +16,7 @@ const SALES = 60;
 
 interface Seeding {
   readonly client: Client;
-  readonly chance: Chance;
+  readonly random: SeededRandom;
   readonly products: readonly SoldProduct[];
   readonly customerIds: readonly string[];
 }
@@ -28,9 +28,9 @@ interface SoldProduct {
 
 /**
  * Fills a new database with the sales of twelve weeks, by real requests at a clock that runs through them. The same seed
- * tells the same story; keys and ids are new each time. Returns an admin token. Throws `LocalError` when there is data.
+ * makes the same sales; keys and ids are new each time. Returns an admin token. Throws `LocalError` when there is data.
  *
- * @param now when the story ends, in milliseconds since 1970
+ * @param now when the twelve weeks end, in milliseconds since 1970
  */
 export async function seedDatabase(db: string, seed: number, now: number, io: Io): Promise<string> {
   let time = now - OPENED_DAYS * DAY_MS;
@@ -42,7 +42,7 @@ export async function seedDatabase(db: string, seed: number, now: number, io: Io
     const { fetch, ownerToken } = instance;
     const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin' });
-    const seeding = await openShop(client, chanceOf(seed), () => {
+    const seeding = await openShop(client, seededRandom(seed), () => {
       time += 1_000;
     });
     for (let sale = 0; sale < SALES; sale++) {
@@ -58,7 +58,7 @@ export async function seedDatabase(db: string, seed: number, now: number, io: Io
 }
 
 /** A second passes between one thing and the next, so that lists are always in the same order. */
-async function openShop(client: Client, chance: Chance, tick: () => void): Promise<Seeding> {
+async function openShop(client: Client, random: SeededRandom, tick: () => void): Promise<Seeding> {
   const products: SoldProduct[] = [];
   for (const { name, versions, ...more } of demoProducts) {
     tick();
@@ -71,29 +71,29 @@ async function openShop(client: Client, chance: Chance, tick: () => void): Promi
     tick();
     customerIds.push((await client.customers.create(customer)).id);
   }
-  return { client, chance, products, customerIds };
+  return { client, random, products, customerIds };
 }
 
 /** Sells a key, and lets some of its devices use it. */
-async function sell({ client, chance, products, customerIds }: Seeding, time: number): Promise<void> {
-  const product = chance.one(products);
-  const { plan, slots, months } = chance.weighted(demoPlans);
+async function sell({ client, random, products, customerIds }: Seeding, time: number): Promise<void> {
+  const product = random.one(products);
+  const { plan, slots, months } = random.weighted(demoPlans);
   const end = months === null ? null : toInstant(time + Math.round(months * 30.4) * DAY_MS);
   const { key } = await client.keys.create({
     productId: product.id,
-    customerId: chance.one(customerIds),
+    customerId: random.one(customerIds),
     usesPerKey: slots,
     expiryDate: end,
     ...(product.isFloating && { licenseType: 'floating', maxConcurrentSessions: slots ?? 10 }),
     metadata: { plan, ...(plan === 'trial' && { is_trial: true }) },
   });
   const address = { productId: product.id, licenseKey: key };
-  const used = product.isFloating ? 0 : chance.upTo(Math.min(slots ?? 8, 8));
-  const host = chance.one(demoHosts);
+  const used = product.isFloating ? 0 : random.upTo(Math.min(slots ?? 8, 8));
+  const host = random.one(demoHosts);
   for (let device = 1; device <= used; device++) {
     const hostId = `${host}-${String(device).padStart(2, '0')}`;
-    if (chance.happens(0.25)) await client.keys.sign({ ...address, hostId, ttl: 30 * 86_400 });
+    if (random.happens(0.25)) await client.keys.sign({ ...address, hostId, ttl: 30 * 86_400 });
     else await client.keys.activate({ ...address, hostId });
   }
-  if (chance.happens(0.04)) await client.keys.block({ ...address, note: 'chargeback' });
+  if (random.happens(0.04)) await client.keys.block({ ...address, note: 'chargeback' });
 }

@@ -1,15 +1,15 @@
 /** Choices that look random and are the same for the same seed. */
-export interface Chance {
+export interface SeededRandom {
   one<T>(things: readonly T[]): T;
   /** The same, the more often the higher the weight. */
   weighted<T extends { readonly weight: number }>(things: readonly T[]): T;
-  /** 0 to `most`. */
-  upTo(most: number): number;
+  /** 0 to `max`. */
+  upTo(max: number): number;
   happens(probability: number): boolean;
 }
 
 /** The choices of a seed: mulberry32, which is small and even enough for a demonstration. */
-export function chanceOf(seed: number): Chance {
+export function seededRandom(seed: number): SeededRandom {
   let state = seed;
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -25,7 +25,7 @@ export function chanceOf(seed: number): Chance {
   return {
     one,
     weighted: (things) => one(things.flatMap((thing) => Array.from({ length: thing.weight }, () => thing))),
-    upTo: (most) => Math.floor(next() * (most + 1)),
+    upTo: (max) => Math.floor(next() * (max + 1)),
     happens: (probability) => next() < probability,
   };
 }
