@@ -144,14 +144,14 @@ const DEFAULT_PORT = 4747;
 /** What `serve` with these options would come to. */
 async function checkOnly(values: Values, db: string, context: CommandContext): Promise<CommandResult> {
   const { checkConfig } = await import('./serving/check-config.ts');
-  const { checked } = await import('./doctor/result.ts');
+  const { checkResult } = await import('./doctor/result.ts');
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [] } = values;
   const plan = {
     ...{ ...values, db, host, port, behindProxy, isSeeded: seed !== undefined },
     standbys: standbysOf(values, db),
     backups: () => backupSchedule(values, db, context.io),
   };
-  return checked(await checkConfig(plan, context), context);
+  return checkResult(await checkConfig(plan, context), context);
 }
 
 const loadServer = () => import('../../server/serve.ts');

@@ -7,19 +7,19 @@ import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { loadOperator, type Operator } from '../../request/operator.ts';
 import { type Check, fail, ok, warn } from './check.ts';
-import { tried } from './tried.ts';
+import { runCheck } from './run-check.ts';
 
 /** Checks a database that commands open themselves. */
 export async function examineDatabase(db: string, context: CommandContext): Promise<readonly Check[]> {
-  const found = await tried('database', async () => {
+  const found = await runCheck('database', async () => {
     checkExists(db, [['A new one:', 'lkm quickstart, or --create with the command that makes it']]);
     return lookAt(db);
   });
   if (!('database' in found)) return [found];
   const { database, inspection } = found;
-  const secrets = await secretsOf(inspection, context.io);
+  const secrets = await checkSecrets(inspection, context.io);
   if (database.status === 'fail' || isPostgres(db)) return [database, secrets];
-  return [database, secrets, await tried('disk', async () => spaceFor(dirname(db))), ...tokenNote(context)];
+  return [database, secrets, await runCheck('disk', async () => spaceFor(dirname(db))), ...tokenNote(context)];
 }
 
 type Inspection = Awaited<ReturnType<Operator['inspectDatabase']>>;
@@ -52,8 +52,8 @@ function databaseCheck(db: string, found: Inspection): Check {
 }
 
 /** Whether the master key of the environment opens the secrets of a database. */
-export const secretsOf = (found: Inspection, io: Io): Promise<Check> =>
-  tried('secrets', async () => {
+export const checkSecrets = (found: Inspection, io: Io): Promise<Check> =>
+  runCheck('secrets', async () => {
     const masterKey = readMasterKey(io);
     const kept = found?.secretsUnder(masterKey) ?? (masterKey === null ? 'plain' : 'sealed');
     const from = masterKeyVariables.find((name) => io.env[name]) ?? '';
@@ -65,14 +65,14 @@ export const secretsOf = (found: Inspection, io: Io): Promise<Check> =>
 const plain = 'private keys and other secrets are plain in the database';
 
 /** A full disk fails every change. */
-const LEAST_FREE_BYTES = 100 * 1024 * 1024;
+const MIN_FREE_BYTES = 100 * 1024 * 1024;
 
 /** The free space where a folder is, or would be made. */
 export function spaceFor(folder: string): Check {
   if (!existsSync(folder) && dirname(folder) !== folder) return spaceFor(dirname(folder));
   const { bavail, bsize } = statfsSync(folder);
   const free = `${Math.floor((bavail * bsize) / 1024 / 1024)} MiB free`;
-  return bavail * bsize >= LEAST_FREE_BYTES
+  return bavail * bsize >= MIN_FREE_BYTES
     ? ok('disk', free)
     : warn('disk', free, 'Make room: a full disk fails every change.');
 }

@@ -17,7 +17,7 @@ export const doctor = command({
 
   async run(_, context) {
     const { examine } = await import('./examine.ts');
-    const { checked } = await import('./result.ts');
-    return checked(await examine(context), context);
+    const { checkResult } = await import('./result.ts');
+    return checkResult(await examine(context), context);
   },
 });

@@ -7,8 +7,8 @@ import { count } from '../../output/words.ts';
 import { chooseTarget, type Target } from '../../request/target.ts';
 import { type Check, ok, warn } from './check.ts';
 import { examineDatabase } from './database.ts';
+import { failedBy, runCheck } from './run-check.ts';
 import { examineService } from './service.ts';
-import { failedBy, tried } from './tried.ts';
 
 /** Makes all checks, from what is on this machine to the service; one that cannot be made is left out. */
 export async function examine(context: CommandContext): Promise<readonly Check[]> {
@@ -18,7 +18,7 @@ export async function examine(context: CommandContext): Promise<readonly Check[]
     configuration(context),
     state(context),
   ];
-  const chosen = await tried('service', async () => {
+  const chosen = await runCheck('service', async () => {
     const target = await chooseTarget(context.flags, io);
     return { target, check: ok('service', describeTarget(target)) };
   });

@@ -13,8 +13,8 @@ export const checkFields: readonly Field[] = [
   { name: 'advice' },
 ];
 
-/** What checks come to: a line for each, and exit code 13 when one has failed. */
-export function checked(checks: readonly Check[], { io }: CommandContext): CommandResult {
+/** The result of a command that ran checks: a line for each, and exit code 13 when one has failed. */
+export function checkResult(checks: readonly Check[], { io }: CommandContext): CommandResult {
   const failed = checks.filter(({ status }) => status === 'fail');
   const warned = checks.filter(({ status }) => status === 'warn');
   const exitCode: ExitCode = failed.length > 0 ? exitCodes.local : exitCodes.ok;

@@ -10,20 +10,20 @@ import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { Target } from '../../request/target.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 import { proxyFor } from './proxy.ts';
+import { runCheck } from './run-check.ts';
 import { examineTls } from './tls.ts';
-import { tried } from './tried.ts';
 
 type Remote = Extract<Target, { kind: 'remote' }>;
 
 /** Checks a service over the network, from the way there to what the token may do. */
 export async function examineService(target: Remote, context: CommandContext): Promise<readonly Check[]> {
   const { io } = context;
-  const address = await tried('address', async () => readBaseUrl(target.baseUrl, { plainHttpAllowed: false }));
+  const address = await runCheck('address', async () => readBaseUrl(target.baseUrl, { plainHttpAllowed: false }));
   if ('check' in address) return [address];
   const at = { ...address, ca: target.ca };
   const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
   const sent = io.now();
-  const health = await tried('network', () => get('/health', at, context));
+  const health = await runCheck('network', () => get('/health', at, context));
   if ('check' in health) return [proxy.check, health, ...(await tlsOf(at, proxy.isUsed, context))];
   const received = io.now();
   return [
@@ -31,9 +31,9 @@ export async function examineService(target: Remote, context: CommandContext): P
     reached(health, received - sent, address.host),
     ...(await tlsOf(at, proxy.isUsed, context)),
     ...clock(health, sent, received),
-    await tried('ready', async () => ready(await get('/ready', at, context))),
-    await tried('contract', async () => contractOf(await get('/openapi.json', at, context))),
-    await tried('token', () => tokenOf(target, context)),
+    await runCheck('ready', async () => ready(await get('/ready', at, context))),
+    await runCheck('contract', async () => contractOf(await get('/openapi.json', at, context))),
+    await runCheck('token', () => tokenOf(target, context)),
   ];
 }
 

@@ -2,7 +2,7 @@ import { type ConnectionOptions, connect, type PeerCertificate } from 'node:tls'
 import { NetworkError } from '../../../client/errors.ts';
 import { count } from '../../output/words.ts';
 import { type Check, fail, ok, warn } from './check.ts';
-import { failedBy } from './tried.ts';
+import { failedBy } from './run-check.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -6,10 +6,10 @@ import type { Io } from '../../io.ts';
 import { loadPreflight, type Preflight } from '../../request/operator.ts';
 import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
 import { type Check, fail, ok } from '../doctor/check.ts';
-import { lookAt, secretsOf, spaceFor } from '../doctor/database.ts';
+import { checkSecrets, lookAt, spaceFor } from '../doctor/database.ts';
 import { configuration, state } from '../doctor/examine.ts';
+import { runCheck } from '../doctor/run-check.ts';
 import { judgeDates } from '../doctor/tls.ts';
-import { tried } from '../doctor/tried.ts';
 import { checkSelfSigning, readSelfSigned } from './self-signed.ts';
 import { checkStandbys } from './standbys.ts';
 
@@ -37,7 +37,7 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
     configuration(context),
     state(context),
     ...(await certificate(plan, context)),
-    await tried('exposure', async () => exposure(plan, preflight)),
+    await runCheck('exposure', async () => exposure(plan, preflight)),
     ...(await database(plan, context)),
     ...(await checkStandbys(plan.db, plan.standbys)),
     ...(await backups(plan, preflight)),
@@ -46,7 +46,7 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
 }
 
 async function certificate(plan: Plan, { io }: CommandContext): Promise<readonly Check[]> {
-  const found = await tried('tls', async () => ({ tls: await certificateOf(plan, io) }));
+  const found = await runCheck('tls', async () => ({ tls: await certificateOf(plan, io) }));
   if (!('tls' in found)) return [found];
   if (found.tls === undefined) {
     return plan.tlsSelfSigned ? [ok('tls', 'a certificate will be made, and signed by itself')] : [];
@@ -75,16 +75,21 @@ function exposure({ host, tlsCert, tlsKey, tlsSelfSigned, behindProxy }: Plan, {
 }
 
 async function database({ db, isSeeded }: Plan, { io }: CommandContext): Promise<readonly Check[]> {
-  const found = await tried('database', () => lookAt(db));
-  const disk = isPostgres(db) ? [] : [await tried('disk', async () => spaceFor(dirname(db)))];
+  const found = await runCheck('database', () => lookAt(db));
+  const disk = isPostgres(db) ? [] : [await runCheck('disk', async () => spaceFor(dirname(db)))];
   if (!('database' in found)) return [found, ...disk];
   const { inspection } = found;
   const seed = fail('seed', `${db} has data already`, '--seed is for a new database: name one that does not exist.');
-  return [found.database, ...(isSeeded && inspection?.isUsed ? [seed] : []), await secretsOf(inspection, io), ...disk];
+  return [
+    found.database,
+    ...(isSeeded && inspection?.isUsed ? [seed] : []),
+    await checkSecrets(inspection, io),
+    ...disk,
+  ];
 }
 
 async function backups(plan: Plan, { checkBackupFolder }: Preflight): Promise<readonly Check[]> {
-  const found = await tried('backups', async () => {
+  const found = await runCheck('backups', async () => {
     const schedule = plan.backups();
     if (schedule !== undefined) checkBackupFolder(schedule.folder);
     return { schedule };
@@ -97,9 +102,9 @@ async function backups(plan: Plan, { checkBackupFolder }: Preflight): Promise<re
 
 /** Both are taken before either is let go: they may be one and the same. */
 async function addresses({ host, port, metrics }: Plan, preflight: Preflight): Promise<readonly Check[]> {
-  const api = await tried('address', async () => ({ release: await preflight.tryAddress(host, port) }));
+  const api = await runCheck('address', async () => ({ release: await preflight.tryAddress(host, port) }));
   const scraped =
-    metrics && (await tried('metrics', async () => ({ release: await preflight.tryMetricsAddress(metrics) })));
+    metrics && (await runCheck('metrics', async () => ({ release: await preflight.tryMetricsAddress(metrics) })));
   const checks = [
     'release' in api ? ok('address', `${host}, ${port === 0 ? 'any free port' : `port ${port} is free`}`) : api,
     ...(scraped === undefined

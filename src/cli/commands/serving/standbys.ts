@@ -5,7 +5,7 @@ import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { loadOperator } from '../../request/operator.ts';
 import { type Check, ok } from '../doctor/check.ts';
-import { tried } from '../doctor/tried.ts';
+import { runCheck } from '../doctor/run-check.ts';
 
 /** The option of a server that reads from standbys. */
 export const standbyOptions = {
@@ -25,7 +25,7 @@ export function standbysOf({ dbRead = [] }: { readonly dbRead?: readonly string[
 export async function checkStandbys(db: string, standbys: readonly string[]): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const standby of standbys) {
-    const found = await tried('standby', async () => {
+    const found = await runCheck('standby', async () => {
       const { inspectStandby } = await loadOperator();
       const { bytesBehind } = await inspectStandby(db, standby);
       return ok('standby', `${withoutPassword(standby)}, ${count(bytesBehind, 'byte')} of the log behind`);

@@ -2,8 +2,8 @@ import { CommandError } from '../../failure/errors.ts';
 import { explain } from '../../failure/report.ts';
 import { type Check, fail } from './check.ts';
 
-/** What a check comes to; an error is a failed one, with its advice. */
-export async function tried<T>(check: string, work: () => Promise<T>): Promise<T | Check> {
+/** Runs a check; an error becomes a failed check, with its advice. */
+export async function runCheck<T>(check: string, work: () => Promise<T>): Promise<T | Check> {
   try {
     return await work();
   } catch (error) {
