@@ -15,18 +15,18 @@ export interface Candidate {
 /** The options on the command line, by their long form, with their values. */
 export type ServiceWords = Readonly<Record<string, string>>;
 
-/** How long a person waits for a list after TAB, in milliseconds. */
-const PATIENCE_MS = 1_500;
+/** How long TAB waits for a list of the service. */
+const LIST_TIMEOUT_MS = 1_500;
 
 /** How many objects of the service are offered at most. */
-const MOST = 100;
+const MAX_OFFERED = 100;
 
 /** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
 export async function describeObjects(field: string, given: ServiceWords, io: Io): Promise<readonly Candidate[]> {
   const list = lists[field];
   if (list === undefined) return [];
   const flags = flagsFrom(given);
-  const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: PATIENCE_MS, maxRetries: 0 };
+  const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: LIST_TIMEOUT_MS, maxRetries: 0 };
   const context = openContext({ flags, settings, options: {}, io });
   try {
     return (await list(await context.client(), given)).map(({ word, about = '' }) => ({
@@ -40,22 +40,22 @@ export async function describeObjects(field: string, given: ServiceWords, io: Io
 
 const lists: Readonly<Record<string, (client: Client, given: ServiceWords) => Promise<readonly Candidate[]>>> = {
   productId: async ({ products }) =>
-    (await products.list({ limit: MOST })).items.map(({ id, name }) => ({ word: id, about: name })),
+    (await products.list({ limit: MAX_OFFERED })).items.map(({ id, name }) => ({ word: id, about: name })),
   // As the caller may see them: a masked key names nothing, so it is not offered.
   licenseKey: async ({ keys }, { '--product': productId }) =>
-    (await keys.list({ productId, page: 1, limit: MOST })).items
+    (await keys.list({ productId, page: 1, limit: MAX_OFFERED })).items
       .filter(({ key }) => !key.includes('*'))
       .map(({ key, activations, maxActivations, customerId }) => ({
         word: key,
         about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
       })),
   customerId: async ({ customers }) =>
-    (await customers.list({ limit: MOST })).items.map(({ id, name, email }) => ({
+    (await customers.list({ limit: MAX_OFFERED })).items.map(({ id, name, email }) => ({
       word: id,
       about: email === null ? name : `${name} <${email}>`,
     })),
   tokenId: async ({ tokens }) =>
-    (await tokens.list({ limit: MOST })).items
+    (await tokens.list({ limit: MAX_OFFERED })).items
       .filter(({ revokedAt }) => revokedAt === null)
       .map(({ id, name }) => ({ word: id, about: name })),
 };

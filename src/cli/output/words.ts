@@ -41,14 +41,14 @@ export const expiry = (value: unknown, now: number): string =>
       : momentAndWhen(value, now);
 
 /** What is used of a limit: `1 of 3`. */
-export const usage = (used: unknown, most: unknown): string =>
-  most === null || most === undefined ? `${used} (unlimited)` : `${used} of ${most}`;
+export const usage = (used: unknown, max: unknown): string =>
+  max === null || max === undefined ? `${used} (unlimited)` : `${used} of ${max}`;
 
 /** An expiry in a column: `in 12 months`, `4 days ago`, `never`. */
 export const expiryInBrief = (value: unknown, now: number): string => (value === null ? 'never' : relative(value, now));
 
 /** What is used of a limit, in a column: `1/3`, `1/∞`. */
-export const usageInBrief = (used: unknown, most: unknown): string => `${used}/${most ?? '∞'}`;
+export const usageInBrief = (used: unknown, max: unknown): string => `${used}/${max ?? '∞'}`;
 
 export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 

@@ -23,7 +23,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
     picked(io, 'which customer? type a part of the name', async () => {
       const { customers } = await client();
       return searching(async (text) => {
-        const { items } = await customers.list({ text, page: 1, limit: MOST });
+        const { items } = await customers.list({ text, page: 1, limit: MAX_CHOICES });
         return items.map(({ id, name, email }) => row(id, name, email ?? '', id));
       });
     }),
@@ -33,7 +33,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
       const { keys, customers } = await client();
       const productId = typeof product === 'string' ? product : undefined;
       return searching(async (text) => {
-        const { items } = await keys.list({ productId, text, page: 1, limit: MOST });
+        const { items } = await keys.list({ productId, text, page: 1, limit: MAX_CHOICES });
         const names = await namesOf(
           items.map(({ customerId }) => customerId),
           customers,
@@ -81,7 +81,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
 };
 
 /** As many as a terminal shows at once. */
-const MOST = 20;
+const MAX_CHOICES = 20;
 
 /** So long nothing more is typed before the service is asked. */
 const PAUSE_MS = 150;
