@@ -18,6 +18,14 @@ export const exitCodes = {
   terminated: 143,
 } as const;
 
+/** How commands end that ran well and whose answer is no. Scripts rely on the values, which other codes have too. */
+export const verdictExitCodes = {
+  /** Breaking changes, a broken record, a device that may not use a key. */
+  negative: exitCodes.internal,
+  /** A licence file, a token or a ping that is not accepted. */
+  notAccepted: exitCodes.forbidden,
+} as const;
+
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** A line of advice: a sentence, or a label with the command to type. */

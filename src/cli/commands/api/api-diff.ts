@@ -1,5 +1,5 @@
 import { argument, command } from '../../command.ts';
-import { exitCodes, LocalError } from '../../failure/errors.ts';
+import { exitCodes, LocalError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
@@ -40,7 +40,7 @@ export const apiDiff = command({
         rows.length === 0
           ? []
           : [{ tone: broken === 0 ? 'done' : 'hint', text: `${count(broken, 'breaking change')} of ${rows.length}` }],
-      exitCode: broken === 0 ? exitCodes.ok : exitCodes.internal,
+      exitCode: broken === 0 ? exitCodes.ok : verdictExitCodes.negative,
     };
   },
 });

@@ -4,7 +4,7 @@ import { argument, command, flag, many, yes } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import { readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
-import { exitCodes, UsageError } from '../../failure/errors.ts';
+import { exitCodes, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
@@ -92,7 +92,7 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
     data: { verdict, migrations, accounts, licenseFiles: verified, problems },
     quiet: [verdict],
     notes: problems.length === 0 ? [describe(report)] : problems.map((text): Note => ({ tone: 'hint', text })),
-    exitCode: problems.length === 0 ? exitCodes.ok : exitCodes.internal,
+    exitCode: problems.length === 0 ? exitCodes.ok : verdictExitCodes.negative,
   };
 }
 

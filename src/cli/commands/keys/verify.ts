@@ -3,7 +3,7 @@ import type { Verdict, Verification, VerifyOptions } from '../../../domain/licen
 import { argument, command, option } from '../../command.ts';
 import { writeAtomically } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf, exitCodes, LocalError } from '../../failure/errors.ts';
+import { codeOf, exitCodes, LocalError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
@@ -46,7 +46,7 @@ export const keysVerify = command({
     if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
     const notes: Note[] = [explanations[verdict], claimed].flatMap((text) => (text ? [{ tone: 'hint', text }] : []));
-    const exitCode = verdict === 'ok' ? exitCodes.ok : exitCodes.forbidden;
+    const exitCode = verdict === 'ok' ? exitCodes.ok : verdictExitCodes.notAccepted;
     return { kind: 'value', value: verdict, data: { verdict, claims, watermark }, quiet: [verdict], notes, exitCode };
   },
 });

@@ -1,6 +1,6 @@
 import { type Explanation, explainedActions } from '../../../contract/keys/why.ts';
 import { command, option, productOfKey } from '../../command.ts';
-import { exitCodes } from '../../failure/errors.ts';
+import { exitCodes, verdictExitCodes } from '../../failure/errors.ts';
 import { fixesFor } from '../../failure/fixes.ts';
 import type { Field, View } from '../../output/result.ts';
 import { type Note, sanitise } from '../../output/terminal.ts';
@@ -56,7 +56,7 @@ export const keysWhy = command({
       data: explanation,
       quiet: [rules.find(({ passed }) => !passed)?.reason ?? 'allowed'],
       notes: notesOn(explanation, subject),
-      exitCode: allowed ? exitCodes.ok : exitCodes.internal,
+      exitCode: allowed ? exitCodes.ok : verdictExitCodes.negative,
     };
     return { kind: 'rows', rows: rules, empty: 'no rules', page: (view) => listRules(rules, view), ...common };
   },

@@ -2,7 +2,7 @@ import type { Client } from '../../../client/client.ts';
 import type { Checkpoint } from '../../../contract/audit.ts';
 import type { Jwk } from '../../../contract/signing-keys.ts';
 import { command, option } from '../../command.ts';
-import { exitCodes, LocalError, UsageError } from '../../failure/errors.ts';
+import { exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
@@ -52,7 +52,7 @@ export const auditVerify = command({
       notes: isOk
         ? [{ tone: 'done', text: `${count(rows, 'row')} · ${signedUpTo(stored, kept)}` }]
         : problems.map(({ text }): Note => ({ tone: 'hint', text })),
-      exitCode: isOk ? exitCodes.ok : exitCodes.internal,
+      exitCode: isOk ? exitCodes.ok : verdictExitCodes.negative,
     };
   },
 });

@@ -1,6 +1,6 @@
 import { findTokens } from '../../../domain/token.ts';
 import { argument, command, flag } from '../../command.ts';
-import { exitCodes, UsageError } from '../../failure/errors.ts';
+import { exitCodes, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 
@@ -47,7 +47,7 @@ export const tokensCheck = command({
         rows.length === 0
           ? []
           : [{ tone: none ? 'warning' : 'hint', text: none ? `${found}: revoke what was seen by others` : found }],
-      exitCode: isFine ? exitCodes.ok : exitCodes.forbidden,
+      exitCode: isFine ? exitCodes.ok : verdictExitCodes.notAccepted,
     };
   },
 });

@@ -3,7 +3,7 @@ import type { Client } from '../../../client/client.ts';
 import type { Delivery } from '../../../contract/webhooks/webhook.ts';
 import { change, command, flag, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
-import { UsageError } from '../../failure/errors.ts';
+import { UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
 import { parseCount } from '../../values/scalars.ts';
@@ -48,7 +48,7 @@ export const webhooksTest = command({
       kind: 'record',
       row: delivery,
       data: { ...delivery, webhookId: id, idempotencyKey },
-      ...(!accepted && { exitCode: 5 as const }),
+      ...(!accepted && { exitCode: verdictExitCodes.notAccepted }),
       notes: [note],
       ...common,
     };
