@@ -67,7 +67,7 @@ const { output } = await doors.write({
       { name: 'start', test: /rolldown.runtime|^\0node:|src\/cli\/(main|run|prompts\/prompt|failure\/errors)\.ts/ },
       {
         name: 'help',
-        test: /src\/cli\/(help\/(pages|section)|output\/(terminal|words)|[^/]*leaves|tree|global-options)\.ts/,
+        test: /src\/cli\/(help\/(pages|section)|output\/(terminal|words)|[^/]*-commands|tree|global-options)\.ts/,
       },
       { name: 'zod', test: /\/zod\// },
       { name: 'request', test: /src\/(client|contract)\/(?!openapi\/openapi)/ },

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, describeOption, type Leaf, optionsOf } from '../src/cli/command.ts';
+import { type Command, type CommandEntry, describeOption, optionsOf } from '../src/cli/command.ts';
 import { exitCodes } from '../src/cli/failure/errors.ts';
 import { globalOptions } from '../src/cli/global-options.ts';
 import { withoutBrackets } from '../src/cli/help/section.ts';
 import { meanings, topics } from '../src/cli/help/topics.ts';
-import { groups, leaves } from '../src/cli/tree.ts';
+import { commandEntries, groups } from '../src/cli/tree.ts';
 import { apiVersion } from '../src/contract/index.ts';
 
 /** A manual page: the name of its file, `lkm-keys-create.1`, and its text for `man`. */
@@ -16,7 +16,7 @@ export interface ManPage {
 
 /** Makes the manual pages of all commands and topics from the command tree. */
 export async function manPages(version: string): Promise<readonly ManPage[]> {
-  const commands = await Promise.all(leaves.map(async (leaf) => commandPage(leaf, await leaf.load(), version)));
+  const commands = await Promise.all(commandEntries.map(async (one) => commandPage(one, await one.load(), version)));
   return [rootPage(version), ...commands, ...Object.keys(topics).map((name) => topicPage(name, version))];
 }
 
@@ -29,7 +29,7 @@ export async function writeManPages(folder: string, version: string): Promise<vo
 const pageOf = (path: string): string => `lkm-${path.replaceAll(' ', '-')}`;
 
 function rootPage(version: string): ManPage {
-  const commands = leaves.map((leaf) => entry(`lkm ${leaf.path}`, `${leaf.summary}; see ${pageOf(leaf.path)}(1).`));
+  const commands = commandEntries.map((one) => entry(`lkm ${one.path}`, `${one.summary}; see ${pageOf(one.path)}(1).`));
   return page('lkm', '1', version, 'licence keys: issue, inspect, sign and free them', [
     ['SYNOPSIS', `.B lkm\n.I COMMAND\n[options]\n`],
     [
@@ -48,7 +48,7 @@ function rootPage(version: string): ManPage {
   ]);
 }
 
-function commandPage({ path, alias, shortcut, summary }: Leaf, command: Command, version: string): ManPage {
+function commandPage({ path, alias, shortcut, summary }: CommandEntry, command: Command, version: string): ManPage {
   const positional = Object.values(command.arguments);
   const options = Object.values(optionsOf(command));
   const names = positional.map(({ usage }) => withoutBrackets(usage));
@@ -69,9 +69,9 @@ function commandPage({ path, alias, shortcut, summary }: Leaf, command: Command,
 /** The other commands of its group. */
 function neighbours(path: string): string[] {
   const [group = ''] = path.split(' ');
-  return leaves
-    .filter((leaf) => leaf.path !== path && leaf.path.startsWith(`${group} `))
-    .map((leaf) => `${pageOf(leaf.path)}(1)`);
+  return commandEntries
+    .filter((one) => one.path !== path && one.path.startsWith(`${group} `))
+    .map((one) => `${pageOf(one.path)}(1)`);
 }
 
 function topicPage(name: string, version: string): ManPage {

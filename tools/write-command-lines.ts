@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { leaves } from '../src/cli/tree.ts';
+import { commandEntries } from '../src/cli/tree.ts';
 
 // Writes down which command line does the same as an endpoint: its first example. The document of the service shows it, and
 // the contract does not know the command. `npm run openapi`.
@@ -10,8 +10,8 @@ const FILE = 'src/contract/openapi/command-lines.ts';
 /** By the names of endpoints. */
 export async function listCommandLines(): Promise<Readonly<Record<string, string>>> {
   const lines: Record<string, string> = {};
-  for (const leaf of leaves) {
-    const { operation, examples } = await leaf.load();
+  for (const entry of commandEntries) {
+    const { operation, examples } = await entry.load();
     const [line] = examples[0] ?? [];
     if (operation && line) lines[operation] ??= line;
   }

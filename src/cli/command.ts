@@ -76,8 +76,8 @@ interface CommandSpec<A, O> {
 /** A command as data. */
 export type Command = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
 
-/** A command before its file is loaded: its words, and what the help of its parents shows. */
-export interface Leaf {
+/** A command in the tree, before its file is loaded: its words, and what the help of its parents shows. */
+export interface CommandEntry {
   readonly path: string;
   readonly summary: string;
   readonly alias?: string;

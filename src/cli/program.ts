@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command as Commander, CommanderError, type Help } from 'commander';
-import { type Command, describeOption, type Leaf, optionsOf, type ParsedCommand, type Written } from './command.ts';
+import {
+  type Command,
+  type CommandEntry,
+  describeOption,
+  optionsOf,
+  type ParsedCommand,
+  type Written,
+} from './command.ts';
 import { configDir } from './config/files.ts';
 import { readSettings } from './config/settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
@@ -11,7 +18,7 @@ import type { HelpView } from './help/section.ts';
 import type { Io } from './io.ts';
 import { print } from './output/write.ts';
 import { runCommand } from './run-command.ts';
-import { groups, leaves } from './tree.ts';
+import { commandEntries, groups } from './tree.ts';
 
 /**
  * Parses the command line, runs its command and resolves to the exit code. Records each step in `state`, by which an
@@ -97,28 +104,28 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
     parents.set(name, group);
     root.addCommand(group);
   }
-  const leafOf = new Map<Commander, Leaf>();
-  for (const leaf of leaves) {
-    const [verb = '', group = ''] = leaf.path.split(' ').reverse();
-    if (leaf.shortcut) {
-      const short = newCommander(leaf.shortcut, leaf.summary, reading);
-      leafOf.set(short, leaf);
+  const entryOf = new Map<Commander, CommandEntry>();
+  for (const entry of commandEntries) {
+    const [verb = '', group = ''] = entry.path.split(' ').reverse();
+    if (entry.shortcut) {
+      const short = newCommander(entry.shortcut, entry.summary, reading);
+      entryOf.set(short, entry);
       root.addCommand(short);
     }
     if (group !== '' && !words.includes(group) && !words.includes(aliasOf(group))) continue;
-    const child = newCommander(verb, leaf.summary, reading);
-    if (leaf.alias) child.alias(leaf.alias);
-    leafOf.set(child, leaf);
+    const child = newCommander(verb, entry.summary, reading);
+    if (entry.alias) child.alias(entry.alias);
+    entryOf.set(child, entry);
     parents.get(group)?.addCommand(child);
   }
   for (const parent of parents.values()) {
     parent.hook('preSubcommand', async (_, child) => {
       reading.path = `${reading.path} ${child.name()}`;
-      const leaf = leafOf.get(child);
-      if (leaf === undefined) return;
+      const entry = entryOf.get(child);
+      if (entry === undefined) return;
       const { compileChecks } = await import('./values/compiled-checks.ts');
-      compileChecks(leaf.compilesChecks === true);
-      declareParameters(child, await leaf.load(), reading);
+      compileChecks(entry.compilesChecks === true);
+      declareParameters(child, await entry.load(), reading);
     });
   }
   return root;
@@ -164,7 +171,7 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
     child.addOption(option);
   }
   showHelp(child, reading, async (view, helper) =>
-    (await import('./help/pages.ts')).leafHelp(child, helper, command, view),
+    (await import('./help/pages.ts')).commandHelp(child, helper, command, view),
   );
   child.action(() => {
     reading.chosen = { command, written: collect(child, command, attributes) };

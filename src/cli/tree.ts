@@ -1,8 +1,8 @@
-import type { Leaf } from './command.ts';
-import { keyLeaves } from './key-leaves.ts';
-import { localLeaves } from './local-leaves.ts';
-import { recordLeaves } from './record-leaves.ts';
-import { webhookLeaves } from './webhook-leaves.ts';
+import type { CommandEntry } from './command.ts';
+import { eventAndAuditCommands } from './event-and-audit-commands.ts';
+import { keyCommands } from './key-commands.ts';
+import { localCommands } from './local-commands.ts';
+import { webhookCommands } from './webhook-commands.ts';
 
 /** A group of commands on one resource, named by their first word. */
 export interface Group {
@@ -39,7 +39,7 @@ export const groups: readonly Group[] = [
 ];
 
 /** All commands, in the order of the help page. */
-export const leaves: readonly Leaf[] = [
+export const commandEntries: readonly CommandEntry[] = [
   {
     path: 'quickstart',
     summary: 'take the whole tour in a second, without a server',
@@ -51,7 +51,7 @@ export const leaves: readonly Leaf[] = [
     compilesChecks: true,
     load: async () => (await import('./commands/serve.ts')).serve,
   },
-  ...keyLeaves,
+  ...keyCommands,
   {
     path: 'customers list',
     alias: 'ls',
@@ -188,7 +188,7 @@ export const leaves: readonly Leaf[] = [
     summary: 'write the signed list of revoked licence files',
     load: async () => (await import('./commands/revocations.ts')).revocationsExport,
   },
-  ...recordLeaves,
-  ...webhookLeaves,
-  ...localLeaves,
+  ...eventAndAuditCommands,
+  ...webhookCommands,
+  ...localCommands,
 ];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { leaves } from '../../src/cli/tree.ts';
+import { commandEntries } from '../../src/cli/tree.ts';
 import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { canaryCommands, follows, isOffline, type Shop } from './canary-commands.ts';
@@ -96,7 +96,7 @@ function secretsIn(text: string): Record<string, Set<string>> {
 const kept = ['key', 'email', 'licence file', 'nonce'];
 
 it('no command leaves a secret where it does not belong', { timeout: 120_000 }, async () => {
-  expect(Object.keys(canaryCommands).sort()).toEqual(leaves.map(({ path }) => path).sort());
+  expect(Object.keys(canaryCommands).sort()).toEqual(commandEntries.map(({ path }) => path).sort());
   const place = workplace();
   const { at, read, ran, cwd } = place;
   const env = { LKM_MASTER_KEY_FILE: 'master.key' };
@@ -116,13 +116,13 @@ it('no command leaves a secret where it does not belong', { timeout: 120_000 }, 
       await at(path, [...words, ...end, '--base-url', 'http://127.0.0.1:9', '--max-retries', '0', '--json'], stop);
     }
   };
-  const online = leaves.map(({ path }) => path).filter((path) => !isOffline(path));
+  const online = commandEntries.map(({ path }) => path).filter((path) => !isOffline(path));
   for (const path of online) await run(path);
   const scraped = await (await fetch(metrics)).text();
   const whileServed = ['lkm.db', 'lkm.db-wal'].map(read).join('');
   await at('db backup', ['served.db', '--db', 'lkm.db']);
   expect(await server.stop()).toBe(0);
-  for (const path of leaves.map(({ path }) => path).filter(isOffline)) await run(path);
+  for (const path of commandEntries.map(({ path }) => path).filter(isOffline)) await run(path);
 
   const files = readdirSync(cwd, { recursive: true, encoding: 'utf8' });
   const under = (folder: string) => files.filter((name) => name.startsWith(folder) && /\.\w+$/.test(name));
@@ -155,7 +155,7 @@ it('no command leaves a secret where it does not belong', { timeout: 120_000 }, 
     ),
   ).toEqual([]);
   // Not because nothing was looked at.
-  expect(ran.filter(({ code }) => code === 0).length).toBeGreaterThan(leaves.length);
+  expect(ran.filter(({ code }) => code === 0).length).toBeGreaterThan(commandEntries.length);
   expect(log).toContain('"route":"/key/sign"');
   expect(scraped).toContain('route="/key/sign"');
   expect(shown.record).toContain('license.created');
@@ -165,9 +165,9 @@ it('no command leaves a secret where it does not belong', { timeout: 120_000 }, 
 });
 it('no command takes a token, a master key or a passphrase on its command line', async () => {
   const flags: string[] = [];
-  for (const leaf of leaves)
+  for (const entry of commandEntries)
     flags.push(
-      ...JSON.stringify((await leaf.load()).options)
+      ...JSON.stringify((await entry.load()).options)
         .matchAll(/--[a-z-]+[^",]*/g)
         .map(String),
     );

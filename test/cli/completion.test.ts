@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scripts } from '../../src/cli/completion/scripts.ts';
-import { groups, leaves } from '../../src/cli/tree.ts';
+import { commandEntries, groups } from '../../src/cli/tree.ts';
 import { lkm, type Surroundings } from './fake-io.ts';
 import { customer, listed, remote, scriptedService } from './scripted-service.ts';
 
@@ -26,7 +26,10 @@ it('of no shell is of none', async () => {
 
 describe('lkm __complete', () => {
   it('offers every group, command and shortcut', async () => {
-    const single = leaves.flatMap(({ path, shortcut }) => [...(path.includes(' ') ? [] : [path]), ...(shortcut ?? [])]);
+    const single = commandEntries.flatMap(({ path, shortcut }) => [
+      ...(path.includes(' ') ? [] : [path]),
+      ...(shortcut ?? []),
+    ]);
     const words = await offered(['']);
     expect(words).toEqual(
       expect.arrayContaining([...groups.map(({ name }) => name), ...single.filter((w) => w.length > 1)]),
@@ -34,7 +37,7 @@ describe('lkm __complete', () => {
   });
 
   it.each(groups)('offers every command of $name', async ({ name, alias }) => {
-    const verbs = leaves
+    const verbs = commandEntries
       .filter(({ path }) => path.startsWith(`${name} `))
       .map(({ path }) => path.slice(name.length + 1));
     expect(await offered([name, ''])).toEqual(verbs);

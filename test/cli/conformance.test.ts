@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/cli/program.ts';
-import { groups, leaves } from '../../src/cli/tree.ts';
+import { commandEntries, groups } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { fakeIo, lkm } from './fake-io.ts';
 
-describe.each(leaves)('lkm $path', ({ path, load }) => {
+describe.each(commandEntries)('lkm $path', ({ path, load }) => {
   const words = path.split(' ');
 
   it('explains itself within 80 columns, with an example', async () => {
@@ -41,7 +41,7 @@ describe.each(leaves)('lkm $path', ({ path, load }) => {
 
 describe('the tree', () => {
   it('has a command for every operation of the contract', async () => {
-    const commands = await Promise.all(leaves.map(({ load }) => load()));
+    const commands = await Promise.all(commandEntries.map(({ load }) => load()));
     const covered = commands.flatMap(({ operation }) => operation ?? []);
     const operations = listEndpoints().map(({ name }) => name);
     expect(operations.filter((name) => !covered.includes(name))).toEqual([]);
@@ -54,7 +54,7 @@ describe('the tree', () => {
     expect(long.code).toBe(0);
   });
 
-  it.each(leaves.filter(({ shortcut }) => shortcut))(
+  it.each(commandEntries.filter(({ shortcut }) => shortcut))(
     'knows $path as $shortcut too',
     async ({ path, shortcut = '' }) => {
       const [long, short] = await Promise.all([lkm([...path.split(' '), '--help']), lkm([shortcut, '--help'])]);
@@ -63,7 +63,7 @@ describe('the tree', () => {
     },
   );
 
-  it.each(leaves.filter(({ alias }) => alias))('knows $path as $alias too', async ({ path, alias = '' }) => {
+  it.each(commandEntries.filter(({ alias }) => alias))('knows $path as $alias too', async ({ path, alias = '' }) => {
     const [group = ''] = path.split(' ');
     expect(await lkm([group, alias, '--help'])).toEqual(await lkm([...path.split(' '), '--help']));
   });

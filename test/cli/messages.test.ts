@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/cli/failure/report.ts';
-import { leaves } from '../../src/cli/tree.ts';
+import { commandEntries } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
@@ -81,14 +81,17 @@ describe('an option that takes one of a list', () => {
     expect(wrong.stderr).toBe("error: --kind: 'root' is not one of admin, read-only, client, scoped\n");
   });
 
-  it.each(leaves)('has the list of the contract, and shows it in the help of lkm $path', async ({ path, load }) => {
-    const { operation, options } = await load();
-    const { stdout } = await lkm([...path.split(' '), '--help']);
-    for (const { choices, field } of Object.values(options)) {
-      if (field !== undefined) expect(choices ?? null).toEqual(valuesOf(fieldSchema(operation ?? '', field)));
-      for (const choice of choices ?? []) expect(stdout).toContain(choice);
-    }
-  });
+  it.each(commandEntries)(
+    'has the list of the contract, and shows it in the help of lkm $path',
+    async ({ path, load }) => {
+      const { operation, options } = await load();
+      const { stdout } = await lkm([...path.split(' '), '--help']);
+      for (const { choices, field } of Object.values(options)) {
+        if (field !== undefined) expect(choices ?? null).toEqual(valuesOf(fieldSchema(operation ?? '', field)));
+        for (const choice of choices ?? []) expect(stdout).toContain(choice);
+      }
+    },
+  );
 });
 
 /** The values of an enumeration, or of a list of one; null for another schema. */
@@ -108,7 +111,7 @@ function valuesOf(schema: unknown): readonly unknown[] | null {
 describe('a word that is not a command', () => {
   /** Words of this service's field, which may become commands. */
   const others = 'block unblock list update renew transfer delete history import export revoke enable disable extend';
-  const unknown = others.split(' ').filter((word) => leaves.every(({ path }) => path !== `keys ${word}`));
+  const unknown = others.split(' ').filter((word) => commandEntries.every(({ path }) => path !== `keys ${word}`));
 
   it.each(unknown)("'keys %s' is not taken for another command, nor for its opposite", async (word) => {
     const { code, stderr } = await lkm(['keys', word, 'K']);

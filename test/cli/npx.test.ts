@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asTyped } from '../../src/cli/output/terminal.ts';
-import { leaves } from '../../src/cli/tree.ts';
+import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 import { listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 
@@ -42,7 +42,7 @@ describe('a command that runs through npx', () => {
     expect(asTyped('try it: lkm quickstart', fromCache)).toBe('try it: npx lkm quickstart');
   });
 
-  it.each(leaves)('knows lkm $path in a text', ({ path }) => {
+  it.each(commandEntries)('knows lkm $path in a text', ({ path }) => {
     expect(asTyped(`try it: lkm ${path} --json`, throughNpx)).toBe(`try it: npx --no-install lkm ${path} --json`);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { displayWidth, renderTable } from '../../src/cli/output/table.ts';
 import { plain } from '../../src/cli/output/terminal.ts';
-import { leaves } from '../../src/cli/tree.ts';
+import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 
 describe('every command', () => {
@@ -9,7 +9,7 @@ describe('every command', () => {
   const withoutFields = ['api', 'completion', 'keys export', 'revocations export', 'signing-keys export'];
 
   it('has fields, so that no format is empty', async () => {
-    const commands = await Promise.all(leaves.map(({ load }) => load()));
+    const commands = await Promise.all(commandEntries.map(({ load }) => load()));
     const bare = commands.filter(({ fields = [] }) => fields.length === 0).map(({ path }) => path);
     expect(bare.filter((path) => !withoutFields.includes(path))).toEqual([]);
   });

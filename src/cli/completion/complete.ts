@@ -1,7 +1,7 @@
-import { type ArgumentSpec, type Command, type Leaf, type OptionSpec, optionsOf } from '../command.ts';
+import { type ArgumentSpec, type Command, type CommandEntry, type OptionSpec, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { groups, leaves } from '../tree.ts';
+import { commandEntries, groups } from '../tree.ts';
 import { type Candidate, describeObjects, type ServiceWords } from './objects.ts';
 
 /** The words that may come next, or that the name of a file may. */
@@ -51,7 +51,7 @@ function joinEquals(words: readonly string[]): string[] {
 interface Line {
   /** The words of the command, as far as they lead into the tree. */
   readonly path: readonly string[];
-  readonly leaf: Leaf | undefined;
+  readonly entry: CommandEntry | undefined;
   readonly command: Command | undefined;
   readonly positional: readonly string[];
   /** The options that were given, by their long form, with their values. */
@@ -73,7 +73,7 @@ async function readLine(words: readonly string[]): Promise<Line> {
   const positional: string[] = [];
   const given: Record<string, string> = {};
   let command: Command | undefined;
-  let leaf: Leaf | undefined;
+  let entry: CommandEntry | undefined;
   let open: Flag | undefined;
   for (const word of words) {
     if (open !== undefined) {
@@ -88,39 +88,39 @@ async function readLine(words: readonly string[]): Promise<Line> {
       else if (flag !== undefined) given[flag.forms.at(-1) ?? ''] = value ?? '';
       continue;
     }
-    if (leaf !== undefined) {
+    if (entry !== undefined) {
       positional.push(word);
       continue;
     }
     path.push(nameOf(word, path));
-    leaf = leaves.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
-    command = await leaf?.load();
+    entry = commandEntries.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
+    command = await entry?.load();
   }
-  return { path, leaf, command, positional, given, open };
+  return { path, entry, command, positional, given, open };
 }
 
 /** A word of the tree by its own name, where an alias was typed. */
 function nameOf(word: string, path: readonly string[]): string {
   if (path.length === 0) return groups.find(({ alias }) => alias === word)?.name ?? word;
   const group = path.join(' ');
-  const aliased = leaves.find((leaf) => leaf.alias === word && leaf.path.startsWith(`${group} `));
+  const aliased = commandEntries.find((entry) => entry.alias === word && entry.path.startsWith(`${group} `));
   return aliased?.path.slice(group.length + 1) ?? word;
 }
 
 /** The groups and commands that may follow. */
 function wordsAfter({ path }: Line, typed: string): Candidate[] {
   if (path.length === 0) {
-    const single = leaves.flatMap(({ path, shortcut, summary }) => [
+    const single = commandEntries.flatMap(({ path, shortcut, summary }) => [
       ...(path.includes(' ') ? [] : [{ word: path, about: summary }]),
       ...(shortcut ? [{ word: shortcut, about: summary }] : []),
     ]);
     return startingWith(typed, [...groups.map(({ name, summary }) => ({ word: name, about: summary })), ...single]);
   }
   const start = `${path.join(' ')} `;
-  const verbs = leaves.filter((leaf) => leaf.path.startsWith(start));
+  const verbs = commandEntries.filter((entry) => entry.path.startsWith(start));
   return startingWith(
     typed,
-    verbs.map((leaf) => ({ word: leaf.path.slice(start.length), about: leaf.summary })),
+    verbs.map((entry) => ({ word: entry.path.slice(start.length), about: entry.summary })),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Command as Commander, Help } from 'commander';
-import type { Command, Leaf } from '../command.ts';
+import type { Command, CommandEntry } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
-import { type Group, groups, leaves } from '../tree.ts';
+import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
 
 /** The page of `lkm` alone. */
@@ -15,13 +15,13 @@ export function rootHelp(view: HelpView): string {
   return [
     'licence keys: issue, inspect, sign and free them\n',
     'Usage:  lkm COMMAND [options]\n',
-    section('Start here', ['quickstart', 'serve'].map(leafRow), view),
+    section('Start here', ['quickstart', 'serve'].map(commandRow), view),
     section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow), view),
-    section('Numbers', ['stats', 'forecast'].map(leafRow), view),
+    section('Numbers', ['stats', 'forecast'].map(commandRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
     section(
       'More',
-      [...shortcuts.map(shortcutRow), ...['doctor', 'api', 'completion', 'explain', 'version', 'help'].map(leafRow)],
+      [...shortcuts.map(shortcutRow), ...['doctor', 'api', 'completion', 'explain', 'version', 'help'].map(commandRow)],
       view,
     ),
     section('Options of every command', options.map(optionRow), view),
@@ -41,23 +41,23 @@ const closing =
   'lkm COMMAND --help shows one command. lkm help TOPIC explains environment, exit-codes, formatting, idempotency, ' +
   'bulk and ci.';
 
-const shortcuts = leaves.filter(({ shortcut }) => shortcut !== undefined);
+const shortcuts = commandEntries.filter(({ shortcut }) => shortcut !== undefined);
 
-const shortcutRow = ({ shortcut = '', path, summary }: Leaf): Row => [shortcut, `${summary}: ${path}`];
+const shortcutRow = ({ shortcut = '', path, summary }: CommandEntry): Row => [shortcut, `${summary}: ${path}`];
 
 const groupRow = ({ name }: Group): Row => [name, verbsOf(name).join(', ')];
 
-function leafRow(path: string): Row {
-  return [path, leaves.find((leaf) => leaf.path === path)?.summary ?? ''];
+function commandRow(path: string): Row {
+  return [path, commandEntries.find((entry) => entry.path === path)?.summary ?? ''];
 }
 
 const verbsOf = (group: string): string[] =>
-  leaves.filter(({ path }) => path.startsWith(`${group} `)).map(({ path }) => path.slice(group.length + 1));
+  commandEntries.filter(({ path }) => path.startsWith(`${group} `)).map(({ path }) => path.slice(group.length + 1));
 
 /** The page of a resource. */
 export function groupHelp(self: Commander, view: HelpView): string {
   const name = self.name();
-  const commands = leaves.filter(({ path }) => path.startsWith(`${name} `));
+  const commands = commandEntries.filter(({ path }) => path.startsWith(`${name} `));
   return [
     `${self.description()}\n`,
     `Usage:  lkm ${name} COMMAND [options]${self.alias() ? `    (also: lkm ${self.alias()})` : ''}\n`,
@@ -77,7 +77,7 @@ export function groupHelp(self: Commander, view: HelpView): string {
 const also = (words: string | undefined): string => (words ? ` (also: ${words})` : '');
 
 /** The page of one command. */
-export function leafHelp(self: Commander, helper: Help, command: Command, view: HelpView): string {
+export function commandHelp(self: Commander, helper: Help, command: Command, view: HelpView): string {
   const positional = Object.values(command.arguments).map<Row>(({ usage, describe }) => [
     withoutBrackets(usage),
     describe,
@@ -117,7 +117,7 @@ export function expandHelp(argv: readonly string[]): string[] {
   const [word] = words;
   const isCommand =
     word === undefined ||
-    leaves.some(({ path }) => path === word) ||
+    commandEntries.some(({ path }) => path === word) ||
     groups.some(({ name, alias }) => name === word || alias === word);
   return isCommand ? [...words, '--help'] : [...argv];
 }

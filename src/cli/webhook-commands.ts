@@ -1,11 +1,11 @@
-import type { Leaf } from './command.ts';
+import type { CommandEntry } from './command.ts';
 
 const list = () => import('./commands/webhooks/list.ts');
 const change = () => import('./commands/webhooks/change.ts');
 const send = () => import('./commands/webhooks/send.ts');
 
 /** The commands on the addresses that events are sent to. */
-export const webhookLeaves: readonly Leaf[] = [
+export const webhookCommands: readonly CommandEntry[] = [
   {
     path: 'webhooks list',
     alias: 'ls',

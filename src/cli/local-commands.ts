@@ -1,7 +1,7 @@
-import type { Leaf } from './command.ts';
+import type { CommandEntry } from './command.ts';
 
 /** The commands on profiles, settings and databases, and on lkm itself, in the order of the help page. */
-export const localLeaves: readonly Leaf[] = [
+export const localCommands: readonly CommandEntry[] = [
   {
     path: 'auth login',
     shortcut: 'login',

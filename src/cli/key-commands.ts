@@ -1,7 +1,7 @@
-import type { Leaf } from './command.ts';
+import type { CommandEntry } from './command.ts';
 
 /** The commands on keys, their devices and their sessions, in the order of the help page. */
-export const keyLeaves: readonly Leaf[] = [
+export const keyCommands: readonly CommandEntry[] = [
   {
     path: 'keys create',
     summary: 'issue a licence key',

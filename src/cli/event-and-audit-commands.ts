@@ -1,7 +1,7 @@
-import type { Leaf } from './command.ts';
+import type { CommandEntry } from './command.ts';
 
 /** The commands on what happened and who did it. */
-export const recordLeaves: readonly Leaf[] = [
+export const eventAndAuditCommands: readonly CommandEntry[] = [
   {
     path: 'events list',
     alias: 'ls',
