@@ -5,7 +5,7 @@ import { command, productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { readFeed } from '../record/feed.ts';
+import { readFeed } from '../events-and-audit/feed.ts';
 
 const historyFields: readonly Field[] = [
   { name: 'created_at', label: 'when', show: moment },
