@@ -81,7 +81,7 @@ export const localCommands: readonly CommandEntry[] = [
   {
     path: 'db status',
     summary: 'show how far the schema has come',
-    load: async () => (await import('./commands/db/db.ts')).dbStatus,
+    load: async () => (await import('./commands/db/status.ts')).dbStatus,
   },
   {
     path: 'db migrate',
@@ -91,7 +91,7 @@ export const localCommands: readonly CommandEntry[] = [
   {
     path: 'db copy',
     summary: 'copy everything into another, empty database',
-    load: async () => (await import('./commands/db/db.ts')).dbCopy,
+    load: async () => (await import('./commands/db/copy.ts')).dbCopy,
   },
   {
     path: 'db backup',
