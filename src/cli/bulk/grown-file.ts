@@ -23,7 +23,7 @@ export function watchForEarlier(operation: BulkOperation, scope: string, io: Io)
   const { command } = operation;
   const earlier = listJobs(io).filter((job) => job.command === command && job.scope === scope);
   const lengths = new Set(earlier.map((job) => job.rows));
-  /** The digest of so many rows, where one of them would be done again. */
+  /** By number of rows: the digest of the first rows, where one of them would be done again. */
   const starts = new Map<number, string>();
   const whole = createHash('sha256');
   let rows = 0;

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** What a bulk run is: written down once, before its first request. */
+/** A bulk run: stored once, before its first request. */
 export const Job = z.object({
   version: z.literal(1),
-  /** Made from what makes it the same run; the name of its folder. */
+  /** Made from its `RunIdentity`; the name of its folder. */
   id: z.string().regex(/^[0-9a-z]{12}$/),
-  /** From `--run`; null when its id is made from what it does. */
+  /** From `--run`; null when the digest identifies it. */
   name: z.string().nullable(),
   /** The command whose rows they are: `keys create`. */
   command: z.string(),
   /** The service or database, without a password. */
   origin: z.string(),
-  /** SHA-256 of what was asked for: the options, and the content of the file or the number of rows. */
+  /** SHA-256 of the options, and of the content of the file or the number of rows. */
   digest: z.string(),
   /** Where the rows came from: the name of a file; null for `--count`. */
   file: z.string().nullable(),
-  /** What belongs to the command as a whole, such as what a refusal for a taken reference means. */
+  /** Options of the command that hold for every row, such as `ifAbsent`. */
   mode: z.record(z.string(), z.boolean()),
   rows: z.int().positive(),
-  /** What tells runs of the same options and product; absent for `--count` and in runs of earlier versions. */
+  /** SHA-256 of the options and the product; absent for `--count` and in runs of earlier versions. */
   scope: z.string().optional(),
   /** SHA-256 of the rows as the file has them, whatever its form; absent where `scope` is. */
   rowsDigest: z.string().optional(),

@@ -10,7 +10,7 @@ export interface Outcome {
   readonly result: Readonly<Record<string, unknown>>;
 }
 
-/** What the command as a whole was told: `ifAbsent`. */
+/** Options of the command that hold for every row: `ifAbsent`. */
 export type Mode = Readonly<Record<string, boolean>>;
 
 /** What a bulk command does with each row of a file. */

@@ -6,13 +6,13 @@ export interface RowState {
   readonly kind: 'open' | 'done' | 'failed' | 'unknown';
   /** What became of it, in a word of the command: `created`. */
   readonly status: string;
-  /** Under its how many-th key it is sent. */
+  /** The number of its idempotency key, from 1: a row that is retried gets another. */
   readonly attempt: number;
   readonly result: Readonly<Record<string, unknown>>;
   readonly error: Failure | null;
 }
 
-/** So long the service repeats its response, an hour less for clocks that differ. */
+/** How long the service repeats its response, less an hour for clocks that differ. */
 const REPEATABLE_MS = 23 * 3_600_000;
 
 /** Errors that tell only that an earlier request had this key: whether it made something, the row does not know. */
@@ -42,7 +42,7 @@ export function readStates(count: number, lines: Iterable<Line>, now: number, re
   return states;
 }
 
-/** A row that is to be sent under its so many-th key. */
+/** A row that is to be sent; `attempt` numbers its idempotency keys from 1. */
 export const openRow = (attempt: number): RowState => ({
   kind: 'open',
   status: 'open',

@@ -16,7 +16,7 @@ import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
 
-/** What a bulk command was asked for. */
+/** The input of a bulk command. */
 export interface BulkRequest extends Omit<Finishing, 'retry'> {
   readonly file: string | undefined;
   readonly count?: number | undefined;
@@ -30,8 +30,8 @@ export interface BulkRequest extends Omit<Finishing, 'retry'> {
 }
 
 /**
- * Does with each row of a file, or so many times, what a command does once. The same request again goes on where the first
- * one ended, and in the end gives the same results without sending anything.
+ * Sends one request for each row of a file, or `count` requests. The same bulk command run again continues where the
+ * first one ended; when all rows are done it returns the same results without sending anything.
  */
 export async function runBulk(
   context: CommandContext,
@@ -94,8 +94,8 @@ interface Rows {
   grownFrom(origin: string): readonly Job[];
 }
 
-/** Options that say how a run is done, and not what it does. */
-const ofNoImportance = ['file', 'count', 'run', 'concurrency', 'dryRun', 'idempotencyKey', 'yes', 'githubOutput'];
+/** Options that say how a run is done, and not what it does; the digest leaves them out. */
+const ignoredOptions = ['file', 'count', 'run', 'concurrency', 'dryRun', 'idempotencyKey', 'yes', 'githubOutput'];
 
 /** Reads all rows once, checks them, and writes them down. */
 async function readRows(
@@ -106,8 +106,8 @@ async function readRows(
 ): Promise<Rows> {
   const { io, written, dryRun } = context;
   const { defaults, count } = request;
-  const told = Object.entries(written).filter(([name, text]) => text !== undefined && !ofNoImportance.includes(name));
-  const options = told.sort(([a], [b]) => (a < b ? -1 : 1));
+  const given = Object.entries(written).filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name));
+  const options = given.sort(([a], [b]) => (a < b ? -1 : 1));
   const product = defaults.productId ?? null;
   const scope = hash([options, product]);
   if (request.file === undefined) {

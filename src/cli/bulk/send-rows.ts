@@ -109,7 +109,7 @@ function readAhead({ rows, job }: OpenJob) {
 const isOfThisRow = (error: unknown): error is ApiError =>
   error instanceof ApiError && isRefusal(error) && error.reason !== 'issueLimit';
 
-/** So many rows are written down at a time as being sent. */
+/** How many rows are written down at a time as being sent. */
 const AHEAD = 128;
 
 /** Writes down which rows may have been sent, before they are; each write covers many. */

@@ -111,7 +111,7 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly ifAbsent: boolean;
 }
 
-/** Issues a key for each row, or so many of a kind. */
+/** Issues a key for each row, or the keys of `--count`, all of one kind. */
 export function issueMany(context: CommandContext, values: Values, input: KeyInput): Promise<CommandResult> {
   const { product, reference, ifAbsent } = values;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');

@@ -14,7 +14,7 @@ export interface Problems {
   readonly kept: readonly Problem[];
 }
 
-/** So many are shown unless all of them are asked for, and so many at most. */
+/** How many are shown by default, and when all of them are asked for. */
 const SHOWN = 20;
 const MAX_SHOWN = 1_000;
 
