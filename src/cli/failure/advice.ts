@@ -99,7 +99,7 @@ export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   signatureRefused: ['The secret or the nonce is not the one that the session was given last; lease another session.'],
   selfResetOff: ['The key does not let its customer move devices: ask the vendor.'],
-  rebindLimit: ['The customer may move so many devices in a year; the vendor may move more.'],
+  rebindLimit: ['The customer has moved as many devices as a year allows; the vendor may move more.'],
   hostActivated: [['See its devices:', 'lkm devices list KEY']],
   issueLimit: [['Make another:', 'lkm tokens create --kind scoped --scope license:write']],
   productUnavailable: [

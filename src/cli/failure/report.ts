@@ -112,7 +112,7 @@ function explainRefusal(error: ApiError, situation: Situation): Report {
   return report(codeOfRefusal(error), message, exitOf(error), [...answered, ...hints]);
 }
 
-/** `POST /key/sign answered 503 (code 1), 5 times.` */
+/** `POST /key/sign answered 503 (code 1) at attempt 5, the last.` */
 function attemptsLine(error: CallError): string {
   const { operation = 'The request', attempts = 1 } = error.call ?? {};
   const code = 'code' in error ? ` (code ${error.code})` : '';
