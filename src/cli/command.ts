@@ -83,7 +83,7 @@ export interface CommandEntry {
   readonly alias?: string;
   /** One word that stands for all of them: `login`. */
   readonly shortcut?: string;
-  /** Whether it checks so many values that compiled checks are worth the time it takes to compile them. */
+  /** Whether it checks enough values to be worth the time of compiling the checks. */
   readonly compilesChecks?: true;
   readonly load: () => Promise<Command>;
 }

@@ -195,7 +195,7 @@ describe('lkm audit export', () => {
     writeFileSync(rows, whole.split('\n').toSpliced(2, 1).join('\n'));
     expect(verify()).toBe('broken: row 3 is not in its place\n');
     writeFileSync(rows, '');
-    expect(verify()).toBe('broken: rows behind 0 are missing: row 1 was signed\n');
+    expect(verify()).toBe('broken: rows after 0 are missing: row 1 was signed\n');
     writeFileSync(rows, whole);
     const signed = join(cwd, 'out/checkpoint.signed');
     writeFileSync(signed, readFileSync(signed, 'utf8').replace('"seq":1', '"seq":2'));

@@ -81,7 +81,7 @@ export const customersKeys = command({
   operation: 'customers.keys',
   watchable: true,
   arguments: { id: argument('<ID>', 'the customer', { field: 'customerId', pick: 'customer' }) },
-  options: { limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }) },
+  options: { limit: option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive }) },
   fields: listedFields,
   examples: [
     ['lkm customers keys cus_…', 'all of them'],

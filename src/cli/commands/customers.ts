@@ -33,7 +33,7 @@ export const customersList = command({
       parse: parseBoolean,
       field: 'active',
     }),
-    limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
+    limit: option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive }),
   },
   fields: customerFields,
   examples: [
@@ -60,7 +60,7 @@ export const customersList = command({
   },
 });
 
-/** One more than `limit`, where there are so many. */
+/** At most `limit` + 1: the last one only says that there are more. */
 async function some(client: Client, filters: CustomerFilters, limit: number): Promise<readonly Customer[]> {
   const found: Customer[] = [];
   const pageSize = Math.min(limit + 1, MAX_PAGE_SIZE);

@@ -22,7 +22,7 @@ interface Forecast {
 export const forecast = command({
   path: 'forecast',
   about:
-    'Lists, soonest first, the keys that expire within so many days, and those that run full: where slots go on being ' +
+    'Lists, soonest first, the keys that expire within N days, and those that run full: where slots go on being ' +
     'taken as fast as they were since the key was created. Only the 20 fullest keys with several slots are looked at ' +
     'for that, and only if they are a week old.',
   watchable: true,

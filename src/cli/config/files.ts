@@ -129,7 +129,7 @@ type Machine = Pick<Io, 'host' | 'pid' | 'processStartTime'>;
 
 /** Between two looks at a lock that another process holds. */
 const POLL_MS = 5;
-/** A holder on another machine cannot be looked up: its lock is stale once it has not changed for so many looks. */
+/** A holder on another machine cannot be looked up: its lock is stale once it has not changed for this many looks. */
 const STALE_POLLS = 200;
 const MAX_POLLS = 600;
 

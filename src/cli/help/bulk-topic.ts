@@ -8,7 +8,7 @@ const commands = [
   ['customers create -f FILE', 'a customer for each row'],
 ] as const;
 
-/** How many things are done by one command. */
+/** The help on bulk commands: one command, many requests. */
 export const bulk = (view: HelpView = plainHelp): string =>
   [
     rows(commands, view),

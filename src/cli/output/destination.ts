@@ -35,7 +35,7 @@ async function* partsOf(text: Text): AsyncGenerator<Buffer> {
   else for await (const part of text) yield Buffer.from(part);
 }
 
-/** So much is reserved, so that a full disk is noticed before the service has done its part. */
+/** How much is reserved, so that a full disk is noticed before the service has done its part. */
 const RESERVED_BYTES = 65_536;
 
 /**

@@ -80,10 +80,10 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
     }),
 };
 
-/** As many as a terminal shows at once. */
+/** About as many as a terminal shows at once. */
 const MAX_CHOICES = 20;
 
-/** So long nothing more is typed before the service is asked. */
+/** How long nothing more is typed before the service is asked. */
 const PAUSE_MS = 150;
 
 /** Something to pick: what names it, and what is shown of it, in columns. */

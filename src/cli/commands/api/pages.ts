@@ -44,7 +44,7 @@ type Page = Readonly<Record<string, unknown>> & { readonly data: readonly unknow
 const isPage = (response: unknown): response is Page =>
   typeof response === 'object' && response !== null && 'data' in response && Array.isArray(response.data);
 
-/** The request for the page behind this one; null behind the last. */
+/** The request for the page after this one; null after the last. */
 function following(request: WrittenRequest, { meta }: Page): WrittenRequest | null {
   if (typeof meta !== 'object' || meta === null) return null;
   const next = nextOf(meta, request.query);

@@ -20,7 +20,7 @@ export const dbMigrate = command({
     '--partitions every server.',
   arguments: {},
   options: {
-    partitions: option('--partitions <N>', 'on PostgreSQL: divide each table by account into so many, 2 to 128', {
+    partitions: option('--partitions <N>', 'on PostgreSQL: divide each table by account into N parts, 2 to 128', {
       parse: parsePartitions,
     }),
   },

@@ -2,7 +2,7 @@ import { command, option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { DEFAULT_LIMIT, moreBehind } from './events.ts';
+import { DEFAULT_LIMIT, moreAfter } from './events.ts';
 import { readSome } from './feed.ts';
 
 const auditFields: readonly Field[] = [
@@ -29,8 +29,8 @@ export const auditList = command({
   watchable: true,
   arguments: {},
   options: {
-    after: option('--after <SEQ>', 'begin behind this number', { parse: parseCount, field: 'after' }),
-    limit: option('--limit <N>', `at most so many (${DEFAULT_LIMIT})`, { parse: parsePositive }),
+    after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
+    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
   },
   fields: auditFields,
   examples: [
@@ -47,7 +47,7 @@ export const auditList = command({
       data: items,
       quiet: items.map(({ id }) => id),
       empty: after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`,
-      notes: hasMore ? [moreBehind('audit list', items.at(-1)?.seq)] : [],
+      notes: hasMore ? [moreAfter('audit list', items.at(-1)?.seq)] : [],
     };
   },
 });

@@ -34,13 +34,13 @@ const DEFAULT_DIFF = 1_000;
 
 export const eventsList = command({
   path: 'events list',
-  about: 'Lists what happened in the account, oldest first, behind a number.',
+  about: 'Lists what happened in the account, oldest first, after a number.',
   operation: 'events.list',
   watchable: true,
   arguments: {},
   options: {
-    after: option('--after <SEQ>', 'begin behind this number', { parse: parseCount, field: 'after' }),
-    limit: option('--limit <N>', `at most so many (${DEFAULT_LIMIT})`, { parse: parsePositive }),
+    after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
+    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
     type,
   },
   fields: eventFields,
@@ -58,13 +58,13 @@ export const eventsList = command({
       data: items,
       quiet: items.map(({ id }) => id),
       empty: after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`,
-      notes: hasMore ? [moreBehind('events list', items.at(-1)?.seq)] : [],
+      notes: hasMore ? [moreAfter('events list', items.at(-1)?.seq)] : [],
     };
   },
 });
 
 /** Says how to see the next part. */
-export const moreBehind = (path: string, seq: number | undefined): Note => ({
+export const moreAfter = (path: string, seq: number | undefined): Note => ({
   tone: 'hint',
   text: `there are more: lkm ${path} --after ${seq}`,
 });
@@ -78,7 +78,7 @@ export const eventsDiff = command({
   arguments: {},
   options: {
     last: required('--last <SEQ>', 'the number of the last event that it has seen'),
-    limit: option('--limit <N>', `at most so many (${DEFAULT_DIFF})`, { parse: parsePositive }),
+    limit: option('--limit <N>', `at most N (${DEFAULT_DIFF})`, { parse: parsePositive }),
     type,
   },
   fields: eventFields,
@@ -90,7 +90,7 @@ export const eventsDiff = command({
   async run({ last: written, limit = DEFAULT_DIFF, type }, context) {
     const last = parseCount(written);
     const client = await context.client();
-    const end = (await client.events.list({ after: BEHIND_ALL, limit: 1 })).meta.last;
+    const end = (await client.events.list({ after: AFTER_ALL, limit: 1 })).meta.last;
     if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
     const list = readSome((part) => client.events.list({ ...part, type }), { after: last, limit });
     const { items, hasMore } = await list;
@@ -103,7 +103,7 @@ export const eventsDiff = command({
       empty: `nothing is missing: ${end} is the last event`,
       notes: [
         ...(items.length > 0 ? ([{ tone: 'hint', text: hint }] as const) : []),
-        ...(hasMore ? [moreBehind('events list', items.at(-1)?.seq)] : []),
+        ...(hasMore ? [moreAfter('events list', items.at(-1)?.seq)] : []),
       ],
     };
   },
@@ -115,7 +115,7 @@ export const eventsTail = command({
   operation: 'events.list',
   arguments: {},
   options: {
-    after: option('--after <SEQ>', 'begin behind this number, not with what happens from now on', {
+    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {
       parse: parseCount,
       field: 'after',
     }),
@@ -130,13 +130,13 @@ export const eventsTail = command({
   async run({ after, type }, context) {
     const client = await context.client();
     // A service that refuses, or that is not there, is met before anything is waited for.
-    const { meta } = await client.events.list({ after: BEHIND_ALL, limit: 1 });
+    const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
     return { kind: 'stream', stream: context.follow({ after: after ?? meta.last, type }), data: [], quiet: [] };
   },
 });
 
 /** No event has this number. */
-const BEHIND_ALL = 2_147_483_647;
+const AFTER_ALL = 2_147_483_647;
 
 /** The id of who did something. */
 function idOf(actor: unknown): unknown {

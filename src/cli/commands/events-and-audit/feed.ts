@@ -6,7 +6,7 @@ type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: nu
 /** The longest part that the service gives. */
 export const MAX_PART = 1_000;
 
-/** Reads a numbered list behind `after` to its end, part by part. */
+/** Reads a numbered list after the number `after` to its end, part by part. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
   list: ListPart<Item, Meta>,
   after: number,
@@ -20,7 +20,7 @@ export async function* readFeed<Item, Meta extends { readonly last: number }>(
   }
 }
 
-/** The first `limit` items behind `after`, and whether there are more. */
+/** The first `limit` items after the number `after`, and whether there are more. */
 export async function readSome<Item, Meta extends { readonly last: number }>(
   list: ListPart<Item, Meta>,
   { after, limit }: { readonly after: number; readonly limit: number },

@@ -5,8 +5,8 @@ export const readme = ({ accountId, seq, at }: Checkpoint, rows: number): string
   `The audit log of the account ${accountId}, rows 1 to ${rows}.
 
 rows.jsonl         a row per line, as RFC 8785 writes JSON
-hashes             the hash of each row: SHA-256 over the hash before and the row, the first one behind 64 zeros
-checkpoint.signed  states which hash row ${seq} had at ${at}; rows behind it are linked, and not signed yet
+hashes             the hash of each row: SHA-256 over the hash before and the row, the first one after 64 zeros
+checkpoint.signed  states which hash row ${seq} had at ${at}; rows after it are linked, and not signed yet
 checkpoint.sig     its Ed25519 signature
 public-key.pem     the key that signed: compare it with those at /.well-known/jwks.json of the service
 checkpoint.json    the same checkpoint, for: lkm audit verify --checkpoint checkpoint.json
@@ -42,6 +42,6 @@ while IFS= read -r row; do
     fail "row $seq is not the one that was signed"
   fi
 done <rows.jsonl
-[ "$seq" -ge "$signed_seq" ] || fail "rows behind $seq are missing: row $signed_seq was signed"
+[ "$seq" -ge "$signed_seq" ] || fail "rows after $seq are missing: row $signed_seq was signed"
 echo "ok: $seq rows, signed up to row $signed_seq"
 `;

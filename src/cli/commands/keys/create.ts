@@ -44,11 +44,11 @@ export const keysCreate = command({
       field: 'usesPerKey',
     }),
     expires,
-    expiresAfter: option('--expires-after <DUR>', 'let it last so long from its first use: P1Y, 30d', {
+    expiresAfter: option('--expires-after <DUR>', 'let it expire this long after its first use: P1Y, 30d', {
       parse: parseCalendarDuration,
       field: 'expiresAfter',
     }),
-    gracePeriod: option('--grace-period <DUR>', 'let it be used so long after its end, with a warning: P14D', {
+    gracePeriod: option('--grace-period <DUR>', 'let it be used for this long after its end, with a warning: P14D', {
       parse: parseCalendarDuration,
       field: 'gracePeriod',
     }),
@@ -83,7 +83,7 @@ export const keysCreate = command({
     allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
       field: 'allowedHosts',
     }),
-    count: option('--count <N>', 'issue so many, each once however often this is run', { parse: parsePositive }),
+    count: option('--count <N>', 'issue N keys, each once however often this is run', { parse: parsePositive }),
     ...bulkOptions,
     githubOutput,
     ...change,

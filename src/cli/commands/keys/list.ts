@@ -50,7 +50,7 @@ export const keysList = command({
   options: {
     product: option('-P, --product <ID>', 'only those of this product', { env: 'LKM_PRODUCT', field: 'productId' }),
     customer: option('--customer <ID>', 'only those of this customer', { field: 'customerId' }),
-    status: option('--status <STATUS>', 'only those that are so now', { choices: keyStatuses, field: 'status' }),
+    status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses, field: 'status' }),
     within: option('--within <DUR>', 'with --status expiring: how soon, as 30d or 6mo; 30d unless given', {
       parse: parseSpan,
       field: 'within',
@@ -77,7 +77,7 @@ export const keysList = command({
       field: 'text',
     }),
     metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', { parse: parseMetadata }),
-    limit: option('--limit <N>', 'at most so many, 1 or more', { parse: parsePositive }),
+    limit: option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive }),
   },
   fields: listedFields,
   examples: [
@@ -129,7 +129,7 @@ export function listOfKeys(
   };
 }
 
-/** What is so of a key, in one word: what matters most. */
+/** The status of a key in one word; where several fit, the one that matters most. */
 export function statusOf(license: ListedLicense, now: number): KeyStatus {
   const { vendorDisabled, expirationDate, activations, maxActivations } = license;
   if (vendorDisabled) return 'blocked';

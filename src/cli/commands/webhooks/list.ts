@@ -97,7 +97,7 @@ export const webhooksDeliveries = command({
   arguments: { id: webhookId },
   options: {
     state: option('--state <STATE>', 'only those in this state', { field: 'state', choices: deliveryStates }),
-    limit: option('--limit <N>', `at most so many (${DEFAULT_LIMIT})`, { parse: parsePositive }),
+    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
   },
   fields: deliveryFields,
   examples: [

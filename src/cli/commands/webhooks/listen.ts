@@ -31,7 +31,7 @@ export const webhooksListen = command({
   arguments: {},
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
-    after: option('--after <SEQ>', 'begin behind this number, not with what happens from now on', {
+    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {
       parse: parseCount,
     }),
     type: many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes }),
@@ -46,15 +46,15 @@ export const webhooksListen = command({
     const url = readUrl(forwardTo);
     const secret = await readSecret(context);
     const client = await context.client();
-    const { meta } = await client.events.list({ after: BEHIND_ALL, limit: 1 });
+    const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
     const start = after ?? meta.last;
-    await context.say({ tone: 'done', text: `forwarding events behind ${start} to ${url} · ctrl-c ends it` });
+    await context.say({ tone: 'done', text: `forwarding events after ${start} to ${url} · ctrl-c ends it` });
     return { kind: 'stream', stream: forward(context, { url, secret, after: start, type }), data: [], quiet: [] };
   },
 });
 
 /** No event has this number. */
-const BEHIND_ALL = 2_147_483_647;
+const AFTER_ALL = 2_147_483_647;
 
 function readUrl(text: string): string {
   const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;

@@ -85,12 +85,12 @@ async function waitForPing(
 export const webhooksReplay = command({
   path: 'webhooks replay',
   about:
-    'Sends events to a webhook once more: all behind a number, or those that it has not accepted. Each has the id and the ' +
+    'Sends events to a webhook once more: all after a number, or those that it has not accepted. Each has the id and the ' +
     'number that it had, so that a receiver knows those that it has seen.',
   operation: 'webhooks.replay',
   arguments: { id: webhookId },
   options: {
-    after: option('--after <SEQ>', 'all events behind this number', { parse: parseCount, field: 'after' }),
+    after: option('--after <SEQ>', 'all events after this number', { parse: parseCount, field: 'after' }),
     failed: flag('--failed', 'those that were given up or wait for another attempt'),
     ...change,
   },
