@@ -187,9 +187,9 @@ async function describeToken({ client, flags, io }: CommandContext, id: string):
   ];
 }
 
-function issuedOf(issued: unknown, most: unknown): string {
+function issuedOf(issued: unknown, max: unknown): string {
   if (issued === null) return nothing;
-  return most === null ? String(issued) : usage(issued, most);
+  return max === null ? String(issued) : usage(issued, max);
 }
 
 function listScopes(scopes: unknown): string {
