@@ -59,7 +59,7 @@ export async function fillVaried(
         if (index === Math.floor(count / 2)) middle = license;
         await rows.keys.insert(license);
         // Like an imported one: the server has nothing to catch up with while it is timed.
-        if (license.expirationDate !== null) await rows.licenseExpiries.markAnnounced(license);
+        if (license.expirationDate !== null) await rows.licenseExpiries.markRecorded(license);
         for (let device = 0; device < license.activations; device += 1) {
           const now = license.createdAt;
           const hostId = `host-${index}-${device}` as HostId;

@@ -158,7 +158,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       onlyLoopbackHosts: isLoopback(options.host) && proxies.length === 0,
       onFailure: (error) => log.error({ err: error }, 'response broken off'),
     });
-    store.announce(listener.url);
+    store.publishUrl(listener.url);
     const recording = { ...parts, recorded };
     const attempted = telemetry.telemetry?.metrics?.countAttempt;
     const delivering = { ...recording, log, sender, schedule, leaseSeconds, pace: createPace(turns), attempted };

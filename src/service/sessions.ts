@@ -34,7 +34,7 @@ export async function checkoutKey(
 
   const { license } = facts;
   const end = endIfUsed(license, now);
-  if (isWaiting(license) && end !== null) await repositories.keys.begin(license, now, end);
+  if (isWaiting(license) && end !== null) await repositories.keys.setEndAtFirstUse(license, now, end);
   const warning = graceWarning(license, now);
   const session: Session = {
     accountId: license.accountId,

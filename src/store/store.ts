@@ -31,11 +31,11 @@ import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
 import { createTokenMemory } from './token-memory.ts';
 
-/** What is kept, as verbs: on the reader, or inside one transaction. */
+/** The repositories of all tables, on the reader or inside one transaction. */
 export type Repositories = ReturnType<typeof repositoriesOn>;
 
 /** The whole store of one instance. */
-export interface Store extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'settled' | 'announce' | 'close'> {
+export interface Store extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'settled' | 'publishUrl' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
   /** How private keys and other secrets are kept. */
@@ -99,7 +99,7 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
     },
     transaction: (work) => (memory === null ? inTransaction(work) : memory.during(work, inTransaction)),
     settled: driver.settled,
-    announce: driver.announce,
+    publishUrl: driver.publishUrl,
     close: driver.close,
   };
 }

@@ -107,7 +107,7 @@ describe('db restore', () => {
   it('does not take the place of a database that is in use', async () => {
     const { cwd, at } = await backedUp();
     const store = await openStore(join(cwd, 'lkm.db'));
-    store.announce('http://127.0.0.1:4747');
+    store.publishUrl('http://127.0.0.1:4747');
     const { code, stderr } = await at(['db', 'restore', 'backup.db', '--yes']);
     await store.close();
     expect(code).toBe(13);

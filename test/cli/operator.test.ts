@@ -65,7 +65,7 @@ describe('db status', () => {
   it('ends with 13 on a file that is served, and says where', async () => {
     const { cwd, at } = await onDatabase();
     const store = await openStore(join(cwd, 'lkm.db'));
-    store.announce('http://127.0.0.1:4747');
+    store.publishUrl('http://127.0.0.1:4747');
     const { code, stderr } = await at(['db', 'status']);
     await store.close();
     expect(code).toBe(13);

@@ -25,7 +25,7 @@ function openLog() {
       log.push(name);
       write(name);
       await undo
-        .part(async () => {
+        .nested(async () => {
           write(`${name} in part`);
           throw new Error('no');
         })

@@ -145,7 +145,7 @@ describe('the owner of a database file', () => {
     await using folder = await createFolder();
     const db = join(folder.path, 'lkm.db');
     const store = await openStore(db);
-    store.announce('http://127.0.0.1:8080');
+    store.publishUrl('http://127.0.0.1:8080');
     await expect(openStore(db, { waitMs: 600_000 })).rejects.toEqual(
       new StartupError(
         `${db} is served by process ${process.pid} at http://127.0.0.1:8080`,

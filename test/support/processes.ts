@@ -25,7 +25,7 @@ export function spawnOwner(db: string, url?: string): Promise<ChildProcess> {
     const store = await openStore(${JSON.stringify(db)});
     await store.transaction((rows) =>
       rows.accounts.insert({ id: 'acc_1', name: 'acme', createdAt: '2026-11-21T10:00:00.000Z' }));
-    ${url === undefined ? '' : `store.announce(${JSON.stringify(url)});`}
+    ${url === undefined ? '' : `store.publishUrl(${JSON.stringify(url)});`}
     process.stdout.write('ready');
     setInterval(() => {}, 1_000);
   `);

@@ -42,7 +42,7 @@ export async function importKey(context: Context, input: Input): Promise<Payload
   await addDevices(context, license, devices);
   // It ended elsewhere, and was announced there.
   const end = license.expirationDate;
-  if (end !== null && end <= now) await repositories.licenseExpiries.markAnnounced(license);
+  if (end !== null && end <= now) await repositories.licenseExpiries.markRecorded(license);
   context.record(licenseEvent('license.created', license, { imported: true, devices: devices.length }));
   return { key: revealKey(license.key), id: license.id };
 }

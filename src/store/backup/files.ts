@@ -71,7 +71,7 @@ function explainWriting(error: unknown, folder: string): unknown {
 }
 
 /** Throws StartupError when others than its owner may read a file: it holds private keys. */
-export function refuseOpenFile(path: string): void {
+export function requirePrivateFile(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw new StartupError(`${path} does not exist`, 'check the path of the backup');
   if (!stats.isFile()) throw new StartupError(`${path} is not a file`, 'give a file that lkm db backup has written');

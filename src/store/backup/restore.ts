@@ -7,7 +7,7 @@ import { explain } from '../engine/sqlite/file.ts';
 import { migrate } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
 import { isPostgres, openDatabase } from '../store.ts';
-import { publish, refuseOpenFile, withWorkFolder } from './files.ts';
+import { publish, requirePrivateFile, withWorkFolder } from './files.ts';
 
 /** How long a restore waits for another command that uses the target, in milliseconds. */
 const LOCK_TIMEOUT_MS = 10_000;
@@ -80,7 +80,7 @@ function refuseStrayLog(path: string, isReplaced: boolean): void {
  */
 export function withCopy<T>(file: string, place: string, work: (copy: string) => Promise<T>): Promise<T> {
   const backup = resolve(file);
-  refuseOpenFile(backup);
+  requirePrivateFile(backup);
   if (existsSync(`${backup}-wal`)) {
     throw new StartupError(`${backup} is a database with its log, not a backup`, 'take one of it: lkm db backup');
   }

@@ -61,7 +61,7 @@ export interface Driver {
   /** Throws StorageError when the database that was opened is not the one of its location any more. */
   check(): Promise<void>;
   /** Tells other processes where this database is served. */
-  announce(url: string): void;
+  publishUrl(url: string): void;
   /** Lets the transactions that are under way finish, then closes. */
   close(): Promise<void>;
 }

@@ -108,16 +108,16 @@ export const customerRepository = (db: Connection) => ({
 
   /** Customers, oldest first. */
   async list(accountId: AccountId, { after, offset, limit, ...filters }: Page & CustomerFilters): Promise<Customer[]> {
-    return (await lists.page(db, { accountId }, { after, offset, limit }, toSql(filters))).map(toCustomer);
+    return (await lists.page(db, { accountId }, { after, offset, limit }, toFilterValues(filters))).map(toCustomer);
   },
 
   /** How many customers there are. */
   count: (accountId: AccountId, filters: CustomerFilters = {}): Promise<number> =>
-    lists.count(db, { accountId }, toSql(filters)),
+    lists.count(db, { accountId }, toFilterValues(filters)),
 
   /** All customers, oldest first. */
   async *listAll(accountId: AccountId, filters: CustomerFilters = {}): AsyncGenerator<Customer> {
-    for await (const rows of lists.walk(db, { accountId }, toSql(filters))) yield* rows.map(toCustomer);
+    for await (const rows of lists.walk(db, { accountId }, toFilterValues(filters))) yield* rows.map(toCustomer);
   },
 
   /** The customer, which nobody else changes until this transaction ends. */
@@ -203,7 +203,7 @@ function toCustomer(row: Parameters<typeof read>[0]): Customer {
   return { ...customer, createdBy: accountId };
 }
 
-const toSql = ({ email, text, active, productIds }: CustomerFilters) => ({
+const toFilterValues = ({ email, text, active, productIds }: CustomerFilters) => ({
   email: email === undefined ? undefined : containing(email),
   text: text === undefined ? undefined : wordsBeginning(text),
   active: active === undefined ? undefined : customerColumns.active.toSql(active),

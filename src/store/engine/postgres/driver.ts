@@ -49,7 +49,7 @@ export async function openPostgres(url: string, standbys: readonly string[] = []
     },
     settled: () => untilItAnswers(readers),
     check: async () => {}, // each query shows it
-    announce: () => {},
+    publishUrl: () => {},
     close: async () => {
       closing = true;
       // A pool that ends while somebody waits for a connection lets them wait until their timeout.

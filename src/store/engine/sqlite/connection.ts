@@ -62,7 +62,7 @@ export function connect(
     async run<P, R>(statement: Statement<P, R>, parameters: P) {
       return execute(statement, parameters, (run, values) => Number(run.run(...values).changes));
     },
-    nested: (work) => (undo === undefined ? work() : undo.part(work)),
+    nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
   };

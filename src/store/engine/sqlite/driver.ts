@@ -8,7 +8,7 @@ import type { CommitWork, Driver, OpenOptions } from '../driver.ts';
 import { connect, kyselyOn, snapshotOf } from './connection.ts';
 import { explain, fileHint, isBusy, isForeign, type LocatedFile, locateFile, rememberFiles } from './file.ts';
 import { groupCommit } from './group-commit.ts';
-import { areAllTools } from './holders.ts';
+import { isHeldOnlyByOtherTools } from './holders.ts';
 import { type FileLock, openAlone } from './lock.ts';
 import { createUndo } from './undo.ts';
 
@@ -47,7 +47,7 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
       },
       settled: commit.settled,
       check: async () => file.check(),
-      announce: lock.announce,
+      publishUrl: lock.publishUrl,
       close: async () => {
         await commit.finish();
         try {
@@ -160,7 +160,7 @@ function openWriter(file: LocatedFile): DatabaseSync {
     try {
       database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     } catch (error) {
-      if (!isBusy(error) || !areAllTools(file)) throw error;
+      if (!isBusy(error) || !isHeldOnlyByOtherTools(file)) throw error;
     }
     database.exec('PRAGMA locking_mode=NORMAL; BEGIN IMMEDIATE; COMMIT');
     return database;

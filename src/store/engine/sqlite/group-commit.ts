@@ -138,7 +138,7 @@ export function groupCommit(
   /** Runs one job and returns what settles its promise after the commit. Throws only when the whole batch is lost. */
   async function attempt(job: Job): Promise<() => void> {
     try {
-      const value = await undo.part(job.run);
+      const value = await undo.nested(job.run);
       return () => job.resolve(value);
     } catch (error) {
       // A full disk or a failing one ends the transaction by itself, and with it every job of the batch.

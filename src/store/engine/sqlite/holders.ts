@@ -25,17 +25,17 @@ const READS = 3;
  * exclusive lock on a `-lock` file, even one that was removed, from before it opens a database until after it has
  * closed it. False where the system does not tell, so that the file has to be free.
  */
-export function areAllTools(file: LocatedFile): boolean {
+export function isHeldOnlyByOtherTools(file: LocatedFile): boolean {
   try {
     if (readlinkSync('/proc/self/ns/pid') !== INITIAL_NAMESPACE) return false;
-    const ownPlace = String(lstatSync(`${file.path}-lock`, { bigint: true }).ino);
-    return Array.from({ length: READS }, listLocks).every((locks) => areTools(file, locks, ownPlace));
+    const ownLockInode = String(lstatSync(`${file.path}-lock`, { bigint: true }).ino);
+    return Array.from({ length: READS }, listLocks).every((locks) => areHoldersOtherTools(file, locks, ownLockInode));
   } catch {
     return false;
   }
 }
 
-function areTools(file: LocatedFile, locks: readonly HeldLock[], ownPlace: string): boolean {
+function areHoldersOtherTools(file: LocatedFile, locks: readonly HeldLock[], ownLockInode: string): boolean {
   const holders = locks.filter(({ inode }) => inode === String(file.inode)).map(({ pid }) => pid);
   const isLkm = (pid: string) =>
     locks.some(
@@ -43,7 +43,7 @@ function areTools(file: LocatedFile, locks: readonly HeldLock[], ownPlace: strin
         lock.pid === pid &&
         lock.isWrite &&
         lock.start === EXCLUSIVE_START &&
-        ![ownPlace, String(file.inode)].includes(lock.inode),
+        ![ownLockInode, String(file.inode)].includes(lock.inode),
     );
   return holders.length > 0 && holders.every((pid) => Number(pid) > 0 && !isLkm(pid));
 }

@@ -8,7 +8,7 @@ import { findHolder } from './holders.ts';
 /** The right to use a database file, held by one process at a time. */
 export interface FileLock {
   /** Tells others where the owner can be reached. */
-  announce(url: string): void;
+  publishUrl(url: string): void;
   release(): void;
 }
 
@@ -61,7 +61,7 @@ export async function openAlone(
     }
     return {
       database,
-      lock: { announce: (url) => writeOwner(ownerPath, { pid: process.pid, url }, mode), release },
+      lock: { publishUrl: (url) => writeOwner(ownerPath, { pid: process.pid, url }, mode), release },
     };
   } catch (error) {
     queueLock.close();

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attempt } from './attempt.ts';
 
-/** How the parts of a transaction on one SQLite connection are undone when they fail. */
+/** How nested work in a transaction on one SQLite connection is undone when it fails. */
 export interface Undo {
-  /** Begins a transaction: with a savepoint for each part, or with none. */
+  /** Begins a transaction: with a savepoint for each nested work, or with none. */
   begin(withSavepoints: boolean): void;
   /** To be called when a statement has changed something. */
   noteChange(): void;
-  /** Runs a part. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
-  part<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether a part has failed whose writes only a rollback of the whole transaction undoes. */
+  /** Runs nested work. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
+  nested<T>(work: () => Promise<T>): Promise<T>;
+  /** Whether nested work has failed whose writes only a rollback of the whole transaction undoes. */
   readonly needsRollback: boolean;
 }
 
@@ -30,7 +30,7 @@ export function createUndo(database: DatabaseSync): Undo {
     noteChange() {
       changes += 1;
     },
-    part: (work) => (usesSavepoints ? inSavepoint(work) : watched(work)),
+    nested: (work) => (usesSavepoints ? inSavepoint(work) : watched(work)),
     get needsRollback() {
       return needsRollback;
     },

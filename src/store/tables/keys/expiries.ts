@@ -6,7 +6,7 @@ import { statement } from '../../engine/statement.ts';
 import { optional, type RowOf, text } from '../../table.ts';
 import { toLicense } from './licenses.ts';
 
-/** For which end of its term a licence was announced: a later end is announced anew. */
+/** For which end of its term an expiry event of a licence was recorded: a later end is recorded anew. */
 export const licenseExpiryColumns = {
   soonRecordedFor: optional(text<Instant>()('soon_recorded_for')),
   expiredRecordedFor: optional(text<Instant>()('expired_recorded_for')),
@@ -14,20 +14,20 @@ export const licenseExpiryColumns = {
 
 type MarkColumn = keyof RowOf<typeof licenseExpiryColumns>;
 
-/** Licences that one transaction announces: other writes wait no longer than for these. */
+/** Licences that one transaction marks at most: other writes wait no longer than for these. */
 const BATCH_SIZE = 50;
 
-/** 0 for a licence that is not announced at all, 1 for one that is announced as ending soon: as their index has it. */
+/** 0 for a licence that is not marked at all, 1 for one that is marked as ending soon: as their index has it. */
 const stage = (table: string) => {
   const [mark, end] = [sql.ref(`${table}.soon_recorded_for`), sql.ref(`${table}.expires_at`)];
   return sql<number>`(case when ${mark} is distinct from ${end} then 0 else 1 end)`;
 };
 
-const isOpen = (table: string) =>
+const isNotMarkedExpired = (table: string) =>
   sql<boolean>`${sql.ref(`${table}.expired_recorded_for`)} is distinct from ${sql.ref(`${table}.expires_at`)}`;
 
 // The conditions are repeated outside: the term may change between the two steps of the statement.
-const announce = (column: MarkColumn, from: 0 | 1) =>
+const markOf = (column: MarkColumn, from: 0 | 1) =>
   statement<{ accountId: AccountId; until: Instant }>()((db, $) =>
     db
       .updateTable('licenses')
@@ -42,7 +42,7 @@ const announce = (column: MarkColumn, from: 0 | 1) =>
             .select('due.id')
             .where('due.account_id', '=', $.accountId)
             .where('due.expires_at', 'is not', null)
-            .where(isOpen('due'))
+            .where(isNotMarkedExpired('due'))
             .where(stage('due'), '=', sql.lit(from))
             .where('due.expires_at', '<=', $.until)
             .orderBy('due.expires_at')
@@ -51,15 +51,15 @@ const announce = (column: MarkColumn, from: 0 | 1) =>
         ),
       )
       .where('expires_at', '<=', $.until)
-      .where(isOpen('licenses'))
+      .where(isNotMarkedExpired('licenses'))
       .where(stage('licenses'), '=', sql.lit(from))
       .returningAll(),
   );
 
-const announceSoon = announce('soon_recorded_for', 0);
-const announceExpired = announce('expired_recorded_for', 1);
+const markSoon = markOf('soon_recorded_for', 0);
+const markExpired = markOf('expired_recorded_for', 1);
 
-const markAnnounced = statement<{ accountId: AccountId; id: string }>()((db, $) =>
+const markRecorded = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db
     .updateTable('licenses')
     .set((l) => ({ soon_recorded_for: l.ref('expires_at'), expired_recorded_for: l.ref('expires_at') }))
@@ -69,26 +69,26 @@ const markAnnounced = statement<{ accountId: AccountId; id: string }>()((db, $) 
 
 /** The licences whose term ends. */
 export const licenseExpiryRepository = (db: Connection) => {
-  const mark = async (step: typeof announceSoon, accountId: AccountId, until: Instant): Promise<License[]> => {
+  const mark = async (step: typeof markSoon, accountId: AccountId, until: Instant): Promise<License[]> => {
     const rows = await db.all(step, { accountId, until });
     return rows.map((row) => toLicense(row)).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   };
   return {
-    /** Marks some licences that end by then as announced, each once for its end, and returns them; all when they are few. */
-    markSoon: (accountId: AccountId, until: Instant) => mark(announceSoon, accountId, until),
+    /** Marks some licences that end by then as recorded, each once for its end, and returns them; all when they are few. */
+    markSoon: (accountId: AccountId, until: Instant) => mark(markSoon, accountId, until),
 
     /**
      * Marks some licences that have ended by then, each once for its end, and returns them; all when they are few. Those
      * that were not marked as ending soon before wait until they are.
      */
-    markExpired: (accountId: AccountId, until: Instant) => mark(announceExpired, accountId, until),
+    markExpired: (accountId: AccountId, until: Instant) => mark(markExpired, accountId, until),
 
-    /** Marks a licence that has ended as announced before. */
-    async markAnnounced({ accountId, id }: License): Promise<void> {
-      await db.run(markAnnounced, { accountId, id });
+    /** Marks a licence that has ended as recorded before. */
+    async markRecorded({ accountId, id }: License): Promise<void> {
+      await db.run(markRecorded, { accountId, id });
     },
 
-    /** Whether so many marked licences may not have been all. */
+    /** Whether a batch of this many marked licences may not have been all. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,
   };
 };

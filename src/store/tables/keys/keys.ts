@@ -67,7 +67,7 @@ const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant; end
     .where((l) => l.or([l('max_activations', 'is', null), l('activations', '<', l.ref('max_activations'))])),
 );
 
-const begin = statement<{ accountId: AccountId; id: string; now: Instant; end: Instant }>()((db, $) =>
+const setEndAtFirstUse = statement<{ accountId: AccountId; id: string; now: Instant; end: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
     .set({ expires_at: $.end, updated_at: notBefore('updated_at', $.now) })
@@ -174,8 +174,8 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /** Sets the end of a licence that waits for its first use; one that has an end keeps it. */
-  async begin(license: License, now: Instant, end: Instant): Promise<void> {
-    await db.run(begin, { accountId: license.accountId, id: license.id, now, end });
+  async setEndAtFirstUse(license: License, now: Instant, end: Instant): Promise<void> {
+    await db.run(setEndAtFirstUse, { accountId: license.accountId, id: license.id, now, end });
   },
 
   /** Gives back `count` activation slots. */

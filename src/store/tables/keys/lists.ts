@@ -28,7 +28,7 @@ export interface KeyFilters {
 }
 
 /** Whether a key is neither blocked nor expired. */
-const isOpen = (now: unknown) => sql`vendor_disabled = 0 and (expires_at is null or expires_at > ${now})`;
+const isUsable = (now: unknown) => sql`vendor_disabled = 0 and (expires_at is null or expires_at > ${now})`;
 
 const metadata = {
   table: 'license_metadata',
@@ -40,10 +40,10 @@ const metadata = {
 const conditions = {
   product: (id: Values) => sql`product_id = ${id()}`,
   customer: (id: Values) => sql`customer_id = ${id()}`,
-  active: (now: Values) => isOpen(now()),
-  unused: (now: Values) => sql`activations = 0 and ${isOpen(now())}`,
+  active: (now: Values) => isUsable(now()),
+  unused: (now: Values) => sql`activations = 0 and ${isUsable(now())}`,
   full: (now: Values) => sql`activations >= max_activations
-    and (case when activations >= max_activations then 1 end) = 1 and ${isOpen(now())}`,
+    and (case when activations >= max_activations then 1 end) = 1 and ${isUsable(now())}`,
   expiring: (span: Values) => sql`vendor_disabled = 0 and expires_at > ${span(0)} and expires_at <= ${span(1)}`,
   expired: (now: Values) => sql`vendor_disabled = 0 and expires_at <= ${now()}`,
   blocked: () => sql`vendor_disabled = 1`,
@@ -93,7 +93,7 @@ const productOfReference = statement<{ accountId: AccountId; reference: string }
 export const keyListRepository = (db: Connection) => ({
   /** The keys of a page. */
   async page(accountId: AccountId, { productIds, ...filters }: KeyFilters, page: Page): Promise<License[]> {
-    const values = toSql(filters);
+    const values = toFilterValues(filters);
     if (productIds === null) return (await lists.page(db, { accountId }, page, values)).map(toLicense);
     const { offset = 0, limit, after } = page;
     // The lists of single products are in order already, each in its index; so the first rows of all are among theirs.
@@ -119,7 +119,7 @@ export const keyListRepository = (db: Connection) => ({
 
   /** How many keys there are on all pages. */
   async count(accountId: AccountId, { productIds, ...filters }: KeyFilters): Promise<number> {
-    const values = toSql(filters);
+    const values = toFilterValues(filters);
     if (productIds === null) return count(db, accountId, values);
     let total = 0;
     for (const product of productIds) total += await count(db, accountId, { ...values, product });
@@ -149,7 +149,7 @@ async function count(db: Connection, accountId: AccountId, filters: ListFilters)
   return lists.count(db, { accountId }, rest);
 }
 
-function toSql({
+function toFilterValues({
   status,
   trial,
   licenseType,
