@@ -1,4 +1,4 @@
-import type { Caller, Client } from '../client/client.ts';
+import type { CallEndpoint, Client } from '../client/client.ts';
 import type { FollowOptions } from '../client/event-stream.ts';
 import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
@@ -24,7 +24,7 @@ export interface CommandContext {
   /** The service, opened at the first call. */
   client(needs?: ClientNeeds): Promise<Client>;
   /** The same for requests that the contract does not have. */
-  caller(needs?: ClientNeeds): Promise<Caller>;
+  caller(needs?: ClientNeeds): Promise<CallEndpoint>;
   /** Which service it is; opens nothing. */
   target(): Promise<Target>;
   /** The service itself, for a client that is observed in another way. */
@@ -74,7 +74,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   const closers: (() => Promise<void>)[] = [];
   let target: Target | undefined;
   let connection: Connection | null = null;
-  let opened: Caller | undefined;
+  let opened: CallEndpoint | undefined;
   let changes: Changes | undefined;
   /** Those that were found, by their keys. */
   const products = new Map<string, string>();
@@ -85,7 +85,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     return target;
   };
 
-  async function caller({ needsToken }: ClientNeeds = { needsToken: true }): Promise<Caller> {
+  async function caller({ needsToken }: ClientNeeds = { needsToken: true }): Promise<CallEndpoint> {
     opened ??= await openCaller(await connect(needsToken), observation, settings, io);
     return opened;
   }
@@ -96,8 +96,8 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   }
 
   async function client(needs?: ClientNeeds): Promise<Client> {
-    const { clientOfCaller } = await import('../client/client.ts');
-    return clientOfCaller(await caller(needs));
+    const { clientOfCall } = await import('../client/client.ts');
+    return clientOfCall(await caller(needs));
   }
 
   async function productOf(key: string, given: string | undefined): Promise<string> {

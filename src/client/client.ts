@@ -46,23 +46,23 @@ export type Plain<T> = T extends string & z.$brand
  * (the service refused), `NetworkError` (no complete response) or `ProtocolError` (a response outside the contract).
  * Throws `InputError` when the base URL or the token cannot be used.
  */
-export const createClient = (options: ClientOptions): Client => clientOfCaller(createCaller(options));
+export const createClient = (options: ClientOptions): Client => clientOfCall(createCallEndpoint(options));
 
 /** Calls an endpoint, also one that the contract does not have. Resolves and rejects as the operations of a client. */
-export type Caller = (endpoint: AnyEndpoint, input?: unknown, options?: CallOptions) => Promise<unknown>;
+export type CallEndpoint = (endpoint: AnyEndpoint, input?: unknown, options?: CallOptions) => Promise<unknown>;
 
 /** Makes what a client is made of. Throws as `createClient` does. */
-export function createCaller(options: ClientOptions): Caller {
+export function createCallEndpoint(options: ClientOptions): CallEndpoint {
   const context = readOptions(options);
   return (endpoint, input = {}, callOptions = {}) => call(context, endpoint, input, callOptions);
 }
 
-/** The operations of the contract, called by `caller`. */
-export const clientOfCaller = (caller: Caller): Client =>
+/** The operations of the contract, called by `callEndpoint`. */
+export const clientOfCall = (callEndpoint: CallEndpoint): Client =>
   clientOf(
     (endpoint) =>
       (...input) =>
-        caller(endpoint, ...input),
+        callEndpoint(endpoint, ...input),
   );
 
 /** Builds a client from the contract; `operation` makes the function of each endpoint. */

@@ -1,4 +1,4 @@
-import { type Caller, type Client, clientOfCaller } from '../../client/client.ts';
+import { type CallEndpoint, type Client, clientOfCall } from '../../client/client.ts';
 import { outcomeUnknown, settles } from '../../client/errors.ts';
 import type { CallOptions } from '../../client/options.ts';
 import { encodeInput, readBaseUrl } from '../../client/request.ts';
@@ -14,7 +14,7 @@ import type { RequestIdentity } from './journal-file.ts';
 import type { Target } from './target.ts';
 
 /** Makes one request of the client, or one that the contract does not have with the caller. */
-export type Send<T> = (client: Client, call: CallOptions, caller: Caller) => Promise<T>;
+export type Send<T> = (client: Client, call: CallOptions, caller: CallEndpoint) => Promise<T>;
 
 /** What a change answered, and the key that repeats it. */
 export interface Changed<T> {
@@ -50,7 +50,7 @@ interface ChangesContext {
   /** Whether the last response was that of an earlier request. */
   readonly observation: { readonly replayed: boolean };
   target(): Promise<Target>;
-  caller(): Promise<Caller>;
+  caller(): Promise<CallEndpoint>;
   say(note: Note): Promise<void>;
 }
 
@@ -66,14 +66,14 @@ export function openChanges({ io, dryRun, givenKey, observation, target, caller,
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
     const chosen = await target();
     const requests = await Promise.all(
-      sends.map((send) => captureRequest(chosen, (recorder) => send(clientOfCaller(recorder), {}, recorder))),
+      sends.map((send) => captureRequest(chosen, (recorder) => send(clientOfCall(recorder), {}, recorder))),
     );
     if (dryRun) {
       const { DryRun } = await import('./dry-run.ts');
       throw new DryRun(requests, givenKey ?? io.uuid());
     }
     const ready = await caller();
-    const client = clientOfCaller(ready);
+    const client = clientOfCall(ready);
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
     const begun = begin(requests.map(identityOf));
     await sayWhatWasFound(begun);
@@ -164,10 +164,13 @@ export interface CapturedRequest {
 }
 
 /** Finds out which request `send` makes; sends nothing, opens nothing. Throws `InputError` as the client does. */
-async function captureRequest(target: Target, send: (caller: Caller) => Promise<unknown>): Promise<CapturedRequest> {
+async function captureRequest(
+  target: Target,
+  send: (caller: CallEndpoint) => Promise<unknown>,
+): Promise<CapturedRequest> {
   const href = hrefOf(target);
   const captured = Promise.withResolvers<CapturedRequest>();
-  const recorder: Caller = async (endpoint, input) => {
+  const recorder: CallEndpoint = async (endpoint, input) => {
     const { search, body } = encodeInput(endpoint, input);
     const path = `${endpoint.path}${search}`;
     captured.resolve({ endpoint, origin: originOf(target), url: `${href}${path}`, path, body });

@@ -1,4 +1,4 @@
-import type { Caller, Client } from '../../client/client.ts';
+import type { CallEndpoint, Client } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Transport } from '../../contract/transport.ts';
@@ -91,9 +91,9 @@ export async function openCaller(
   observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
-): Promise<Caller> {
-  const { createCaller } = await import('../../client/client.ts');
-  return createCaller(clientOptions(connection, observation, settings, io));
+): Promise<CallEndpoint> {
+  const { createCallEndpoint } = await import('../../client/client.ts');
+  return createCallEndpoint(clientOptions(connection, observation, settings, io));
 }
 
 /** The typed client on a connection. */
@@ -103,6 +103,6 @@ export async function openClient(
   settings: Settings,
   io: Io,
 ): Promise<Client> {
-  const { clientOfCaller } = await import('../../client/client.ts');
-  return clientOfCaller(await openCaller(connection, observation, settings, io));
+  const { clientOfCall } = await import('../../client/client.ts');
+  return clientOfCall(await openCaller(connection, observation, settings, io));
 }
