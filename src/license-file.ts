@@ -29,7 +29,8 @@ export interface VerifyLicenseFileOptions {
  * Verifies a licence file without a network, from its text and the public keys.
  *
  * `verdict` is `ok` or the first check that failed; `claims` are set when the signature is valid; `watermark` is to be
- * stored for the next check. It never throws, whatever the text contains.
+ * stored for the next check. Any text gets a verdict. Throws when the key in `keys` that the file names is not an Ed25519
+ * point.
  */
 export function verifyLicenseFile(text: string, options: VerifyLicenseFileOptions): Verification {
   const { now = new Date(), ...rest } = options;

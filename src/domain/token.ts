@@ -30,7 +30,7 @@ export function isWellFormedToken(text: string): boolean {
 }
 
 /** Something in a text that is a token or was meant to be one. */
-export interface FoundToken {
+export interface TokenMatch {
   readonly index: number;
   readonly token: string;
   readonly kind: string;
@@ -39,7 +39,7 @@ export interface FoundToken {
 }
 
 /** Finds tokens in a text, whole or not, in their order. */
-export function findTokens(text: string): FoundToken[] {
+export function findTokens(text: string): TokenMatch[] {
   return [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({
     ...{ index, token, kind },
     isWhole: isWellFormedToken(token),

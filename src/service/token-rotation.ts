@@ -7,7 +7,7 @@ import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
 import { mayMint } from '../domain/access.ts';
 import { addDuration, addSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { addToken, factsOf, findToken, noLaterThan, refuseRights } from './tokens.ts';
+import { addToken, factsOf, findToken, noLaterThan, rightsRefusal } from './tokens.ts';
 
 type Rotate = Contract['tokens']['rotate'];
 
@@ -21,7 +21,7 @@ export async function rotateToken(context: Context, input: InputOf<Rotate>): Pro
   // The budget of a token is shared with the one that replaces it, so a token may replace itself.
   const isOwn = input.tokenId === caller.tokenId;
   const minter = isOwn ? { ...caller, maxIssues: null } : caller;
-  if (!mayMint(minter, { ...old, expiresAt })) throw refuseRights(old.id);
+  if (!mayMint(minter, { ...old, expiresAt })) throw rightsRefusal(old.id);
 
   const end = addDuration(now, input.overlap ?? durationField().parse(DEFAULT_OVERLAP));
   // From here on no other request changes it until this transaction ends.

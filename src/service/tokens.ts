@@ -166,7 +166,7 @@ export async function revokeToken(
   const { repositories, caller, now, record } = context;
   const { accounts, tokens } = repositories;
   const token = await findToken(context, tokenId);
-  if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw refuseRights(token.id);
+  if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw rightsRefusal(token.id);
   if (!force && token.kind === 'admin' && isLive(token, now)) {
     // Two admins that revoke each other at once take turns, so that the second one sees the first one's work.
     await accounts.lock(caller.accountId);
@@ -177,7 +177,7 @@ export async function revokeToken(
 }
 
 /** The refusal, which is recorded, to touch a token that may do more than the caller. */
-export const refuseRights = (id: string): RecordedRefusal =>
+export const rightsRefusal = (id: string): RecordedRefusal =>
   new RecordedRefusal('scopeMissing', { resource: { type: 'token', id } });
 
 /** Whether the token still authenticates. */

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { isRecord } from './claims.ts';
 
-/** A public key that counts: nothing but its id and the Ed25519 point is ever taken of a JWK. */
+/** A trusted public key: nothing but its id and the Ed25519 point is ever taken of a JWK. */
 export interface PublicKey {
   readonly kid: string;
   /** The point, base64url. */

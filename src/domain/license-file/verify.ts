@@ -6,7 +6,7 @@ import { type RevocationFault, readRevocations } from './revocations.ts';
 
 const MAX_BYTES = 64 * 1024;
 
-/** Clocks differ, and are put right: so much behind is not suspicious. */
+/** Clocks differ, and are put right: a clock this far behind is not suspicious. */
 const CLOCK_LEEWAY_SECONDS = 60;
 
 /** The result of a check, decided in the order of the list. */
@@ -25,7 +25,7 @@ export type Verdict =
 
 /** What a licence file is checked against. */
 export interface VerifyOptions {
-  /** The only keys that count: no key is ever read from the file. */
+  /** The only trusted keys: no key is ever read from the file. */
   readonly keys: readonly PublicKey[];
   /** What the clock says. */
   readonly now: Instant;

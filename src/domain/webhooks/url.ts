@@ -10,7 +10,7 @@ export interface UrlRules {
  * Why nothing may be sent to this URL, to follow a colon; null when its text alone does not forbid it. What its name
  * resolves to is checked when it is sent to.
  */
-export function refuseUrl(text: string, { allowPrivate }: UrlRules): string | null {
+export function urlProblem(text: string, { allowPrivate }: UrlRules): string | null {
   if (!URL.canParse(text)) return 'it is not a URL';
   const { protocol, username, password, hostname, hash } = new URL(text);
   if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:')) return 'it must begin with https://';

@@ -1,6 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { refuseUrl } from '../../domain/webhooks/url.ts';
+import { urlProblem } from '../../domain/webhooks/url.ts';
 import { AddressRefused, createResolve, guardedLookup, type Resolve } from './guard.ts';
 
 /** One attempt to send an event. */
@@ -117,7 +117,7 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     async send(attempt) {
-      const why = refuseUrl(attempt.url, { allowPrivate });
+      const why = urlProblem(attempt.url, { allowPrivate });
       if (why !== null) return refused(why);
       if (attempt.signal.aborted) return null;
       for (;;) {

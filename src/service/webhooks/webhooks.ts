@@ -7,7 +7,7 @@ import { seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { addSeconds, changeInstant } from '../../domain/time.ts';
 import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
-import { refuseUrl } from '../../domain/webhooks/url.ts';
+import { urlProblem } from '../../domain/webhooks/url.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { refuseStale } from '../conditions.ts';
 import type { Context } from '../context.ts';
@@ -178,7 +178,7 @@ function show(webhook: WebhookRecord, { caller, now }: Context): Webhook {
 }
 
 function checkUrl({ webhooks: { allowPrivate } }: Context, url: string): void {
-  const why = refuseUrl(url, { allowPrivate });
+  const why = urlProblem(url, { allowPrivate });
   if (why !== null) throw apiError('webhookUrlRefused', { why });
 }
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../src/domain/webhooks/public-address.ts';
-import { refuseUrl } from '../../../src/domain/webhooks/url.ts';
+import { urlProblem } from '../../../src/domain/webhooks/url.ts';
 import type { Resolve } from '../../../src/server/webhooks/guard.ts';
 import { createSender } from '../../../src/server/webhooks/send.ts';
 import { selfSigned } from '../../client/self-signed.ts';
@@ -36,11 +36,11 @@ describe('the guard of webhooks', () => {
   });
 
   it.each(REFUSED)('refuses https://%s/ when it is given', (host) => {
-    expect(refuseUrl(`https://${host}/`, { allowPrivate: false })).not.toBeNull();
+    expect(urlProblem(`https://${host}/`, { allowPrivate: false })).not.toBeNull();
   });
 
   it.each(ALLOWED)('allows https://%s/', (host) => {
-    expect(refuseUrl(`https://${host}:8443/hook?a=1`, { allowPrivate: false })).toBeNull();
+    expect(urlProblem(`https://${host}:8443/hook?a=1`, { allowPrivate: false })).toBeNull();
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('the guard of webhooks', () => {
     ['https://exa mple.com/', 'it is not a URL'],
     ['example.com', 'it is not a URL'],
   ])('refuses %s: %s', (url, why) => {
-    expect(refuseUrl(url, { allowPrivate: false })).toBe(why);
+    expect(urlProblem(url, { allowPrivate: false })).toBe(why);
   });
 
   it.each(['fe80::1%eth0', '::ffff:127.0.0.1%1', 'example.com', '', '1.2.3', '08.8.8.8'])(
