@@ -46,11 +46,11 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   products: 'The software titles that keys are issued for.',
   tokens: 'The credentials of this API.',
   signingKeys: 'The keys that sign licence files. Their public halves are open to everybody.',
-  revocations: 'The licence files that count no more, as a signed list. It is open to everybody.',
+  revocations: 'The revoked licence files, as a signed list. It is open to everybody.',
   events: 'What happened, in numbered order.',
   audit: 'Who did what and when, in a chain of hashes with signed checkpoints.',
   webhooks: 'The addresses that events are sent to.',
-  stats: 'Numbers of what there is.',
+  stats: 'Statistics of keys, devices, sessions and customers.',
 };
 
 /** One endpoint with the name it has everywhere: `keys.create`. */

@@ -8,7 +8,7 @@ import { AccountId } from './scalars.ts';
 export const revocations = {
   /** The revocation list of one account; without `account`, of the oldest account. */
   export: endpoint({
-    summary: 'The licence files that count no more',
+    summary: 'The revoked licence files',
     description:
       'Returns a list of revoked licence files, signed with a key of the account: a compact JWS of type ' +
       '`lic-rev+jwt` with the claims `iss`, `iat`, `exp`, `seq`, `files` (ids of files: their devices were freed, or ' +

@@ -32,7 +32,7 @@ const Weeks = once(() =>
     .describe('The last 12 weeks, oldest first; the last one is not over'),
 );
 
-/** Numbers of an account, or of one of its products. */
+/** Statistics of an account, or of one of its products. */
 export const Stats = once(() =>
   z
     .looseObject({
@@ -50,21 +50,21 @@ export const Stats = once(() =>
         .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
       nextToExpire: z.array(ListedLicense()).describe('Up to 20 active keys, those that expire next first'),
     })
-    .meta({ id: 'Stats', description: 'Numbers of keys, devices, sessions and customers' }),
+    .meta({ id: 'Stats', description: 'Statistics of keys, devices, sessions and customers' }),
 );
 export type Stats = z.output<ReturnType<typeof Stats>>;
 
 const keyCounts = { total: 1, active: 1, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
 const perWeek = [{ week: '2026-11-16', count: 1 }];
 
-/** The operations on numbers. */
+/** The operations on statistics. */
 export const stats = {
   /** Counts keys, devices, sessions and customers. */
   get: endpoint({
     summary: 'Count keys, devices and sessions',
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
-      'next. A token that is held to some products gets the numbers of these only. Keys are counted part by part, so ' +
+      'next. A token that is held to some products gets the statistics of these only. Keys are counted part by part, so ' +
       'what changes meanwhile may be counted as it was or as it is.',
     method: 'GET',
     path: '/stats',

@@ -3,7 +3,7 @@ const places = [
   ['/docs', 'reference', 'every operation, its errors and examples; try them with a token'],
   ['/openapi.json', 'OpenAPI', 'the same as a document, for tools and generated clients'],
   ['/.well-known/jwks.json', 'public keys', 'which verify licence files without a network'],
-  ['/.well-known/revocations', 'revocations', 'the signed list of licence files that count no more'],
+  ['/.well-known/revocations', 'revocations', 'the signed list of revoked licence files'],
   ['/ready', 'ready', 'whether it can serve; /health, whether it runs'],
 ] as const;
 
