@@ -13,7 +13,7 @@ import type { ServerSetup } from './server-process.ts';
 
 /** The background work of a server that numbers and delivers events, with a protection taken away. */
 export interface Delivering {
-  readonly recorded: () => void;
+  readonly onRecorded: () => void;
   readonly record: Recorder;
   stop(): Promise<void>;
 }
@@ -30,23 +30,26 @@ export function startDelivering(
   let jobs: Jobs | undefined;
   const log = pino({ enabled: false });
   const sender = createSender({ allowPrivate: true, ...webhooks });
-  const recorded = gather(() => jobs?.wake(SEQUENCER));
+  const onRecorded = gather(() => jobs?.wake(SEQUENCER));
   const record = name === 'sent-early' ? sendEarly(recorder, sender) : recorder;
   const deliverer = createDeliverer(
     {
       ...parts,
-      ...{ record, recorded, log },
+      ...{ record, onRecorded, log },
       ...{ schedule: webhooks?.schedule, leaseSeconds: webhooks?.leaseSeconds },
       sender: name === 'refused-is-final' ? endWithRefusal(sender) : sender,
     },
     randomUUID,
   );
-  jobs = startJobs([sequencerJob(store, parts, recorded, () => jobs?.wake(DELIVERIES)), deliveryJob(deliverer, true)], {
-    store,
-    log,
-  });
+  jobs = startJobs(
+    [sequencerJob(store, parts, onRecorded, () => jobs?.wake(DELIVERIES)), deliveryJob(deliverer, true)],
+    {
+      store,
+      log,
+    },
+  );
   return {
-    recorded,
+    onRecorded,
     record,
     async stop() {
       await jobs?.stop();

@@ -62,7 +62,7 @@ async function startWithout(name: Sabotage): Promise<{ url: string; close(): Pro
   const app = createApp({
     ...parts,
     ...without,
-    ...(delivering && { record: delivering.record, recorded: delivering.recorded }),
+    ...(delivering && { record: delivering.record, onRecorded: delivering.onRecorded }),
     log,
     door: 'http',
     limiter: null,

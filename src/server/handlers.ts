@@ -2,13 +2,13 @@ import { mutates } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import { streamEvents } from '../contract/event-stream.ts';
 import { moveTestClock } from '../contract/test-clock.ts';
-import { answerStream } from './http/events/stream.ts';
+import { handleStream } from './http/events/stream.ts';
 import { type AppParts, mutate, readOnly } from './http/execute.ts';
 import type { HttpRequest, HttpResponse } from './http/messages.ts';
-import { answer } from './http/pipeline.ts';
+import { handleRequest } from './http/pipeline.ts';
 import { json, jsonText, refusal } from './http/respond.ts';
 import { listRoutes } from './http/routes.ts';
-import { answerMove } from './http/test-clock.ts';
+import { handleMove } from './http/test-clock.ts';
 import { pages } from './pages/pages.ts';
 import { observe } from './telemetry/observe.ts';
 
@@ -28,11 +28,11 @@ export function listHandlers(parts: AppParts): readonly Handler[] {
       const { endpoint } = route;
       const execute = mutates(endpoint) ? mutate : readOnly;
       return on(endpoint, (request) =>
-        observe(telemetry, endpoint, request, () => answer(parts, route, request, execute)),
+        observe(telemetry, endpoint, request, () => handleRequest(parts, route, request, execute)),
       );
     }),
-    on(streamEvents, (request) => observe(telemetry, streamEvents, request, () => answerStream(parts, request))),
-    ...(testClock === undefined ? [] : [on(moveTestClock, (request) => answerMove(parts, testClock, request))]),
+    on(streamEvents, (request) => observe(telemetry, streamEvents, request, () => handleStream(parts, request))),
+    ...(testClock === undefined ? [] : [on(moveTestClock, (request) => handleMove(parts, testClock, request))]),
     ...pages.map(({ path, get }) => on({ method: 'GET', path }, get)),
     on({ method: 'GET', path: '/health' }, () => json(200, { status: 'ok' })),
     on({ method: 'GET', path: '/ready' }, () => readiness(parts)),

@@ -13,7 +13,7 @@ async function runAt(world: World, now: string): Promise<string[]> {
   const { signal } = new AbortController();
   await recordExpiries(
     { transaction, signal },
-    { record: world.record, recorded: () => {}, now: () => now as Instant },
+    { record: world.record, onRecorded: () => {}, now: () => now as Instant },
   );
   await world.sequence();
   const found = await events.list(world.accounts.acme, { after, until: 1_000_000, limit: 10_000 }, {});

@@ -3,7 +3,7 @@ import type { Instant } from '../../src/contract/scalars.ts';
 import { ownerOf } from '../../src/domain/access.ts';
 import { mutate } from '../../src/server/http/execute.ts';
 import { inProcessAddress } from '../../src/server/http/in-process.ts';
-import { answer } from '../../src/server/http/pipeline.ts';
+import { handleRequest } from '../../src/server/http/pipeline.ts';
 import { listRoutes, type Route } from '../../src/server/http/routes.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
 import type { JobContext } from '../../src/server/jobs/job.ts';
@@ -39,7 +39,7 @@ async function send(world: World, perform: Route['perform']) {
     'content-type': 'application/json',
     'idempotency-key': 'one',
   };
-  return answer(
+  return handleRequest(
     parts,
     { ...route, perform },
     {

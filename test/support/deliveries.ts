@@ -1,9 +1,9 @@
 import type { Instant } from '../../src/contract/scalars.ts';
 import type { Delivery, Webhook } from '../../src/contract/webhooks/webhook.ts';
 import { toInstant } from '../../src/domain/time.ts';
+import type { DeliveryParts } from '../../src/server/webhooks/deliver.ts';
 import { createDeliverer, type Deliverer } from '../../src/server/webhooks/deliverer.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
-import type { DeliveryParts } from '../../src/server/webhooks/turn.ts';
 import type { Engine } from './engines.ts';
 import { createWorld, DAWN, type World } from './world.ts';
 
@@ -43,7 +43,7 @@ export async function createDeliveryWorld(
         log: silent,
         record: world.record,
         sender,
-        recorded: () => {},
+        onRecorded: () => {},
         now: () => now,
         realTime: () => toInstant(Date.now()),
         random: (length) => new Uint8Array(length),

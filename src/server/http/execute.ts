@@ -17,7 +17,9 @@ import type { Telemetry } from '../telemetry/observe.ts';
 import type { TestClock } from '../test-clock.ts';
 import { budgetOfReplay } from './budget.ts';
 import type { AddressOf } from './client-address.ts';
-import type { News } from './events/news.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { EventSignal } from './events/event-signal.ts';
+import type { StreamPlaces } from './events/stream-places.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -25,7 +27,6 @@ import { recordDone, recordRefused, refuse } from './recording.ts';
 import { responseToStore } from './refusal-to-store.ts';
 import { JSON_TYPE } from './respond.ts';
 import type { Route } from './routes.ts';
-import type { Turns } from './turns.ts';
 
 /** What the service is made of. Time and randomness come in here. */
 export interface AppParts {
@@ -41,13 +42,15 @@ export interface AppParts {
   readonly signerOf: SignerOf;
   readonly record: Recorder;
   /** Called after each commit of what was recorded: it waits for its numbers. */
-  recorded?(): void;
+  onRecorded?(): void;
   readonly exactlyOnce: ExactlyOnce;
   readonly webhooks: WebhookSettings;
   /** Tells streams when there are more events; without it they end with what there is. */
-  readonly news?: News;
+  readonly eventSignal?: EventSignal;
+  /** Limits open streams of events; without it there is no limit. */
+  readonly streamPlaces?: StreamPlaces;
   /** Bounds the requests that run at one time; without it they have no bound. */
-  readonly turns?: Turns;
+  readonly concurrencyLimit?: ConcurrencyLimit;
   /** Looks at requests; without it nobody does. */
   readonly telemetry?: Telemetry | undefined;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
@@ -63,7 +66,7 @@ export interface AppParts {
 /** One request after authentication, rate limit and scope check. A public endpoint has none of them. */
 export interface AuthorizedRequest<R = Route> {
   readonly route: R;
-  readonly received: HttpRequest;
+  readonly httpRequest: HttpRequest;
   readonly requestId: string;
   readonly caller: Caller;
   readonly now: Instant;
@@ -81,14 +84,14 @@ export interface ReadResult {
   readonly replayed: false;
 }
 
-/** Performs a read in its turn, on what is durable. */
+/** Performs a read within the concurrency limit, on what is durable. */
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
-  return inTurn(parts, () => read(parts, request));
+  return limited(parts, () => read(parts, request));
 }
 
 async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
-  const { route, received } = request;
-  const input = readInput(route.endpoint, received, NO_BODY);
+  const { route, httpRequest } = request;
+  const input = readInput(route.endpoint, httpRequest, NO_BODY);
   await authorize(parts, request, input);
   const { status, wrap, stream } = route.endpoint.reply;
   const result = (await route.perform(
@@ -125,17 +128,17 @@ async function* resume(read: readonly string[], rest: AsyncIterator<string>): As
  * may not do is refused before its key is looked up, so that it neither runs nor is stored nor is replayed.
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
-  const key = readIdempotencyKey(request.received.headers);
-  // Before its turn, so that a body that comes slowly holds up no other request.
-  const bytes = await request.received.readBody();
-  const result = await inTurn(parts, () => mutateOnce(parts, request, key, bytes));
-  if (!result.replayed) parts.recorded?.();
+  const key = readIdempotencyKey(request.httpRequest.headers);
+  // Before it takes one of the places, so that a body that comes slowly holds up no other request.
+  const bytes = await request.httpRequest.readBody();
+  const result = await limited(parts, () => mutateOnce(parts, request, key, bytes));
+  if (!result.replayed) parts.onRecorded?.();
   else request.budget ??= await budgetOfReplay(parts, request);
   return result;
 }
 
-const inTurn = <T>({ turns }: AppParts, work: () => Promise<T>): Promise<T> =>
-  turns === undefined ? work() : turns.take(work);
+const limited = <T>({ concurrencyLimit }: AppParts, work: () => Promise<T>): Promise<T> =>
+  concurrencyLimit === undefined ? work() : concurrencyLimit.run(work);
 
 async function mutateOnce(
   parts: AppParts,
@@ -143,9 +146,9 @@ async function mutateOnce(
   key: string | null,
   bytes: Uint8Array,
 ): Promise<ExecutionResult> {
-  const { route, received, caller, now } = request;
+  const { route, httpRequest, caller, now } = request;
   const { endpoint } = route;
-  const input = attempt(() => readInput(endpoint, received, bytes));
+  const input = attempt(() => readInput(endpoint, httpRequest, bytes));
   if (input.ok) await authorize(parts, request, input.value);
 
   const run = async (repositories: Repositories): Promise<StoredResponse> => {
@@ -159,7 +162,7 @@ async function mutateOnce(
     } catch (error) {
       if (error instanceof RecordedRefusal) {
         await parts.store.transaction((repositories) => recordRefused(parts, request, repositories, error));
-        parts.recorded?.();
+        parts.onRecorded?.();
       }
       throw error;
     }
@@ -168,7 +171,7 @@ async function mutateOnce(
     accountId: caller.accountId,
     tokenId: caller.tokenId,
     key,
-    fingerprint: fingerprintOf(endpoint.method, received.target, bytes),
+    fingerprint: fingerprintOf(endpoint.method, httpRequest.target, bytes),
     method: endpoint.method,
     path: endpoint.path,
     now,
@@ -176,7 +179,7 @@ async function mutateOnce(
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
       if (!input.ok && status !== apiErrors.invalidParams.status) throw input.error;
       if (status < 300 && input.ok) {
-        await route.takeOver(contextOf(parts, request, repositories, refuseToRecord), input.value);
+        await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input.value);
       }
     },
   };
@@ -231,7 +234,7 @@ const contextOf = (
   webhooks: parts.webhooks,
 });
 
-/** What a read, and the takeover of a stored response, get in place of a record: they change nothing. */
+/** What a read, and the authorisation of a replay, get in place of a record: they change nothing. */
 const refuseToRecord = (): never => {
   throw new TypeError('only a mutation is recorded');
 };

@@ -24,7 +24,7 @@ type Execute<R> = (parts: AppParts, request: AuthorizedRequest<R>) => Promise<Re
  * Answers one request: authenticates, applies the limits, checks the scope, runs the use case, makes the response and
  * logs it. A mutation has further steps: idempotency key, body, claim, transaction, commit.
  */
-export async function answer<R extends AnsweredRoute>(
+export async function handleRequest<R extends AnsweredRoute>(
   parts: AppParts,
   route: R,
   request: HttpRequest,
@@ -44,7 +44,7 @@ export async function answer<R extends AnsweredRoute>(
     if (scope !== 'public') {
       caller = await authenticateWithinLimits(parts, request, { now, ipAddress, headers });
     }
-    const authorized: AuthorizedRequest<R> = { route, received: request, requestId, caller, now, ipAddress };
+    const authorized: AuthorizedRequest<R> = { route, httpRequest: request, requestId, caller, now, ipAddress };
     if (scope !== 'public') {
       if (!mayCall(caller, { scope, openToClients })) await refuse(parts, authorized, 'scopeMissing');
       if (route.looksUpKey) await limitMisses(parts, caller, { ipAddress, headers });

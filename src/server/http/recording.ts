@@ -14,7 +14,7 @@ interface RecordingParts {
   readonly door: Door;
   readonly record: Recorder;
   /** Called after each commit of what was recorded: it waits for its numbers. */
-  recorded?(): void;
+  onRecorded?(): void;
 }
 
 /** What is recorded of a request. */
@@ -53,7 +53,7 @@ export async function refuse(parts: RecordingParts, request: RecordedRequest, re
   if (refusal === 'scopeMissing' && mutates(request.route.endpoint)) {
     const mutation = { ...mutationOf(parts, request), refusal, events: [] };
     await parts.store.transaction((repositories) => parts.record(repositories, mutation));
-    parts.recorded?.();
+    parts.onRecorded?.();
   }
   throw apiError(refusal);
 }

@@ -16,10 +16,14 @@ import { explainKey } from '../../service/keys/why.ts';
 import { exportRevocations } from '../../service/license-files.ts';
 import { createVersion, updateVersion } from '../../service/product-versions.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
+import {
+  authorizeCustomerReplay,
+  authorizeRevocationReplay,
+  authorizeRotationReplay,
+} from '../../service/replay-authorization.ts';
 import { checkinKey, checkoutKey, deleteSession, heartbeatKey, listSessions } from '../../service/sessions.ts';
 import { listPublicKeys, listSigningKeys, rotateSigningKey } from '../../service/signing-keys.ts';
 import { getStats } from '../../service/stats.ts';
-import { takeOverCustomer, takeOverRevocation, takeOverRotation } from '../../service/take-over.ts';
 import { rotateToken } from '../../service/token-rotation.ts';
 import { createToken, getToken, listTokens, revokeToken, showSelf } from '../../service/tokens.ts';
 import { listDeliveries, replayWebhook } from '../../service/webhooks/deliveries.ts';
@@ -115,21 +119,22 @@ export interface Route {
   perform(context: Context, input: unknown): Promise<unknown>;
   /** Why the caller may not make this request, or null. Called before anything is looked up or replayed. */
   authorize(caller: Caller, input: unknown): Reason | null;
-  /** Called before the caller is given a success of another token. Throws ApiError when it must not have it. */
-  takeOver(context: Context, input: unknown): Promise<void>;
+  /** Called before a success that was stored for another token is replayed. Throws ApiError when the caller must not have it. */
+  authorizeReplay(context: Context, input: unknown): Promise<void>;
   /** Whether its success counts against the `maxIssues` of the caller's token. */
   readonly issuesKeys: boolean;
 }
 
-/** How the success of another token is taken over, where that is not free. */
-const takeOvers: { readonly [R in keyof Contract]?: { readonly [N in keyof Contract[R]]?: TakeOver<Contract[R][N]> } } =
-  {
-    keys: { create: countIssue },
-    customers: { update: takeOverCustomer, delete: takeOverCustomer },
-    tokens: { rotate: takeOverRotation, revoke: takeOverRevocation },
-  };
+/** Checks before a response that was stored for another token is replayed. */
+const replayAuthorizations: {
+  readonly [R in keyof Contract]?: { readonly [N in keyof Contract[R]]?: AuthorizeReplay<Contract[R][N]> };
+} = {
+  keys: { create: countIssue },
+  customers: { update: authorizeCustomerReplay, delete: authorizeCustomerReplay },
+  tokens: { rotate: authorizeRotationReplay, revoke: authorizeRevocationReplay },
+};
 
-type TakeOver<E> = (context: Context, input: InputOf<E>) => Promise<void>;
+type AuthorizeReplay<E> = (context: Context, input: InputOf<E>) => Promise<void>;
 
 /** Every endpoint of the contract with its use case. */
 export function listRoutes(): Route[] {
@@ -137,7 +142,9 @@ export function listRoutes(): Route[] {
     const [resource = '', operation = ''] = name.split('.');
     const perform = (useCases as Record<string, Record<string, Route['perform']>>)[resource]?.[operation];
     const authorize = (authorizations as Record<string, Record<string, Route['authorize']>>)[resource]?.[operation];
-    const takeOver = (takeOvers as Record<string, Record<string, Route['takeOver']>>)[resource]?.[operation];
+    const authorizeReplay = (replayAuthorizations as Record<string, Record<string, Route['authorizeReplay']>>)[
+      resource
+    ]?.[operation];
     if (perform === undefined || authorize === undefined) throw new Error(`${name} has no use case`);
     return {
       name,
@@ -146,8 +153,8 @@ export function listRoutes(): Route[] {
       maxAgeSeconds: endpoint.headers?.includes('Cache-Control') ? PUBLIC_MAX_AGE_SECONDS : 0,
       perform,
       authorize,
-      takeOver: takeOver ?? (async () => {}),
-      issuesKeys: takeOver === countIssue,
+      authorizeReplay: authorizeReplay ?? (async () => {}),
+      issuesKeys: authorizeReplay === countIssue,
     };
   });
 }

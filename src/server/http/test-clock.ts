@@ -12,7 +12,7 @@ import { json, refusal, toApiError } from './respond.ts';
 type Move = InputOf<typeof moveTestClock>;
 
 /** Answers `POST /_test/clock`: an admin moves the clock forward, and the jobs that are due then run. */
-export async function answerMove(parts: AppParts, clock: TestClock, request: HttpRequest): Promise<HttpResponse> {
+export async function handleMove(parts: AppParts, clock: TestClock, request: HttpRequest): Promise<HttpResponse> {
   const headers: Record<string, string> = { 'X-Request-Id': parts.newRequestId() };
   try {
     const ipAddress = parts.addressOf(request.peer, request.headers.get('x-forwarded-for'));

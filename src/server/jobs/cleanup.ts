@@ -119,14 +119,14 @@ export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
 }
 
 /** The job that cleans up once a day. After a failed run the next day brings another. */
-export function cleanupJob(clocks: Clocks, parts: { readonly record: Recorder; recorded(): void }): Job {
+export function cleanupJob(clocks: Clocks, parts: { readonly record: Recorder; onRecorded(): void }): Job {
   return {
     name: 'cleanup',
     everyMs: LOOK_EVERY_MS,
     isDue: createCleanupSchedule(clocks),
     async run(context) {
       const removed = await cleanUp(context, clocks.wall(), { record: parts.record, signal: context.signal });
-      parts.recorded();
+      parts.onRecorded();
       context.log.info({ removed }, 'cleaned up');
     },
   };

@@ -1,6 +1,6 @@
 import { addSeconds } from '../../domain/time.ts';
+import type { DeliveryParts } from '../webhooks/deliver.ts';
 import type { Deliverer } from '../webhooks/deliverer.ts';
-import type { DeliveryParts } from '../webhooks/turn.ts';
 import type { Job } from './job.ts';
 
 /** The name of the job that starts deliveries. */

@@ -19,7 +19,7 @@ const PAUSE_MS = 25;
 interface ExpiryParts {
   readonly record: Recorder;
   /** Called after each commit of what was recorded. */
-  recorded(): void;
+  onRecorded(): void;
   now(): Instant;
 }
 
@@ -35,7 +35,7 @@ export function expiryJob(parts: ExpiryParts): Job {
 /** Records all that is due by now, each thing once, in batches. */
 export async function recordExpiries(
   { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
-  { record, recorded, now }: ExpiryParts,
+  { record, onRecorded, now }: ExpiryParts,
 ): Promise<void> {
   const at = now();
 
@@ -54,7 +54,7 @@ export async function recordExpiries(
         }
         return found;
       });
-      if (batch !== null && batch.happened.length > 0) recorded();
+      if (batch !== null && batch.happened.length > 0) onRecorded();
       isLast = batch === null || batch.isLast;
       if (!isLast) await sleep(PAUSE_MS);
     }

@@ -68,19 +68,19 @@ export async function sequenceNow(store: Store, parts: NumberingParts): Promise<
  * The job that numbers staged entries, soon after it is woken.
  *
  * @param wakeAgain called when another replica was at it, which may not have seen all
- * @param numbered called when it has numbered what there was
+ * @param onNumbered called when it has numbered what there was
  */
 export function sequencerJob(
   store: Store,
   parts: NumberingParts,
   wakeAgain: () => void,
-  numbered: () => void = () => {},
+  onNumbered: () => void = () => {},
 ): Job {
   return {
     name: SEQUENCER,
     everyMs: LOOK_EVERY_MS,
     async run({ transaction, signal }) {
-      if (await sequence(store, transaction, parts, signal)) numbered();
+      if (await sequence(store, transaction, parts, signal)) onNumbered();
       else wakeAgain();
     },
   };

@@ -2,9 +2,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Instant } from '../../contract/scalars.ts';
 import { type Commit, commits } from '../../store/engine/commits.ts';
 import type { Store } from '../../store/store.ts';
-import type { Turns } from '../http/turns.ts';
+import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 import type { JobHealth } from '../jobs/job.ts';
-import type { ObservedAttempt } from '../webhooks/turn.ts';
+import type { ObservedAttempt } from '../webhooks/deliver.ts';
 import { measureStandbys } from './standby-metrics.ts';
 import { measureWebhooks } from './webhook-metrics.ts';
 
@@ -16,7 +16,7 @@ export interface Observed {
   readonly ms: number;
 }
 
-/** The numbers of one server. */
+/** The metrics of one server. */
 export interface Metrics {
   /** Counts a request that has its response. */
   count(observed: Observed): void;
@@ -32,7 +32,7 @@ export interface Metrics {
 /** What is looked at when the metrics are asked for. */
 export interface MetricsSources {
   readonly store: Pick<Store, 'repositories' | 'standbys'>;
-  readonly turns: Pick<Turns, 'load'>;
+  readonly concurrencyLimit: Pick<ConcurrencyLimit, 'load'>;
   now(): Instant;
   jobHealth(): readonly JobHealth[];
 }
@@ -44,7 +44,7 @@ const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** Names no token, key or address: routes, methods, status codes and counts only. */
-export function createMetrics({ store, turns, now, jobHealth }: MetricsSources): Metrics {
+export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -82,9 +82,9 @@ export function createMetrics({ store, turns, now, jobHealth }: MetricsSources):
         this.set(await read());
       },
     });
-  gauge('lkm_requests_running', 'Requests that run now.', () => turns.load().running);
-  gauge('lkm_requests_waiting', 'Requests that wait for their turn.', () => turns.load().waiting);
-  gauge('lkm_outbox_rows', 'What happened and has no number yet.', () => store.repositories.outbox.count());
+  gauge('lkm_requests_running', 'Requests that run now.', () => concurrencyLimit.load().running);
+  gauge('lkm_requests_waiting', 'Requests that wait for a place to run.', () => concurrencyLimit.load().waiting);
+  gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.', () => store.repositories.outbox.count());
   gauge('lkm_sessions', 'Sessions of floating licences that are live.', () =>
     store.repositories.sessions.countAllLive(now()),
   );
@@ -96,7 +96,7 @@ export function createMetrics({ store, turns, now, jobHealth }: MetricsSources):
   });
   new Gauge({
     name: 'lkm_job_failures',
-    help: 'Last runs of a job that have failed, one after the other.',
+    help: 'Consecutive failed runs of a job.',
     labelNames: ['job'],
     registers,
     collect() {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Standbys } from '../../store/engine/standbys.ts';
 
-/** Adds the numbers of standbys, where there are some. */
+/** Adds the metrics of standbys, where there are some. */
 export function measureStandbys(registry: Registry, standbys: Standbys | null): void {
   if (standbys === null) return;
   const registers = [registry];

@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Instant } from '../../contract/scalars.ts';
 import { readEventContent } from '../../service/numbering.ts';
 import type { Store } from '../../store/store.ts';
-import type { ObservedAttempt } from '../webhooks/turn.ts';
+import type { ObservedAttempt } from '../webhooks/deliver.ts';
 
 /** In seconds: an event that is repeated is delivered within days. */
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3_600, 86_400];
 
-/** Adds the numbers of webhooks; returns what counts an attempt. They name no webhook and no address. */
+/** Adds the metrics of webhooks; returns the function that counts an attempt. They name no webhook and no address. */
 export function measureWebhooks(
   registry: Registry,
   { store, now }: { readonly store: Pick<Store, 'repositories'>; now(): Instant },

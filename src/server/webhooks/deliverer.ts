@@ -1,14 +1,14 @@
 import type { AccountId } from '../../contract/scalars.ts';
-import { type DeliveryParts, deliverTo, leaseEnd } from './turn.ts';
+import { type DeliveryParts, deliverTo, leaseEnd } from './deliver.ts';
 
 /** How many webhooks one server works for at one time. */
-const MAX_TURNS = 256;
+const MAX_WEBHOOKS_AT_ONCE = 256;
 
-/** Sends events to webhooks, to each in a turn of its own, so that a slow one holds up no other. */
+/** Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other. */
 export interface Deliverer {
-  /** Starts a turn for each webhook with something to send that nobody works for. Does not wait for them. */
+  /** Starts a run for each webhook with something to send that nobody works for. Does not wait for them. */
   dispatch(): Promise<void>;
-  /** Resolves once no turn is under way. */
+  /** Resolves once no run is under way. */
   idle(): Promise<void>;
   /** Ends what is under way, and hands it on. */
   stop(): Promise<void>;
@@ -21,11 +21,11 @@ export interface Deliverer {
  */
 export function createDeliverer(parts: DeliveryParts, newLease: () => string): Deliverer {
   const stopping = new AbortController();
-  const turns = new Set<string>();
+  const inWork = new Set<string>();
   const underWay = new Set<Promise<void>>();
   let dispatches = 0;
 
-  async function takeTurn({ accountId, id }: Webhook): Promise<void> {
+  async function deliverDue({ accountId, id }: Webhook): Promise<void> {
     const { store, realTime, log } = parts;
     const lease = newLease();
     let seen = dispatches;
@@ -40,20 +40,20 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string): D
           await store.transaction(({ webhooks }) => webhooks.release(lease));
         }
       }
-      turns.delete(keyOf({ accountId, id }));
+      inWork.delete(keyOf({ accountId, id }));
       // It may have been asked for while it had looked already and still held its lease.
       if (seen !== dispatches) await dispatch();
     } catch (error) {
-      turns.delete(keyOf({ accountId, id }));
+      inWork.delete(keyOf({ accountId, id }));
       // The lease ends by itself, and what was due still is.
       log.error({ err: error, webhook: id }, 'delivery failed');
     }
   }
 
   function start(webhook: Webhook): void {
-    turns.add(keyOf(webhook));
-    const turn = takeTurn(webhook).finally(() => underWay.delete(turn));
-    underWay.add(turn);
+    inWork.add(keyOf(webhook));
+    const delivery = deliverDue(webhook).finally(() => underWay.delete(delivery));
+    underWay.add(delivery);
   }
 
   async function dispatch(): Promise<void> {
@@ -61,8 +61,8 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string): D
     if (stopping.signal.aborted) return;
     const { store, now, realTime } = parts;
     for (const webhook of await store.repositories.webhooks.listDue(now(), realTime())) {
-      if (turns.size >= MAX_TURNS) return;
-      if (!turns.has(keyOf(webhook))) start(webhook);
+      if (inWork.size >= MAX_WEBHOOKS_AT_ONCE) return;
+      if (!inWork.has(keyOf(webhook))) start(webhook);
     }
   }
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Turns } from '../http/turns.ts';
+import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 
 /** Makes deliveries give way to requests. */
 export interface Pace {
@@ -31,7 +31,7 @@ const CALM_LOOKS = 3;
 const LOOK_EVERY_MS = 10;
 
 /** Makes the pace of one server. */
-export function createPace({ load }: Pick<Turns, 'load'>, utilization = createUtilization()): Pace {
+export function createPace({ load }: Pick<ConcurrencyLimit, 'load'>, utilization = createUtilization()): Pace {
   let last: Promise<void> = Promise.resolve();
   let seen = load().finished;
   let saved = 0;

@@ -9,7 +9,7 @@ import { authenticate } from '../authenticate.ts';
 import type { AppParts, AuthorizedRequest, ReadResult } from '../execute.ts';
 import { readInput } from '../input.ts';
 import type { HttpRequest, HttpResponse } from '../messages.ts';
-import { answer } from '../pipeline.ts';
+import { handleRequest } from '../pipeline.ts';
 
 type Input = InputOf<typeof streamEvents>;
 type Events = PayloadOf<Contract['events']['list']>;
@@ -31,9 +31,9 @@ const route = { name: 'events.stream', endpoint: streamEvents, looksUpKey: false
 /** When a caller is to come back that found no place, in seconds. */
 const FULL_RETRY_SECONDS = '5';
 
-/** Answers `GET /event/stream`: events as they happen. In process, what there is. */
-export async function answerStream(parts: AppParts, request: HttpRequest): Promise<HttpResponse> {
-  const response = await answer(parts, route, request, open);
+/** Handles `GET /event/stream`: sends events as they happen. Without `eventSignal` (in process) it sends the existing events and ends. */
+export async function handleStream(parts: AppParts, request: HttpRequest): Promise<HttpResponse> {
+  const response = await handleRequest(parts, route, request, open);
   const { status, headers } = response;
   if (status === 200) return { ...response, headers: { ...headers, ...STREAM_HEADERS } };
   if (status !== 429) return response;
@@ -41,20 +41,20 @@ export async function answerStream(parts: AppParts, request: HttpRequest): Promi
 }
 
 async function open(parts: AppParts, authorized: AuthorizedRequest<typeof route>): Promise<ReadResult> {
-  const { received: request, caller, ipAddress, requestId } = authorized;
+  const { httpRequest: request, caller, ipAddress, requestId } = authorized;
   if (caller.productIds !== null) throw apiError('scopeMissing');
   const input: Input = readInput(streamEvents, request, new Uint8Array());
   const after = readLastEventId(request) ?? input.after ?? (await endOf(parts, caller));
   const result = { status: 200, replayed: false } as const;
   if (request.method === 'HEAD') return { ...result, body: '' };
   const tokenId = caller.tokenId ?? '';
-  if (parts.news?.enter(tokenId) === false) throw apiError('rateLimited');
+  if (parts.streamPlaces?.enter(tokenId) === false) throw apiError('rateLimited');
   const ended = new AbortController();
   const following = { request, caller, ipAddress, after, type: input.type, ended: ended.signal, sent: 0 };
   const leave = () => {
     if (ended.signal.aborted) return;
     ended.abort();
-    parts.news?.leave(tokenId);
+    parts.streamPlaces?.leave(tokenId);
     const { accountId: account } = caller;
     parts.log.info({ requestId, account, token: caller.tokenId ?? undefined, events: following.sent }, 'stream ended');
   };
@@ -86,7 +86,7 @@ interface Following extends Pick<Input, 'type'> {
 
 /** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
 async function* follow(parts: AppParts, following: Following): AsyncGenerator<string> {
-  const { store, news } = parts;
+  const { store, eventSignal } = parts;
   const { caller, after, type, ended } = following;
   let last = after;
   let heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
@@ -104,7 +104,7 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
     // Others than those of the wanted types need not be looked at again.
     if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
     if (isBehind) continue;
-    if (news === undefined || !(await news.wait(ended))) return;
+    if (eventSignal === undefined || !(await eventSignal.wait(ended))) return;
     if (!heartbeat.aborted) continue;
     heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
     if (!(await isStillAllowed(parts, following))) return;

@@ -10,6 +10,7 @@ import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../
 export interface OutboxEntry {
   readonly actor: { readonly type: string; readonly id: string };
   readonly address: IpAddress | null;
+  /** How the request came in: `http`, `db` or `job`. */
   readonly door: string;
   readonly requestId: string | null;
   readonly operation: string;

@@ -37,9 +37,9 @@ export interface DeliveryParts {
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
   readonly leaseSeconds?: number | undefined;
   /** Called after each attempt. */
-  attempted?: ((attempt: ObservedAttempt) => void) | undefined;
+  onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
   /** Called after each commit of what was recorded. */
-  recorded(): void;
+  onRecorded(): void;
   /** The time of the service, by which retries are due. */
   now(): Instant;
   /** The real time, by which receivers compare the time of a signature, and which leases are held by. */
@@ -113,7 +113,7 @@ function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
 }
 
 async function attemptOne(
-  { store, sender, realTime, now, attempted }: DeliveryParts,
+  { store, sender, realTime, now, onAttempt }: DeliveryParts,
   webhook: WebhookRecord,
   due: Due,
   { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
@@ -129,7 +129,7 @@ async function attemptOne(
   const outcome = await sender.send({ url: webhook.url, headers, body, signal });
   const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));
   const at = now();
-  if (outcome !== null) attempted?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(created_at)) / 1_000 });
+  if (outcome !== null) onAttempt?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(created_at)) / 1_000 });
   return { due, outcome, at, durationMs, secrets: hidden };
 }
 
@@ -140,7 +140,7 @@ async function keep(
   { until }: Batch,
   attempted: readonly Attempted[],
 ): Promise<WebhookRecord | null> {
-  const { store, recorded, log, now } = parts;
+  const { store, onRecorded, log, now } = parts;
   const records = attempted.map((one) => recordOf(parts, webhook, one));
   const kept = await store.transaction(async (repositories) => {
     const { webhooks, deliveries } = repositories;
@@ -159,7 +159,7 @@ async function keep(
     return { after, isDisabled: health.disabledReason != null };
   });
   if (kept?.isDisabled) {
-    recorded();
+    onRecorded();
     log.warn({ webhook: webhook.id, reason: kept.after.disabledReason }, 'webhook disabled');
   }
   return kept?.after.active && !isResting(kept.after, now()) ? kept.after : null;

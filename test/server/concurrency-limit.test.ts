@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../src/server/http/app.ts';
 import { trustProxies } from '../../src/server/http/client-address.ts';
+import { createConcurrencyLimit } from '../../src/server/http/concurrency-limit.ts';
 import { listen } from '../../src/server/http/listen.ts';
-import { createTurns } from '../../src/server/http/turns.ts';
 import { createLog } from '../../src/server/log.ts';
 import { openBase } from '../../src/server/runtime.ts';
 import { createFirstToken } from '../../src/service/tokens.ts';
@@ -12,13 +12,13 @@ import { openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 import { readAnswer } from '../support/world.ts';
 
-describe('turns', () => {
+describe('the concurrency limit', () => {
   it('let so many run, and the others after them in the order of their arrival', async () => {
-    const turns = createTurns({ maxRunning: 2, maxWaiting: 3 });
+    const limit = createConcurrencyLimit({ maxRunning: 2, maxWaiting: 3 });
     const begun: number[] = [];
     const works = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
     const taken = works.map(({ promise }, index) =>
-      turns.take(async () => {
+      limit.run(async () => {
         begun.push(index);
         await promise;
         return index;
@@ -36,20 +36,20 @@ describe('turns', () => {
   });
 
   it('refuse one more than may wait, and take the next one when there is room again', async () => {
-    const turns = createTurns({ maxRunning: 1, maxWaiting: 1 });
+    const limit = createConcurrencyLimit({ maxRunning: 1, maxWaiting: 1 });
     const held = Promise.withResolvers<void>();
-    const taken = [turns.take(() => held.promise), turns.take(async () => {})];
-    await expect(turns.take(async () => {})).rejects.toMatchObject({ reason: 'unavailable' });
+    const taken = [limit.run(() => held.promise), limit.run(async () => {})];
+    await expect(limit.run(async () => {})).rejects.toMatchObject({ reason: 'unavailable' });
     held.resolve();
     await Promise.all(taken);
-    expect(await turns.take(async () => 'done')).toBe('done');
+    expect(await limit.run(async () => 'done')).toBe('done');
   });
 
   it('are given back by work that fails', async () => {
-    const turns = createTurns({ maxRunning: 1, maxWaiting: 0 });
+    const limit = createConcurrencyLimit({ maxRunning: 1, maxWaiting: 0 });
     const failing = () => Promise.reject(new Error('it failed'));
-    await expect(turns.take(failing)).rejects.toThrow('it failed');
-    await expect(turns.take(failing)).rejects.toThrow('it failed');
+    await expect(limit.run(failing)).rejects.toThrow('it failed');
+    await expect(limit.run(failing)).rejects.toThrow('it failed');
   });
 });
 
@@ -71,7 +71,7 @@ async function serveHeld(limits: { maxRunning: number; maxWaiting: number }) {
     door: 'http',
     limiter: null,
     addressOf: trustProxies([]),
-    turns: createTurns(limits),
+    concurrencyLimit: createConcurrencyLimit(limits),
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
