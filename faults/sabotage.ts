@@ -3,23 +3,19 @@ import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  createExactlyOnce,
-  type ExactlyOnce,
-  FINGERPRINT_VERSION,
-  type IdempotencyClaim,
-} from '../src/server/idempotency/exactly-once.ts';
+import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
+import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
 import type { Recorder } from '../src/service/record.ts';
 import { OutcomeUnknown, StorageError } from '../src/store/engine/storage-error.ts';
-import { isPostgres, type Repositories, type Store } from '../src/store/store.ts';
 import {
   deriveKey,
-  type IdempotencyRecord,
   NONCE_BYTES,
   openResponse,
   type StoredResponse,
   sealResponse,
-} from '../src/store/tables/idempotency.ts';
+} from '../src/store/response-sealing.ts';
+import { isPostgres, type Repositories, type Store } from '../src/store/store.ts';
+import type { IdempotencyRecord } from '../src/store/tables/idempotency.ts';
 
 /** What can be taken away. Each is a mistake that somebody could make. */
 export const sabotages = {

@@ -308,10 +308,10 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'Stored responses open',
-    file: 'src/store/tables/idempotency.ts',
+    file: 'src/store/response-sealing.ts',
     from: '  cipher.setAAD(contextOf(record));\n',
     to: '',
-    test: 'test/store/idempotency-sealing.test.ts',
+    test: 'test/store/response-sealing.test.ts',
   },
   {
     row: 'No token, key, file, secret',

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
-import { FINGERPRINT_VERSION } from '../../src/server/idempotency/exactly-once.ts';
+import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
 import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
 import { createRecorder } from '../../src/service/record.ts';
+import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/response-sealing.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/tables/idempotency.ts';
 import type { Random } from '../random.ts';
 import { fail } from '../report.ts';
 import { inRounds, type Scenario } from '../scenario.ts';

@@ -4,9 +4,10 @@ import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/context.ts';
 import { readAuditContent } from '../service/numbering.ts';
 import { createRecorder } from '../service/record.ts';
+import { deriveKey } from '../store/response-sealing.ts';
 import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Repositories } from '../store/store.ts';
-import { deriveKey, type IdempotencyRecord } from '../store/tables/idempotency.ts';
+import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
 
 const LOCK_TIMEOUT_MS = 10_000;
 

@@ -1,5 +1,6 @@
 import type { AccountId, Instant } from '../../src/contract/scalars.ts';
-import { deriveKey, type IdempotencyRecord } from '../../src/store/tables/idempotency.ts';
+import { deriveKey } from '../../src/store/response-sealing.ts';
+import type { IdempotencyRecord } from '../../src/store/tables/idempotency.ts';
 
 /** A record as another service may have left it under an idempotency key: completed, without a response. */
 export function foreignRecord(

@@ -5,14 +5,11 @@ import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context, KeyPair, SignerOf, WebhookSettings } from '../../service/context.ts';
 import { type Door, RecordedRefusal, type Recorder, type UseCaseEvent } from '../../service/record.ts';
+import type { StoredResponse } from '../../store/response-sealing.ts';
 import type { Repositories, Store } from '../../store/store.ts';
-import type { StoredResponse } from '../../store/tables/idempotency.ts';
-import {
-  type ExactlyOnce,
-  type ExecutionResult,
-  fingerprintOf,
-  readIdempotencyKey,
-} from '../idempotency/exactly-once.ts';
+import type { ExactlyOnce, ExecutionResult } from '../idempotency/exactly-once.ts';
+import { fingerprintOf } from '../idempotency/fingerprint.ts';
+import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import type { Telemetry } from '../telemetry/observe.ts';
 import type { TestClock } from '../test-clock.ts';
 import { budgetOfReplay } from './budget.ts';

@@ -1,7 +1,7 @@
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import type { Reason } from '../../contract/errors.ts';
 import type { Caller } from '../../domain/access.ts';
-import type { StoredResponse } from '../../store/tables/idempotency.ts';
+import type { StoredResponse } from '../../store/response-sealing.ts';
 import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
 
 /** Refusals that another token of the account might not get for the same request. They are not stored. */

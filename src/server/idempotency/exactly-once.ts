@@ -1,19 +1,17 @@
-import { hash } from 'node:crypto';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import { OutcomeUnknown } from '../../store/engine/storage-error.ts';
-import type { Repositories, Store } from '../../store/store.ts';
 import {
   type DerivedKey,
   deriveKey,
-  type IdempotencyRecord,
   NONCE_BYTES,
   openResponse,
   type StoredResponse,
   sealResponse,
-} from '../../store/tables/idempotency.ts';
-import { splitTarget } from '../http/input.ts';
-import type { RequestHeaders } from '../http/messages.ts';
+} from '../../store/response-sealing.ts';
+import type { Repositories, Store } from '../../store/store.ts';
+import type { IdempotencyRecord } from '../../store/tables/idempotency.ts';
+import { FINGERPRINT_VERSION } from './fingerprint.ts';
 
 /** A request under an idempotency key. Its caller may make it: that was checked before. */
 export interface IdempotencyClaim {
@@ -119,58 +117,4 @@ function refusalOf(record: IdempotencyRecord, claim: IdempotencyClaim): ApiError
   if (record.fingerprintVersion !== FINGERPRINT_VERSION) return apiError('legacyRecord');
   if (record.fingerprint !== claim.fingerprint) return apiError('idempotencyKeyReused');
   return record.state === 'in_progress' ? apiError('requestInProgress') : null;
-}
-
-const HEADERS = ['idempotency-key', 'x-idempotency-key'] as const;
-
-const MAX_KEY_LENGTH = 255;
-
-/** Visible ASCII characters, and spaces between them. */
-const wellFormed = /^[!-~]+(?: +[!-~]+)*$/;
-
-/**
- * The idempotency key of a request, or null when it carries none.
- *
- * A key may hold a comma: the lines of a repeated header are looked at one by one.
- *
- * @throws ApiError `idempotencyKeyMalformed` for a key that is no key, and for two that differ
- */
-export function readIdempotencyKey(headers: RequestHeaders): string | null {
-  const [key, ...others] = [...headers.lines(HEADERS[0]), ...headers.lines(HEADERS[1])];
-  if (key === undefined) return null;
-  if (key.length > MAX_KEY_LENGTH || !wellFormed.test(key)) throw apiError('idempotencyKeyMalformed');
-  if (others.some((other) => other !== key)) throw apiError('idempotencyKeyMalformed');
-  return key;
-}
-
-/** Whether a request carries an idempotency key at all, well-formed or not. */
-export const hasIdempotencyKey = (headers: RequestHeaders): boolean =>
-  HEADERS.some((name) => headers.get(name) !== null);
-
-/** Goes up when the rule below changes; records of another version are legacy. */
-export const FINGERPRINT_VERSION = 1;
-
-const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
-
-/**
- * Tells whether two requests are the same: hex SHA-256 over method, raw path, canonical query and exact body bytes.
- *
- * Independent query parameters count in any order, the values of a repeated one in theirs. Each part is preceded by
- * its length, so that no two requests run together. Source: API description, "Common behavior: idempotency", 3.
- */
-export function fingerprintOf(method: string, target: string, body: Uint8Array): string {
-  const { path, query } = splitTarget(target);
-  const head = `${START}${withLength(method)}${withLength(path)}${withLength(canonical(query))}${body.length}:`;
-  const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + body.length);
-  bytes.set(body, bytes.write(head));
-  return hash('sha256', bytes);
-}
-
-const withLength = (part: string): string => `${Buffer.byteLength(part)}:${part}`;
-
-function canonical(query: string): string {
-  if (query === '') return '';
-  const parameters = new URLSearchParams(query);
-  parameters.sort();
-  return parameters.toString();
 }

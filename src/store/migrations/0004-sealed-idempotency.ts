@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Kysely, SqliteAdapter, sql } from 'kysely';
 import type { AccountId } from '../../contract/scalars.ts';
+import { deriveKey, NONCE_BYTES, sealResponse } from '../response-sealing.ts';
 import { StartupError } from '../startup-error.ts';
-import { deriveKey, NONCE_BYTES, sealResponse } from '../tables/idempotency.ts';
 
 /** The columns that this migration reads and writes, before and after. */
 interface Columns {

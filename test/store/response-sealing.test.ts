@@ -8,7 +8,7 @@ import {
   openResponse,
   type SealedResponse,
   sealResponse,
-} from '../../src/store/tables/idempotency.ts';
+} from '../../src/store/response-sealing.ts';
 
 const accountId = 'acc_1' as AccountId;
 const record = { accountId, fingerprint: 'f', tokenId: 'tok_1' };

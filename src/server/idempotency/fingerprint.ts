@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+import { splitTarget } from '../http/input.ts';
+
+/** Goes up when the rule below changes; records of another version are legacy. */
+export const FINGERPRINT_VERSION = 1;
+
+const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
+
+/**
+ * Tells whether two requests are the same: hex SHA-256 over method, raw path, canonical query and exact body bytes.
+ *
+ * Independent query parameters count in any order, the values of a repeated one in theirs. Each part is preceded by
+ * its length, so that no two requests run together. Source: API description, "Common behavior: idempotency", 3.
+ */
+export function fingerprintOf(method: string, target: string, body: Uint8Array): string {
+  const { path, query } = splitTarget(target);
+  const head = `${START}${withLength(method)}${withLength(path)}${withLength(canonical(query))}${body.length}:`;
+  const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + body.length);
+  bytes.set(body, bytes.write(head));
+  return hash('sha256', bytes);
+}
+
+const withLength = (part: string): string => `${Buffer.byteLength(part)}:${part}`;
+
+function canonical(query: string): string {
+  if (query === '') return '';
+  const parameters = new URLSearchParams(query);
+  parameters.sort();
+  return parameters.toString();
+}

@@ -1,0 +1,28 @@
+import { apiError } from '../../contract/errors.ts';
+import type { RequestHeaders } from '../http/messages.ts';
+
+const HEADERS = ['idempotency-key', 'x-idempotency-key'] as const;
+
+const MAX_KEY_LENGTH = 255;
+
+/** Visible ASCII characters, and spaces between them. */
+const wellFormed = /^[!-~]+(?: +[!-~]+)*$/;
+
+/**
+ * The idempotency key of a request, or null when it carries none.
+ *
+ * A key may hold a comma: the lines of a repeated header are looked at one by one.
+ *
+ * @throws ApiError `idempotencyKeyMalformed` for a key that is no key, and for two that differ
+ */
+export function readIdempotencyKey(headers: RequestHeaders): string | null {
+  const [key, ...others] = [...headers.lines(HEADERS[0]), ...headers.lines(HEADERS[1])];
+  if (key === undefined) return null;
+  if (key.length > MAX_KEY_LENGTH || !wellFormed.test(key)) throw apiError('idempotencyKeyMalformed');
+  if (others.some((other) => other !== key)) throw apiError('idempotencyKeyMalformed');
+  return key;
+}
+
+/** Whether a request carries an idempotency key at all, well-formed or not. */
+export const hasIdempotencyKey = (headers: RequestHeaders): boolean =>
+  HEADERS.some((name) => headers.get(name) !== null);

@@ -1,0 +1,101 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import type { AccountId } from '../contract/scalars.ts';
+
+/** A response as it was sent. */
+export interface StoredResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+declare const brand: unique symbol;
+
+/** What a record is found by, in place of its idempotency key: 64 hexadecimal digits. Only {@link deriveKey} makes one. */
+export type IdempotencyKeyHash = string & { readonly [brand]: 'IdempotencyKeyHash' };
+
+/** A stored response that only its idempotency key opens, as base64url. Only {@link sealResponse} makes one. */
+export type SealedResponse = string & { readonly [brand]: 'SealedResponse' };
+
+/** What is derived from an idempotency key. */
+export interface DerivedKey {
+  readonly hash: IdempotencyKeyHash;
+  /** 256 bits for AES. Never stored. */
+  readonly sealingKey: Uint8Array;
+}
+
+/** The record that a sealed response belongs to. A response that is moved to another record does not open. */
+export interface SealedFor {
+  readonly accountId: AccountId;
+  readonly fingerprint: string;
+  /** The token that made the request, if that is known. */
+  readonly tokenId: string | null;
+}
+
+/** The first byte of a sealed response; goes up when the layout below changes. */
+const VERSION = 1;
+
+/** Random bytes that {@link sealResponse} needs, new ones each time. */
+export const NONCE_BYTES = 12;
+
+const TAG_BYTES = 16;
+const HASH_BYTES = 32;
+const SEALING_KEY_BYTES = 32;
+
+/**
+ * Derives from an idempotency key what its record is found by, and what seals the response: HKDF-SHA-256 (RFC 5869)
+ * with the account in the salt, so that a guess must be made again for each account. Decision 0027.
+ */
+export function deriveKey(accountId: AccountId, idempotencyKey: string): DerivedKey {
+  const length = HASH_BYTES + SEALING_KEY_BYTES;
+  const bytes = Buffer.from(hkdfSync('sha256', idempotencyKey, `lkm-idempotency-1\0${accountId}`, '', length));
+  return {
+    hash: bytes.toString('hex', 0, HASH_BYTES) as IdempotencyKeyHash,
+    sealingKey: bytes.subarray(HASH_BYTES),
+  };
+}
+
+/** Seals a response with AES-256-GCM: version, nonce, ciphertext, tag. */
+export function sealResponse(
+  { status, contentType, body }: StoredResponse,
+  sealingKey: Uint8Array,
+  record: SealedFor,
+  nonce: Uint8Array,
+): SealedResponse {
+  const cipher = createCipheriv('aes-256-gcm', keyObject(sealingKey), nonce);
+  cipher.setAAD(contextOf(record));
+  const parts = [
+    Uint8Array.of(VERSION),
+    nonce,
+    cipher.update(`${status} ${contentType}\n${body}`, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ];
+  return Buffer.concat(parts).toString('base64url') as SealedResponse;
+}
+
+/** Opens a sealed response. Throws an Error when it was changed, or sealed for another record or by another version. */
+export function openResponse(sealed: SealedResponse, sealingKey: Uint8Array, record: SealedFor): StoredResponse {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes[0] !== VERSION) throw new Error(`a sealed response of version ${bytes[0]} is not known`);
+  if (bytes.length < 1 + NONCE_BYTES + TAG_BYTES) throw new Error('a sealed response is too short');
+  const end = bytes.length - TAG_BYTES;
+  const decipher = createDecipheriv('aes-256-gcm', keyObject(sealingKey), bytes.subarray(1, 1 + NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(contextOf(record));
+  decipher.setAuthTag(bytes.subarray(end));
+  const text = decipher.update(bytes.subarray(1 + NONCE_BYTES, end), undefined, 'utf8') + decipher.final('utf8');
+  const [space, newline] = [text.indexOf(' '), text.indexOf('\n')];
+  return {
+    status: Number(text.slice(0, space)),
+    contentType: text.slice(space + 1, newline),
+    body: text.slice(newline + 1),
+  };
+}
+
+/** What is authenticated beside the response itself; JSON keeps its parts apart. */
+const contextOf = ({ accountId, fingerprint, tokenId }: SealedFor): Buffer =>
+  Buffer.from(JSON.stringify([accountId, fingerprint, tokenId]));
+
+/** Node.js 24 tells bytes from a key by the two errors that it throws and catches; they take as long as the sealing. */
+const keyObject = (sealingKey: Uint8Array): KeyObject => createSecretKey(sealingKey);
