@@ -51,9 +51,9 @@ export const audit = {
   list: endpoint({
     summary: 'List the audit log',
     description:
-      'Lists the audit log of the account behind a number, oldest first: every change, and every one that was refused ' +
+      'Lists the audit log of the account after a number, oldest first: every change, and every one that was refused ' +
       'for lack of rights. Each row is linked to the one before it by its hash. `meta.head` is the last row that there ' +
-      'is. Not for a token that is held to some products.',
+      'is. Not for a token that is limited to some products.',
     method: 'GET',
     path: '/audit/list',
     scope: 'audit:read',
@@ -74,7 +74,7 @@ export const audit = {
   checkpoints: endpoint({
     summary: 'List the checkpoints of the audit log',
     description:
-      'Lists the signed checkpoints of the audit log behind a row, oldest first. There is one for every thousandth row, ' +
+      'Lists the signed checkpoints of the audit log after a row, oldest first. There is one for every thousandth row, ' +
       'and at least one an hour while there are new rows. They verify with the keys of `/.well-known/jwks.json`.',
     method: 'GET',
     path: '/audit/checkpoints',

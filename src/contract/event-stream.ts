@@ -26,13 +26,13 @@ export const streamEvents = endpoint({
   description:
     'Sends events as they happen, as server-sent events, until either side ends it. A caller that comes back with ' +
     '`Last-Event-ID` misses nothing; that header goes before `after`. Without both it begins with what happens from now ' +
-    'on. A comment every 15 seconds shows that it is alive. Not for a token that is held to some products.',
+    'on. A comment every 15 seconds shows that it is alive. Not for a token that is limited to some products.',
   method: 'GET',
   path: '/event/stream',
   scope: 'event:read',
   query: () =>
     z.object({
-      after: feedFields().after.describe('The number behind which to begin'),
+      after: feedFields().after.describe('The number after which to begin'),
       type: listField(eventTypes).optional().describe('Only events of these types'),
     }),
   reply: () => eventStream,

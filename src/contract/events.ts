@@ -106,9 +106,9 @@ export const events = {
   list: endpoint({
     summary: 'List events',
     description:
-      'Lists the events of the account behind a number, oldest first. An event has its number a moment after it ' +
-      'happened; one with a lower number never follows. A part may be empty and yet not the last: go on behind ' +
-      '`meta.last` until it stays the same. Not for a token that is held to some products.',
+      'Lists the events of the account after a number, oldest first. An event has its number a moment after it ' +
+      'happened; one with a lower number never follows. A part may be empty and yet not the last: go on after ' +
+      '`meta.last` until it stays the same. Not for a token that is limited to some products.',
     method: 'GET',
     path: '/event/list',
     scope: 'event:read',

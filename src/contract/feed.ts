@@ -6,7 +6,7 @@ import { Count } from './scalars.ts';
 
 /** The fields that ask for a part of a numbered list. */
 export const feedFields = once(() => ({
-  after: integerField(0, 2_147_483_647).optional().describe('The number behind which to begin; 0 unless given'),
+  after: integerField(0, 2_147_483_647).optional().describe('The number after which to begin; 0 unless given'),
   limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
 }));
 
@@ -40,5 +40,5 @@ export function feed<T, M extends z.ZodRawShape>(
 }
 
 const lastField = once(() => ({
-  last: Count.describe('Where to go on: the next part begins behind it. Nothing is left once it is what `after` was'),
+  last: Count.describe('Where to go on: the next part begins after it. Nothing is left once it is what `after` was'),
 }));

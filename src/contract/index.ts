@@ -15,7 +15,7 @@ import { keySessions, sessions } from './sessions.ts';
 import { signingKeys } from './signing-keys.ts';
 import { stats } from './stats.ts';
 import { tokens } from './tokens.ts';
-import { webhookSending } from './webhooks/sending.ts';
+import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { webhooks } from './webhooks/webhooks.ts';
 
 /** The version of the contract, a date. Source: API description, "Versioning", 1. */
@@ -32,7 +32,7 @@ export const contract = {
   revocations,
   events,
   audit,
-  webhooks: { ...webhooks, ...webhookSending },
+  webhooks: { ...webhooks, ...webhookDeliveries },
   stats,
 };
 

@@ -36,7 +36,7 @@ export const productVersions = {
     summary: 'Update a version of a product',
     description:
       'Makes a version active or inactive. An inactive version is given to no further licence; those that have it keep ' +
-      'it. A token that is held to some products has to name the product.',
+      'it. A token that is limited to some products has to name the product.',
     method: 'PUT',
     path: '/product/version',
     scope: 'product:write',

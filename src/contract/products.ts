@@ -69,7 +69,7 @@ export const products = {
   create: endpoint({
     summary: 'Create a product',
     description:
-      'Creates an active product. A token that is held to some products cannot create another. A product that moves in ' +
+      'Creates an active product. A token that is limited to some products cannot create another. A product that moves in ' +
       'from another system keeps its id, which applications in the field send.',
     method: 'POST',
     path: '/product',

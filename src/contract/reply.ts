@@ -159,7 +159,7 @@ function listReply<T>(name: string, schema: ListOnWire<T>, head: object): Reply<
 export const CursorMeta = z
   .looseObject({
     limit: Count.min(1).describe('How many items a part has at most'),
-    next: z.string().nullable().describe('The `cursor` of the part behind this one; null when this is the last'),
+    next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
   })
   .meta({ id: 'CursorMeta', description: 'How to go on; only when `cursor` was given' });
 

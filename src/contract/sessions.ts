@@ -159,7 +159,7 @@ export const sessions = {
       z.object({
         sessionId: SessionId(),
         productId: ProductId.optional().describe(
-          'The product of its key; required for tokens that are held to some products',
+          'The product of its key; required for tokens that are limited to some products',
         ),
       }),
     reply: () => done('DeleteSessionResponse', 'sessions.delete'),

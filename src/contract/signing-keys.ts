@@ -61,7 +61,7 @@ export const signingKeys = {
     summary: 'Rotate the signing key',
     description:
       'Makes a new key, which signs licence files from now on. The files of the others go on verifying. Programs that ' +
-      'carry the public keys need the new one before they can verify new files. Only an admin token that is held to ' +
+      'carry the public keys need the new one before they can verify new files. Only an admin token that is limited to ' +
       'no product may do it.',
     method: 'POST',
     path: '/signing-key/rotate',

@@ -64,7 +64,7 @@ export const stats = {
     summary: 'Count keys, devices and sessions',
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
-      'next. A token that is held to some products gets the statistics of these only. Keys are counted part by part, so ' +
+      'next. A token that is limited to some products gets the statistics of these only. Keys are counted part by part, so ' +
       'what changes meanwhile may be counted as it was or as it is.',
     method: 'GET',
     path: '/stats',

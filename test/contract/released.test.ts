@@ -62,7 +62,7 @@ describe('a breaking change', () => {
     [
       'a tighter bound',
       (d) => (d.components.parameters['Idempotency-Key'].schema.maxLength = 10),
-      'header Idempotency-Key is held to maxLength 10',
+      'header Idempotency-Key must be within maxLength 10',
     ],
     [
       'another type of a request',

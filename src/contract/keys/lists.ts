@@ -20,7 +20,7 @@ export const ListedLicense = once(() =>
 );
 export type ListedLicense = z.output<ReturnType<typeof ListedLicense>>;
 
-/** So many entries of metadata can be asked for at a time. */
+/** At most this many entries of metadata can be asked for at a time. */
 const MAX_METADATA_FILTERS = 5;
 
 /** A query parameter `metadata.NAME` asks for the entry NAME. */
@@ -130,7 +130,7 @@ export const keyLists = {
   list: endpoint({
     summary: 'List licence keys',
     description:
-      'Lists licence keys, newest first, without their devices. Filters narrow the list down; a token that is held to ' +
+      'Lists licence keys, newest first, without their devices. Filters narrow the list down; a token that is limited to ' +
       'some products gets keys of these only. Keys are masked unless the token is an admin or holds `license:reveal`.',
     method: 'GET',
     path: '/key/list',

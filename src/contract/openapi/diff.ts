@@ -20,7 +20,7 @@ const MAX_DEPTH = 12;
 
 /**
  * Compares two OpenAPI documents. A reply may gain fields, a request optional ones, and the API operations; an operation
- * or a field that is gone, a request that is held to more, and a reply of another form break a client.
+ * or a field that is gone, a request with more limits, and a reply of another form break a client.
  */
 export function compareApis(before: unknown, after: unknown): ApiChange[] {
   const [old, now] = [operationsOf(before), operationsOf(after)];
@@ -134,22 +134,22 @@ const compareTypes: Compare = (was, is, direction, place, report) => {
   const gone = oldValues.filter((value) => newValues.length > 0 && !newValues.includes(value));
   if (direction === 'sent' && gone.length > 0) report(true, `${place} may not be ${gone.join(', ')} any more`);
   if (direction === 'sent' && oldValues.length === 0 && newValues.length > 0)
-    report(true, `${place} is held to a list`);
+    report(true, `${place} must be one of a list`);
 };
 
 const UPPER = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
 const LOWER = ['minimum', 'minLength', 'minItems', 'minProperties'];
 
-/** Only what clients send is held to bounds. */
+/** Only what clients send must be within bounds. */
 const compareBounds: Compare = (was, is, direction, place, report) => {
   if (direction === 'received') return;
   const tighter = (name: string, isTighter: (old: number, now: number) => boolean, none: number) => {
     const [old = none, now = none] = [numberOf(was[name]), numberOf(is[name])];
-    if (isTighter(old, now)) report(true, `${place} is held to ${name} ${now}`);
+    if (isTighter(old, now)) report(true, `${place} must be within ${name} ${now}`);
   };
   for (const name of UPPER) tighter(name, (old, now) => now < old, Number.POSITIVE_INFINITY);
   for (const name of LOWER) tighter(name, (old, now) => now > old, Number.NEGATIVE_INFINITY);
-  if (is.pattern !== undefined && is.pattern !== was.pattern) report(true, `${place} is held to another pattern`);
+  if (is.pattern !== undefined && is.pattern !== was.pattern) report(true, `${place} must match another pattern`);
 };
 
 const compareFields: Compare = (was, is, direction, place, report) => {

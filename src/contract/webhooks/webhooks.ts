@@ -7,6 +7,12 @@ import { acted, actedList, done } from '../reply.ts';
 import { IfUpdatedAt, text } from '../scalars.ts';
 import { IssuedWebhook, payloadVersions, Webhook, WebhookId } from './webhook.ts';
 
+/** The longest time for which two secrets sign, in seconds. */
+const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
+
+/** How long two secrets sign unless it is said, in seconds. */
+export const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
+
 const byId = z.object({ webhookId: WebhookId });
 
 const Url = text(8, 2_048).meta({
@@ -41,7 +47,7 @@ export const webhooks = {
     summary: 'Create a webhook',
     description:
       'Adds an address that events are sent to, from its own `webhook.created` on. Requests are signed as Standard ' +
-      'Webhooks says, with the secret of this response, which is never shown again. Not for a token that is held to ' +
+      'Webhooks says, with the secret of this response, which is never shown again. Not for a token that is limited to ' +
       'some products, as are all operations on webhooks.',
     method: 'POST',
     path: '/webhook',
@@ -141,5 +147,32 @@ export const webhooks = {
     example: { query: { webhookId: examples.webhook.id }, reply: undefined },
     errors: ['webhookNotFound'],
     source: 'decision 0070',
+  }),
+
+  /** Gives a webhook a new secret. */
+  rotate: endpoint({
+    summary: 'Rotate the secret of a webhook',
+    description:
+      'Makes a new secret, shown in this response and never again. For a time both secrets sign each request, so that a ' +
+      'receiver that knows either of them accepts it.',
+    method: 'POST',
+    path: '/webhook/rotate',
+    scope: 'webhook:write',
+    body: () =>
+      z
+        .object({
+          webhookId: WebhookId,
+          overlap: z
+            .int()
+            .min(0)
+            .max(MAX_OVERLAP_SECONDS)
+            .optional()
+            .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
+        })
+        .meta({ id: 'RotateWebhookRequest' }),
+    reply: () => acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook()),
+    example: { body: { webhookId: examples.webhook.id, overlap: 3_600 }, reply: examples.issuedWebhook },
+    errors: ['webhookNotFound'],
+    source: 'decision 0071',
   }),
 };

@@ -1,8 +1,8 @@
 import type { InputOf, PayloadOf, ResultOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { apiVersion, type Contract } from '../../contract/index.ts';
-import { DEFAULT_OVERLAP_SECONDS } from '../../contract/webhooks/sending.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
+import { DEFAULT_OVERLAP_SECONDS } from '../../contract/webhooks/webhooks.ts';
 import { seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { addSeconds, changeInstant } from '../../domain/time.ts';

@@ -4,16 +4,10 @@ import { integerField } from '../fields.ts';
 import { examples } from '../openapi/examples.ts';
 import { acted, CursorMeta, partList } from '../reply.ts';
 import { Count, InstantText } from '../scalars.ts';
-import { Delivery, deliveryStates, IssuedWebhook, WebhookId } from './webhook.ts';
+import { Delivery, deliveryStates, WebhookId } from './webhook.ts';
 
-/** The longest time for which two secrets sign, in seconds. */
-const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
-
-/** How long two secrets sign unless it is said, in seconds. */
-export const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
-
-/** The operations on what is sent to a webhook. */
-export const webhookSending = {
+/** The operations on what is sent to a webhook: its deliveries. */
+export const webhookDeliveries = {
   /** Sends a `ping` to one webhook. */
   test: endpoint({
     summary: 'Send a ping to a webhook',
@@ -42,38 +36,11 @@ export const webhookSending = {
     source: 'decision 0070',
   }),
 
-  /** Gives a webhook a new secret. */
-  rotate: endpoint({
-    summary: 'Rotate the secret of a webhook',
-    description:
-      'Makes a new secret, shown in this response and never again. For a time both secrets sign each request, so that a ' +
-      'receiver that knows either of them accepts it.',
-    method: 'POST',
-    path: '/webhook/rotate',
-    scope: 'webhook:write',
-    body: () =>
-      z
-        .object({
-          webhookId: WebhookId,
-          overlap: z
-            .int()
-            .min(0)
-            .max(MAX_OVERLAP_SECONDS)
-            .optional()
-            .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
-        })
-        .meta({ id: 'RotateWebhookRequest' }),
-    reply: () => acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook()),
-    example: { body: { webhookId: examples.webhook.id, overlap: 3_600 }, reply: examples.issuedWebhook },
-    errors: ['webhookNotFound'],
-    source: 'decision 0071',
-  }),
-
   /** Sends events to a webhook once more. */
   replay: endpoint({
     summary: 'Send events once more',
     description:
-      'Sends all events behind a number once more (`after`), or those that were not accepted (`failed`). Each one has ' +
+      'Sends all events after a number once more (`after`), or those that were not accepted (`failed`). Each one has ' +
       'the id and the number that it had.',
     method: 'POST',
     path: '/webhook/replay',
@@ -82,7 +49,7 @@ export const webhookSending = {
       z
         .object({
           webhookId: WebhookId,
-          after: Count.optional().describe('Send all events behind this number'),
+          after: Count.optional().describe('Send all events after this number'),
           failed: z.literal(true).optional().describe('Send those that are dead or wait for another attempt, now'),
         })
         .refine(({ after, failed }) => (after === undefined) !== (failed === undefined), 'after or failed is required')
