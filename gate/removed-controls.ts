@@ -190,7 +190,7 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'SQL has parameters only',
     file: 'src/service/stats.ts',
-    from: '/** So many keys are named. */',
+    from: '/** At most this many keys are named. */',
     to: "export const planted = 'select id from tokens where id = 1';",
     test: 'test/architecture.test.ts',
   },

@@ -10,7 +10,7 @@ import { readResult } from './response.ts';
 
 /** Which events are followed. */
 export interface FollowOptions {
-  /** The number behind which to begin; without it with what happens from now on. */
+  /** The number after which to begin; without it with what happens from now on. */
   readonly after?: number | undefined;
   /** Only events of these types. */
   readonly type?: readonly EventType[] | undefined;
@@ -28,7 +28,7 @@ const [RETRY_MS, MAX_RETRY_MS] = [1_000, 10_000];
  * Follows the events of an account as they happen: `for await (const event of followEvents({ baseUrl, token }, { after }))`.
  *
  * Each event comes once, in the order of the numbers. When the service cannot be reached it comes back, for as long as it
- * takes, and goes on behind the last event; it ends with the signal alone. Rejects with `ApiError` when the service
+ * takes, and goes on after the last event; it ends with the signal alone. Rejects with `ApiError` when the service
  * refuses, with `ProtocolError` when something else answers.
  */
 export async function* followEvents(options: ClientOptions, follow: FollowOptions = {}): AsyncGenerator<Event, void> {

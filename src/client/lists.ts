@@ -37,7 +37,7 @@ export async function* listAll<Input, Item>(
   }
 }
 
-/** A part of a list that is walked through; `next` in its meta is where the one behind it begins, or null. */
+/** A part of a list that is walked through; `next` in its meta is where the one after it begins, or null. */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   readonly meta: object;

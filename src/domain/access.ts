@@ -141,7 +141,7 @@ export function hasRightsOf(caller: Caller, { kind, scopes, productIds }: TokenR
   return seesToken(caller, productIds);
 }
 
-/** Whether a caller that is held to products learns of a token with these: only if they are among its own. */
+/** Whether a caller that is limited to products learns of a token with these: only if they are among its own. */
 export function seesToken(caller: Caller, productIds: readonly string[] | null): boolean {
   if (productIds === null) return caller.productIds === null;
   return productIds.every((productId) => canAccessProduct(caller, productId));

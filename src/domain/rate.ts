@@ -1,4 +1,4 @@
-/** So many requests a minute for good, and so many at one moment after a pause. */
+/** The requests per minute in the long run, and the most at one moment after a pause. */
 export interface Rate {
   readonly perMinute: number;
   readonly burst: number;

@@ -10,7 +10,7 @@ import { readAuditContent } from './numbering.ts';
 
 type Audit = Contract['audit'];
 
-/** Lists the audit log behind a number. */
+/** Lists the audit log after a number. */
 export async function listAudit(
   { repositories, caller }: Context,
   { after = 0, limit = DEFAULT_FEED_SIZE }: InputOf<Audit['list']>,
@@ -27,7 +27,7 @@ export async function listAudit(
   return { items, meta: { last: last ?? 0, head: { seq, hash } } };
 }
 
-/** Lists the signed checkpoints behind a row. */
+/** Lists the signed checkpoints after a row. */
 export async function listCheckpoints(
   { repositories, caller }: Context,
   { after = 0, limit = DEFAULT_FEED_SIZE }: InputOf<Audit['checkpoints']>,

@@ -21,7 +21,7 @@ type Authorizations<C> = { readonly [R in keyof C]: { readonly [N in keyof C[R]]
 
 const anyone = (): null => null;
 
-/** For what is of all products: a token that is held to some of them does not get it. */
+/** For what is of all products: a token that is limited to some of them does not get it. */
 const ofWholeAccount = ({ productIds }: Caller): Reason | null => (productIds === null ? null : 'scopeMissing');
 
 const ofAllThatIsSent = (
@@ -45,7 +45,7 @@ export const authorizations: Authorizations<Contract> = {
     get: (caller, { productId, reference }) =>
       (productId === undefined ? null : onProduct('licenseNotFound')(caller, { productId })) ??
       (reference === undefined || seesOtherDevices(caller) ? null : 'scopeMissing'),
-    // The lists of a token that is held to some products are narrowed down to these.
+    // The lists of a token that is limited to some products are narrowed down to these.
     list: anyone,
     // A `client` token has to name a device, and frees no other.
     deactivate: (caller, input) =>
@@ -70,7 +70,7 @@ export const authorizations: Authorizations<Contract> = {
   sessions: {
     // Lists only what is of its products.
     list: anyone,
-    // A token that is held to products has to say which of them the session is of.
+    // A token that is limited to products has to say which of them the session is of.
     delete: (caller, { productId }) =>
       productId === undefined
         ? caller.productIds === null
@@ -79,7 +79,7 @@ export const authorizations: Authorizations<Contract> = {
         : onProduct('sessionNotFound')(caller, { productId }),
   },
   customers: {
-    // Those of a token that is held to some products are the customers that have keys of these.
+    // Those of a token that is limited to some products are the customers that have keys of these.
     list: anyone,
     // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
     create: ofWholeAccount,
@@ -101,7 +101,7 @@ export const authorizations: Authorizations<Contract> = {
     },
   },
   tokens: {
-    // Those of a token that is held to some products are the tokens of these.
+    // Those of a token that is limited to some products are the tokens of these.
     list: anyone,
     get: anyone,
     create: (caller, { kind, scopes = [], productIds = null, networks = null, rateLimit, expiresAt }) => {

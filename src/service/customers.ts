@@ -82,13 +82,13 @@ export async function deleteCustomer(context: Context, { customerId }: InputOf<C
   record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId } });
 }
 
-/** Whether the caller learns of a customer: one that is held to products, if the customer has a key of one of them. */
+/** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */
 export async function seesCustomer({ repositories, caller }: Context, customerId: string): Promise<boolean> {
   const { accountId, productIds } = caller;
   return productIds === null || repositories.customersOfProducts.has(accountId, customerId, productIds);
 }
 
-/** Throws what keeps a caller that is held to products from changing a customer: it would change keys of others. */
+/** Throws what keeps a caller that is limited to products from changing a customer: it would change keys of others. */
 async function refuseToChange(context: Context, customerId: string): Promise<void> {
   const { repositories, caller } = context;
   const { accountId, productIds } = caller;

@@ -12,10 +12,10 @@ import type { RecordHead } from '../store/tables/record/heads.ts';
 import type { OutboxRecord } from '../store/tables/record/outbox.ts';
 import type { SignerOf } from './context.ts';
 
-/** A row is signed once so many are behind the last checkpoint, */
+/** A row is signed once this many rows follow the last checkpoint. */
 const CHECKPOINT_ROWS = 1_000;
 
-/** or once the last checkpoint is so old. */
+/** It is also signed once the last checkpoint is this old. */
 export const CHECKPOINT_SECONDS = 60 * 60;
 
 /** A type, not an interface: it then fits objects that take further members. */
@@ -128,7 +128,7 @@ async function number(
   });
 }
 
-/** Signs the last row of an account, when its last checkpoint is too old for the rows behind it. */
+/** Signs the last row of an account, when its last checkpoint is too old for the rows after it. */
 export async function signOverdue(
   repositories: Repositories,
   accountId: AccountId,

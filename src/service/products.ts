@@ -33,7 +33,7 @@ export async function listProducts(
   });
 }
 
-/** The products of a token that is held to some of them: few enough to be read one by one. */
+/** The products of a token that is limited to some of them: few enough to be read one by one. */
 async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<string>): Promise<Product[]> {
   const found: Product[] = [];
   for (const id of [...ids].sort()) {

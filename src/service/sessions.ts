@@ -156,7 +156,7 @@ async function* showEach(sessions: AsyncIterable<Session>): AsyncGenerator<Shown
   for await (const session of sessions) yield showSession(session);
 }
 
-/** The sessions of a token that is held to some products, which are few, product by product. */
+/** The sessions of a token that is limited to some products, which are few, product by product. */
 async function listAllowed(
   { repositories: { sessions }, caller: { accountId }, now }: Context,
   filters: { readonly productId?: string | undefined; readonly licenseKey?: string | undefined },

@@ -8,7 +8,7 @@ import type { StatsScope } from '../store/tables/stats.ts';
 import type { Context } from './context.ts';
 import { productsOf, showListed } from './keys/lists.ts';
 
-/** So many keys are named. */
+/** At most this many keys are named. */
 const MAX_NAMED = 20;
 
 const WEEKS = 12;

@@ -12,7 +12,7 @@ import {
 } from './list-filters.ts';
 import { type Columns, columnOf, type RowOf, type Table } from './table.ts';
 
-/** Which part of a list is wanted: at most `limit` rows, those behind the row `after`, without the first `offset` of them. */
+/** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
 export interface Page {
   readonly after?: string | undefined;
   readonly offset?: number | undefined;
@@ -24,7 +24,7 @@ export type Scope<S extends string> = { readonly [field in S]: SqlValue };
 
 /** How the lists of a table are made. */
 export interface ListSpec<S extends string, F extends string> {
-  /** The fields that every list is held to. */
+  /** The fields that every list is limited to. */
   readonly scope: readonly S[];
   /** The field that rows are sorted by; its values are unique in their scope. */
   readonly order: string;
@@ -113,8 +113,8 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   }
 
   const next: Build = (selection, options) => {
-    const behind = descending ? sql`<` : sql`>`;
-    const where = sql`${selection.where} and ${selection.by} ${behind} ${options.$(AFTER)}`;
+    const comparison = descending ? sql`<` : sql`>`;
+    const where = sql`${selection.where} and ${selection.by} ${comparison} ${options.$(AFTER)}`;
     return first({ ...selection, where }, options);
   };
   const total: Build = ({ from, where }) => sql`select count(*) as count from ${from} where ${where}`;

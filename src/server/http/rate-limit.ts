@@ -38,7 +38,7 @@ export interface RateLimiter {
 
 const UNLIMITED: Allowance = { allowed: true, headers: {} };
 
-/** So many tokens that have used up their look-ups are remembered: more of them go free for a time. */
+/** At most this many tokens that have used up their look-ups are remembered: more of them go free for a time. */
 const MAX_EXHAUSTED = 10_000;
 
 /** What a limiter works with. */
@@ -49,7 +49,7 @@ interface LimiterParts {
 }
 
 /**
- * Limits each token to so many requests and unknown keys per minute; null is without limit.
+ * Limits the requests and the look-ups of unknown keys of each token per minute; null is without limit.
  *
  * Headers are those of draft-ietf-httpapi-ratelimit-headers; `Retry-After` is in whole seconds (RFC 9110 §10.2.3).
  */

@@ -7,7 +7,7 @@ import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
 /** Refusals that another token of the account might not get for the same request. They are not stored. */
 const OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit', 'selfResetOff', 'rebindLimit'];
 
-/** The same for tokens that are held to some products, where others find something. */
+/** The same for tokens that are limited to some products, where others find something. */
 const HIDING: readonly (Reason | null)[] = ['customerNotFound', 'tokenNotFound'];
 
 /** The response that a refusal of the use case leaves under its key. What leaves none is thrown on. */

@@ -9,7 +9,7 @@ import type { Job } from './job.ts';
 /** When a server backs its database up, and where to. */
 export interface BackupSchedule {
   readonly everyMs: number;
-  /** So many are kept; older ones are removed. */
+  /** At most this many are kept; older ones are removed. */
   readonly keep: number;
   readonly folder: string;
 }

@@ -115,6 +115,6 @@ interface Batch {
   readonly happened: readonly Happened[];
 }
 
-/** The account behind `after`; null behind the last, and while another replica holds the lease. */
+/** The account after `after`; null after the last, and while another replica holds the lease. */
 const nextAccount = (transaction: JobContext['transaction'], after: AccountId | ''): Promise<AccountId | null> =>
   transaction(({ accounts }) => accounts.next(after));

@@ -17,10 +17,10 @@ export interface Batch {
   readonly until: number;
 }
 
-/** How many events are on their way to one webhook at one time, */
+/** How many events are on their way to one webhook at one time. */
 const MAX_AT_ONCE = 16;
 
-/** and to one that accepts nothing. */
+/** How many events are on their way to one webhook that accepts nothing. */
 const MAX_AT_ONCE_FAILING = 2;
 
 /** How many events are passed over at one time that a webhook does not take. */
@@ -67,7 +67,7 @@ async function dueRetries(
   return found;
 }
 
-/** The next events of the types that the webhook takes, of all webhooks' pings those too. */
+/** The next events of the types that the webhook takes, and the pings of all webhooks. */
 function newEvents(
   { events }: Pick<Repositories, 'events'>,
   { accountId, lastSeq, types }: WebhookRecord,

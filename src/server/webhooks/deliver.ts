@@ -56,7 +56,7 @@ const MAX_WAIT_SHARE = 0.1;
 export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryParts): Instant =>
   addSeconds(realTime(), leaseSeconds);
 
-/** In order, no further event is sent in a batch that has lasted so long. */
+/** In order, no further event is sent in a batch that has lasted this long. */
 const MAX_BATCH_SECONDS = 15;
 
 /** An attempt and how it ended; null when it was ended because the server stops. */
@@ -69,7 +69,7 @@ interface Attempted {
 }
 
 /**
- * Sends everything that is due to one webhook, batch after batch, while it holds the lease. What was sent is kept before
+ * Sends everything that is due to one webhook, batch after batch, while it holds the lease. What was sent is saved before
  * anything more is sent, so that a server that dies sends at most one batch twice.
  *
  * @param claimed the webhook with its lease
@@ -82,7 +82,7 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, si
     const maxWaitMs = (parts.leaseSeconds ?? LEASE_SECONDS) * 1_000 * MAX_WAIT_SHARE;
     await parts.pace?.take(batch.due.length, maxWaitMs, signal);
     const attempted = await attemptAll(parts, webhook, batch, signal);
-    webhook = await keep(parts, webhook, batch, attempted);
+    webhook = await saveAttempts(parts, webhook, batch, attempted);
   }
 }
 
@@ -133,8 +133,8 @@ async function attemptOne(
   return { due, outcome, at, durationMs, secrets: hidden };
 }
 
-/** Keeps what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */
-async function keep(
+/** Saves what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */
+async function saveAttempts(
   parts: DeliveryParts,
   webhook: WebhookRecord,
   { until }: Batch,
@@ -174,7 +174,7 @@ const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: 
   return isCut ? Math.max(lastSeq, last.due.event.seq) : until;
 };
 
-/** How the last attempt of an event is kept. */
+/** The delivery state after the last attempt of an event. */
 function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted): DeliveryRecord {
   const { due, outcome, at, durationMs, secrets } = one;
   const { id: eventId }: { readonly id: string } = JSON.parse(due.event.content);

@@ -12,19 +12,19 @@ export interface Pace {
   take(count: number, maxWaitMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** While the server is busy, one event is sent for so many requests. */
+/** While the server is busy, one event is sent for this many requests. */
 const REQUESTS_PER_EVENT = 8;
 
 /** The events that may be sent at once after a time without any. */
 const MAX_SAVED = 32;
 
-/** A busy server works for at least this share of its time, */
+/** A busy server works for at least this share of its time. */
 const BUSY = 0.9;
 
-/** and ends at least so many requests between two looks: fewer do not wait for each other. */
+/** A busy server ends at least this many requests between two looks: fewer do not wait for each other. */
 const BUSY_REQUESTS = 4;
 
-/** It is no longer busy after so many looks in a row that find it otherwise. */
+/** It is no longer busy after this many looks in a row that find it otherwise. */
 const CALM_LOOKS = 3;
 
 /** The time between two looks, in milliseconds. */
@@ -37,7 +37,7 @@ export function createPace({ load }: Pick<ConcurrencyLimit, 'load'>, utilization
   let saved = 0;
   let calmLooks = CALM_LOOKS;
 
-  /** Whether so many may be sent now. */
+  /** Whether `count` events may be sent now. */
   function spend(count: number): boolean {
     const used = utilization();
     if (used !== null) {

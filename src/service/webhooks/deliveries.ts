@@ -12,12 +12,12 @@ type Webhooks = Contract['webhooks'];
 const DEFAULT_LIMIT = 100;
 
 /** No event has this number. */
-const BEHIND_ALL = 2_147_483_647;
+const AFTER_ALL = 2_147_483_647;
 
 /** Lists what was sent to a webhook, newest first. */
 export async function listDeliveries(
   { repositories, caller: { accountId } }: Context,
-  { webhookId, state, limit = DEFAULT_LIMIT, cursor = BEHIND_ALL }: InputOf<Webhooks['deliveries']>,
+  { webhookId, state, limit = DEFAULT_LIMIT, cursor = AFTER_ALL }: InputOf<Webhooks['deliveries']>,
 ): Promise<PayloadOf<Webhooks['deliveries']>> {
   if ((await repositories.webhooks.find(accountId, webhookId)) === null) throw apiError('webhookNotFound');
   const range = { below: cursor, limit: limit + 1, state };
@@ -27,7 +27,7 @@ export async function listDeliveries(
   return { items, meta: { limit, next: found.length > limit && last !== undefined ? String(last.seq) : null } };
 }
 
-/** Has events sent once more: those behind a number, or those that were not accepted. */
+/** Has events sent once more: those after a number, or those that were not accepted. */
 export async function replayWebhook(
   context: Context,
   { webhookId, after }: InputOf<Webhooks['replay']>,
@@ -45,8 +45,8 @@ export async function replayWebhook(
     await webhooks.patch(webhook, { ...anew, retryAt: events === 0 ? webhook.retryAt : now });
   } else {
     events = Math.max(0, (await lastSeqOf(context)) - after);
-    // What waits for another attempt behind that number comes again as it came first.
-    await deliveries.removeBehind(of, after);
+    // What waits for another attempt after that number comes again as it came first.
+    await deliveries.removeAfter(of, after);
     const lastSeq = Math.min(webhook.lastSeq, after);
     await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(of) });
   }

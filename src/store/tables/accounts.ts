@@ -39,7 +39,7 @@ export const accountRepository = (db: Connection) => ({
     await db.first(lock, { id });
   },
 
-  /** The first account behind `after`; null behind the last. */
+  /** The first account after `after`; null after the last. */
   async next(after: AccountId | ''): Promise<AccountId | null> {
     return (await db.first(next, { after }))?.id ?? null;
   },

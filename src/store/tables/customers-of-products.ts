@@ -41,7 +41,7 @@ const elsewhere = statement<Named>()((db, $) =>
     .limit(sql.lit(1)),
 );
 
-/** Which customers a caller that is held to some products has to do with. */
+/** Which customers a caller that is limited to some products has to do with. */
 export const customersOfProductsRepository = (db: Connection) => ({
   /** Whether the customer has a licence of one of the products. */
   async has(accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> {

@@ -27,7 +27,7 @@ export interface StandbyOptions {
 
 /**
  * Sends reads to standbys, in turn. Each read asks the primary first how far its log has come, together with others, and
- * runs where at least so much was replayed; else on the primary. When the primary does not answer, reads fail.
+ * runs where at least that position was replayed; else on the primary. When the primary does not answer, reads fail.
  *
  * @param primary runs everything that is no read, and reads that no standby takes
  */

@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 50;
 /** A server that reads may go to. */
 export interface Standby {
   state(): StandbyState;
-  /** Runs a query that only reads, on a state that has come at least so far. Null when it cannot: ask the primary. */
+  /** Runs a query that only reads, on a state that has come at least to this position. Null when it cannot: ask the primary. */
   read(position: Position, query: QueryConfig): Promise<QueryResult | null>;
   /** Finds out whether reads may go to it. Each connection shows again, before its next read, where it is. */
   examine(position: Position): Promise<void>;
@@ -41,7 +41,7 @@ export function createStandby(url: string, onChange: (state: StandbyState) => vo
   }
 
   /**
-   * Resolves to true once the server of this connection has replayed so much. A statement of its own, since the read takes
+   * Resolves to true once the server of this connection has replayed up to this position. A statement of its own, since the read takes
    * its snapshot when it begins; on the connection of the read, since a server that starts again may have less.
    */
   async function hasReached(client: PoolClient, position: Position, goesOn: () => boolean): Promise<boolean> {

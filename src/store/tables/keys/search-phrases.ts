@@ -25,7 +25,7 @@ export interface PhraseOwner {
   readonly detail: string;
 }
 
-/** A statement writes so many at a time: a statement for each is a round trip for each. */
+/** A statement writes at most this many at a time: a statement for each is a round trip for each. */
 const BATCH = 8;
 
 /** Makes an owner findable by these phrases. Those that it has already stay. */

@@ -24,7 +24,7 @@ const audit: Table<typeof auditColumns> = { name: 'audit', columns: auditColumns
 const insertMany = insertManyInto(audit);
 const read = readerOf(audit);
 
-/** Which part of a numbered list is wanted: behind `after`, up to `until`, at most `limit` rows. */
+/** Which part of a numbered list is wanted: after `after`, up to `until`, at most `limit` rows. */
 export interface SeqRange {
   readonly after: number;
   readonly until: number;

@@ -33,7 +33,7 @@ export const checkpointRepository = (db: Connection) => ({
     await db.run(insert, checkpoint);
   },
 
-  /** Checkpoints behind the row `after`, oldest first. */
+  /** Checkpoints after the row `after`, oldest first. */
   async list(
     accountId: AccountId,
     page: { readonly after: number; readonly limit: number },

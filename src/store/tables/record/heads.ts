@@ -71,7 +71,7 @@ export const recordHeadRepository = (db: Connection) => ({
 
   move: (head: RecordHead): Promise<number> => db.run(move, head),
 
-  /** Accounts with rows behind a last checkpoint that is as old as that. */
+  /** Accounts with rows after a last checkpoint that is as old as that. */
   async listUnsigned(before: Instant): Promise<AccountId[]> {
     return (await db.all(unsigned, { before })).map((row) => row.account_id);
   },

@@ -97,17 +97,17 @@ export const outboxRepository = (db: Connection) => ({
     return Number((await db.first(countRows, {}))?.count ?? 0);
   },
 
-  /** The first account behind `after` that has entries; null when none has. */
+  /** The first account after `after` that has entries; null when none has. */
   async nextAccount(after: AccountId | ''): Promise<AccountId | null> {
     return (await db.first(nextAccount, { after }))?.account_id ?? null;
   },
 
-  /** Removes the first entries of an account, so many as a transaction should number, and returns them in order. */
+  /** Removes the first entries of an account, at most as many as a transaction should number, and returns them in order. */
   async take(accountId: AccountId): Promise<OutboxRecord[]> {
     const rows = await db.all(take, { accountId });
     return rows.map((row) => toRow(row)).sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
-  /** Whether so many taken entries may not have been all. */
+  /** Whether a batch of this many entries may not have been all. */
   isFullBatch: (count: number): boolean => count === BATCH_SIZE,
 });

@@ -6,9 +6,9 @@ import { statement } from '../../engine/statement.ts';
 export interface Backlog {
   /** Events that are still to be sent for the first time, each once for each webhook. */
   readonly waiting: number;
-  /** Deliveries that have failed and are repeated, */
+  /** Deliveries that have failed and are repeated. */
   readonly retrying: number;
-  /** and those that were given up. */
+  /** Deliveries that were given up. */
   readonly dead: number;
   /** The contents of events among which is the oldest one that waits or is repeated. */
   readonly oldest: readonly string[];
@@ -58,13 +58,13 @@ const oldestRetrying = statement<object>()((db) =>
 
 /** Reads what has not been delivered. */
 export async function readBacklog(db: Connection): Promise<Backlog> {
-  const behind = await db.all(unsent, {});
+  const waiting = await db.all(unsent, {});
   const states = new Map((await db.all(open, {})).map(({ state, count }) => [state, Number(count)]));
   const retrying = await db.all(oldestRetrying, {});
   return {
-    waiting: behind.reduce((sum, { count }) => sum + count, 0),
+    waiting: waiting.reduce((sum, { count }) => sum + count, 0),
     retrying: states.get('retrying') ?? 0,
     dead: states.get('dead') ?? 0,
-    oldest: [...behind, ...retrying].map(({ content }) => content),
+    oldest: [...waiting, ...retrying].map(({ content }) => content),
   };
 }

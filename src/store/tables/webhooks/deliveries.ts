@@ -23,7 +23,7 @@ export const deliveryColumns = {
   nextAttemptAt: optional(text<Instant>()('next_attempt_at')),
 };
 
-/** How one event fares on its way to one webhook. */
+/** The delivery state of one event to one webhook. */
 export type DeliveryRecord = RecordOf<typeof deliveryColumns>;
 
 // States in conditions are literals: only so do partial indexes serve them, and no statement is compiled anew for each value.
@@ -85,7 +85,7 @@ const nextRetry = statement<OfWebhook>()((db, $) =>
     .limit(sql.lit(1)),
 );
 
-const removeBehind = statement<OfWebhook & { after: number }>()((db, $) =>
+const removeAfter = statement<OfWebhook & { after: number }>()((db, $) =>
   db
     .deleteFrom('webhook_deliveries')
     .where('account_id', '=', $.accountId)
@@ -124,9 +124,9 @@ const removeOld = statement<{ delivered: Instant; dead: Instant; limit: number }
   ),
 );
 
-/** How events fare on their way to webhooks. */
+/** The delivery states of events to webhooks. */
 export const deliveryRepository = (db: Connection) => ({
-  /** Keeps how events fared, in place of what was known of them. */
+  /** Saves delivery states, in place of those before. */
   save: (records: readonly DeliveryRecord[]): Promise<void> => saveMany(db, records),
 
   /** Deliveries below a number, the last one first. */
@@ -151,9 +151,9 @@ export const deliveryRepository = (db: Connection) => ({
     return (await db.first(nextRetry, of))?.next_attempt_at ?? null;
   },
 
-  /** Forgets what was not accepted behind a number. */
-  async removeBehind(of: OfWebhook, after: number): Promise<void> {
-    await db.run(removeBehind, { ...of, after });
+  /** Removes deliveries after a number that were not accepted. */
+  async removeAfter(of: OfWebhook, after: number): Promise<void> {
+    await db.run(removeAfter, { ...of, after });
   },
 
   /** Makes everything that was not accepted due now; returns how much that is. */

@@ -39,9 +39,9 @@ export const webhookColumns = {
   retryAt: optional(text<Instant>()('retry_at')),
   /** Until when its receiver asked to be left alone. */
   notBefore: optional(text<Instant>()('not_before')),
-  /** Which server works for it, */
+  /** Which server works for it. */
   lease: optional(text()('lease')),
-  /** and until when it may, by the real time. */
+  /** Until when that server may work for it, by the real time. */
   leaseUntil: optional(text<Instant>()('lease_until')),
   failingSince: optional(text<Instant>()('failing_since')),
   disabledAt: optional(text<Instant>()('disabled_at')),
