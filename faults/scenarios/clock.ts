@@ -34,14 +34,14 @@ export const clock: Scenario = {
         let time = 0;
         let set = Date.UTC(2026, 0, 1);
         const clocks: Clocks = { wall: () => set + time, steady: () => time };
-        const isDue = run.sabotage === 'clock-believed' ? daily(clocks) : createCleanupSchedule(clocks);
+        const claimRun = run.sabotage === 'clock-believed' ? daily(clocks) : createCleanupSchedule(clocks);
         const jumps = new Set(Array.from({ length: random.below(5) }, () => random.below((4 * DAY) / MINUTE)));
         const born = new Map<string, number>();
 
         for (; time < ROUND_MS; time += MINUTE) {
           if (jumps.has(time / MINUTE)) set += jump(random);
           if (random.below(120) === 0) born.set(await storeResponse(store, account, clocks.wall()), time);
-          if (!isDue()) continue;
+          if (!claimRun()) continue;
           await cleanUp(store, clocks.wall(), { record });
           const kept = await hashesOf(store, account);
           for (const [hash, since] of born) {

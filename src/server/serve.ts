@@ -85,7 +85,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const listed = listJobs(base, { recording, onNumbered, deliverer, uses, backup });
     jobs = startJobs(listed, { store, log, testClock: parts.testClock });
     if (!numbersInCommit) jobs.wake(SEQUENCER);
-    if (backup?.isDue?.()) jobs.wake(backup.name);
+    if (backup?.claimRun?.()) jobs.wake(backup.name);
     const sequence = () => sequenceNow(store, parts);
     return {
       url: listener.url,

@@ -25,13 +25,13 @@ describe('the daily cleanup', () => {
 
   it('is due at once, and then once a day', () => {
     const time = clocks();
-    const isDue = createCleanupSchedule(time);
-    expect(isDue()).toBe(true);
+    const claimRun = createCleanupSchedule(time);
+    expect(claimRun()).toBe(true);
     time.pass(24 * HOUR_MS - 1);
-    expect(isDue()).toBe(false);
+    expect(claimRun()).toBe(false);
     time.pass(1);
-    expect(isDue()).toBe(true);
-    expect(isDue()).toBe(false);
+    expect(claimRun()).toBe(true);
+    expect(claimRun()).toBe(false);
   });
 
   it.each([
@@ -39,24 +39,24 @@ describe('the daily cleanup', () => {
     ['back', -48 * HOUR_MS],
   ])('leaves out the day in which the wall clock jumped %s', (_, jump) => {
     const time = clocks();
-    const isDue = createCleanupSchedule(time);
-    isDue();
+    const claimRun = createCleanupSchedule(time);
+    claimRun();
     time.pass(23 * HOUR_MS);
     time.jump(jump);
-    expect(isDue()).toBe(false);
+    expect(claimRun()).toBe(false);
     time.pass(HOUR_MS);
-    expect(isDue()).toBe(false);
+    expect(claimRun()).toBe(false);
     time.pass(23 * HOUR_MS);
-    expect(isDue()).toBe(true);
+    expect(claimRun()).toBe(true);
   });
 
   it('follows a clock that is put right by less than an hour', () => {
     const time = clocks();
-    const isDue = createCleanupSchedule(time);
-    isDue();
+    const claimRun = createCleanupSchedule(time);
+    claimRun();
     time.pass(24 * HOUR_MS);
     time.jump(HOUR_MS);
-    expect(isDue()).toBe(true);
+    expect(claimRun()).toBe(true);
   });
 });
 

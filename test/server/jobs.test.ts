@@ -40,11 +40,11 @@ describe.each(engines)('a job on $name', (engine) => {
   it('runs at its interval, when it is due', async () => {
     await using world = await createWorld({ engine });
     let looks = 0;
-    const isDue = () => {
+    const claimRun = () => {
       looks += 1;
       return looks === 3;
     };
-    const { jobs } = await start(world, { everyMs: 5, isDue, run: async () => {} });
+    const { jobs } = await start(world, { everyMs: 5, claimRun, run: async () => {} });
     await expect.poll(() => looks).toBeGreaterThan(5);
     expect(jobs.health()).toMatchObject([{ runs: 1 }]);
     await jobs.stop();

@@ -39,7 +39,7 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
   return {
     name: 'backups',
     everyMs: Math.min(schedule.everyMs, LOOK_EVERY_MS),
-    isDue() {
+    claimRun() {
       const newest = listBackups(folder).at(-1);
       return newest === undefined || Date.parse(now()) - takenAt(newest) >= schedule.everyMs;
     },

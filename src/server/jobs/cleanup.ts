@@ -100,7 +100,10 @@ async function recordRemoval(
   }
 }
 
-/** Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. */
+/**
+ * Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. The function that it returns
+ * counts each true as the run of the day.
+ */
 export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
   let offset = wall() - steady();
   // The first run is due at once: a server that is restarted every night would otherwise never clean up.
@@ -123,7 +126,7 @@ export function cleanupJob(clocks: Clocks, parts: { readonly record: Recorder; o
   return {
     name: 'cleanup',
     everyMs: LOOK_EVERY_MS,
-    isDue: createCleanupSchedule(clocks),
+    claimRun: createCleanupSchedule(clocks),
     async run(context) {
       const removed = await cleanUp(context, clocks.wall(), { record: parts.record, signal: context.signal });
       parts.onRecorded();

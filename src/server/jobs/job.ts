@@ -7,8 +7,8 @@ export interface Job {
   readonly name: string;
   /** How often it runs, in milliseconds. */
   readonly everyMs: number;
-  /** Asked at each interval; false skips it. */
-  isDue?(): boolean;
+  /** Called at each interval; false skips it. True may count as the run: a daily job gives it once a day. */
+  claimRun?(): boolean;
   run(context: JobContext): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ function startJob(job: Job, { store, log }: JobParts) {
 
   /** Resolves once nothing is wanted any more. */
   async function runIfDue(): Promise<void> {
-    if (job.isDue?.() ?? true) wake();
+    if (job.claimRun?.() ?? true) wake();
     await running;
   }
 
