@@ -83,7 +83,7 @@ const nextToExpire = perScope<LicenseRow>(
 
 type LicenseRow = Parameters<typeof toLicense>[0];
 
-/** Numbers of keys, devices and sessions. */
+/** Statistics of keys, devices and sessions. */
 export const statsRepository = (db: Connection) => ({
   /** Counts the keys, batch by batch. Each is counted once, as it is when its batch is read. */
   async *countKeys(scope: StatsScope, time: { now: Instant; until: Instant }): AsyncGenerator<CountedKeys> {
