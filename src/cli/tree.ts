@@ -25,7 +25,7 @@ export const groups: readonly Group[] = [
   { name: 'auth', summary: 'log in to services, and choose between them' },
   { name: 'config', summary: 'store values of options' },
   { name: 'signing-keys', alias: 'signing-key', summary: 'manage the keys that sign licence files' },
-  { name: 'revocations', alias: 'revocation', summary: 'export the list of licence files that count no more' },
+  { name: 'revocations', alias: 'revocation', summary: 'export the list of revoked licence files' },
   { name: 'events', alias: 'event', summary: 'see what happened' },
   { name: 'webhooks', alias: 'webhook', summary: 'have events sent to other programs' },
   { name: 'audit', summary: 'see who did what, and check that nothing is missing' },

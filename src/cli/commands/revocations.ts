@@ -3,7 +3,7 @@ import { command, option } from '../command.ts';
 export const revocationsExport = command({
   path: 'revocations export',
   about:
-    'Writes the signed list of licence files that count no more: their devices were freed, or their licences blocked ' +
+    'Writes the signed list of revoked licence files: their devices were freed, or their licences blocked ' +
     'or deleted. Software that is offline reads it beside its licence file.',
   operation: 'revocations.export',
   arguments: {},

@@ -10,7 +10,7 @@ export const apiDiff = command({
   path: 'api-diff',
   about:
     'Compares two OpenAPI documents of the service and says which changes break clients of the old one: an operation or a ' +
-    'field that is gone, a request that is held to more, a reply of another form. Fields that replies gain break ' +
+    'field that is gone, a request that has to fulfil more, a reply of another form. Fields that replies gain break ' +
     'nothing. Exit code 1 when there is a breaking change.',
   arguments: {
     old: argument('<OLD>', 'the document that clients were made for, a file or -'),
