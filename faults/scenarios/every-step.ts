@@ -8,7 +8,7 @@ import { attach, lacksStrace } from '../strace.ts';
 /** System calls that write: to the database and its log, to the disk, to the client. */
 const STEPS = 'pwrite64,fsync,fdatasync,ftruncate,unlink,write,writev';
 
-/** Far more than any request makes: a signature that is remembered and recorded writes about 70 times. */
+/** Far more than any request makes: a key that comes with its customer writes 67 times. */
 const MAX_STEPS = 200;
 
 /** A kill at each system call that one request makes, for every mutating endpoint, on SQLite. */

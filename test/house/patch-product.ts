@@ -31,7 +31,7 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
     body: () => z
       .object({
         productId: ProductId,
-        name: ProductName.optional(),
+        name: ProductName().optional(),
         active: z.boolean().optional().describe('Whether it may issue keys'),
         ifUpdatedAt: Instant.optional().describe('When it was last changed, as far as the caller knows'),
       })
