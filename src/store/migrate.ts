@@ -48,12 +48,15 @@ export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
 /** The names of the migrations that have run, in order; none on a new database. */
 async function listExecuted(db: Kysely<Tables>): Promise<string[]> {
   try {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-    return rows.map((row) => row.name);
-  } catch (error) {
-    // Looked up only now: to list all tables takes longer than a command may.
+    return await readExecuted(db);
+  } catch {
+    // Looked up only now: to list all tables takes longer than a command may. Another server may have made it meanwhile.
     const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-    if (tables.some((table) => table.name === 'kysely_migration')) throw error;
-    return [];
+    return tables.some((table) => table.name === 'kysely_migration') ? readExecuted(db) : [];
   }
+}
+
+async function readExecuted(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  return rows.map((row) => row.name);
 }
