@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Sessions that one transaction ends. */
 const MAX_SESSIONS = 50;
 
-/** Between two batches, about as long as one takes. */
+/** How long requests have between two batches. */
 const PAUSE_MS = 25;
 
 interface ExpiryParts {
