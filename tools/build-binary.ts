@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { build, type Metafile } from 'esbuild';
 
 // Makes one file that is the command and the server, Node.js included, for the platform that runs this; beside it what is
@@ -31,10 +31,10 @@ import { build, type Metafile } from 'esbuild';
 const NODE_OPTIONS = ['--min-semi-space-size=16'];
 
 interface Loader {
-  compile(bytes: Uint8Array, filename: string, code: Uint8Array): Script;
+  functionOf(text: Uint8Array): Buffer;
 }
 
-const { compile: compileScript }: Loader = createRequire(import.meta.url)('../bin/load.cjs');
+const { functionOf }: Loader = createRequire(import.meta.url)('../bin/load.cjs');
 
 const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;
@@ -45,8 +45,7 @@ const bundling = { bundle: true, format: 'cjs', platform: 'node', logLevel: 'war
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 await build({ ...bundling, entryPoints: ['tools/single-file.cjs'], outfile: files.script });
-const scripts = globSync('**/*.cjs', { cwd: 'dist' }).map((file) => [file.replaceAll('\\', '/'), join('dist', file)]);
-const assets = { ...Object.fromEntries(scripts), ...Object.fromEntries(await compile()) };
+const assets = { ...Object.fromEntries(scriptsAsFunctions()), ...Object.fromEntries(await compile()) };
 writeFileSync(
   files.config,
   JSON.stringify({
@@ -80,6 +79,16 @@ const checksums = [name, `${name}.cdx.json`].map((file) => `${sha256(join(folder
 writeFileSync(join(folder, 'SHA256SUMS'), checksums.join(''));
 process.stdout.write(`${binary}\n`);
 
+/** Writes each script as the text of a function, and returns its file by its name. */
+function scriptsAsFunctions(): [string, string][] {
+  return globSync('**/*.cjs', { cwd: 'dist' }).map((file) => {
+    const path = join(compiling, 'functions', file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, functionOf(readFileSync(join('dist', file))));
+    return [file.replaceAll('\\', '/'), path];
+  });
+}
+
 /** Runs what commands are made of, and returns the compiled code that they have kept, by the names of their scripts. */
 async function compile(): Promise<[string, string][]> {
   const env = { HOME: compiling, XDG_CACHE_HOME: compiling };
@@ -110,7 +119,8 @@ async function compile(): Promise<[string, string][]> {
     const path = join(code, file);
     // Commands keep it twice.
     truncateSync(path, statSync(path).size / 2);
-    const { cachedDataRejected } = compileScript(readFileSync(join('dist/bundle', file)), file, readFileSync(path));
+    const text = functionOf(readFileSync(join('dist/bundle', file))).toString();
+    const { cachedDataRejected } = new Script(text, { cachedData: readFileSync(path) });
     if (cachedDataRejected !== false) throw new Error(`V8 does not take the compiled code of ${file}`);
     return [`bundle/${file}.code`, path];
   });

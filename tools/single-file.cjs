@@ -9,6 +9,6 @@ delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];
 const names = new Set(getAssetKeys());
 run({
   filename: () => process.execPath,
-  source: (name) => Buffer.from(getRawAsset(name)),
+  text: (name) => Buffer.from(getRawAsset(name)).toString(),
   code: (name) => (names.has(`${name}.code`) ? Buffer.from(getRawAsset(`${name}.code`)) : undefined),
 });
