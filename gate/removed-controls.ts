@@ -127,8 +127,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'A new field that names something',
     file: 'src/contract/devices.ts',
-    from: "hostId: HostId.describe('The device that gives up its slot'),",
-    to: "ownerId: HostId.optional(), hostId: HostId.describe('The device that gives up its slot'),",
+    from: "hostId: HostId().describe('The device that gives up its slot'),",
+    to: "ownerId: HostId().optional(), hostId: HostId().describe('The device that gives up its slot'),",
     test: 'test/api/isolation.test.ts',
   },
   {

@@ -1,29 +1,30 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { Actor, Members } from './events.ts';
 import { feed, feedFields } from './feed.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { AccountId, Count, InstantText, ShownIp } from './scalars.ts';
 
-const Hash = z.string().regex(/^[0-9a-f]{64}$/);
+const Hash = once(() => z.string().regex(/^[0-9a-f]{64}$/));
 
 /** A row of the audit log. */
 export const AuditRow = once(() =>
   z
     .looseObject({
-      seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
+      seq: Count().min(1).describe('Its number in the account: from 1, without gaps'),
       id: z.string(),
-      at: InstantText,
+      at: InstantText(),
       actor: Actor(),
       token: z.string().nullable().describe('The token that was used, by its id'),
-      address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
+      address: ShownIp().nullable().describe('Where the request came from; masked as the addresses of devices are'),
       door: z.string().describe('`http`, `db` (in process, or a command on the database) or `job`'),
       request_id: z.string().nullable(),
       operation: z.string().meta({ description: 'What was done', examples: [examples.auditRow.operation] }),
       resource: z.looseObject({ type: z.string(), id: z.string() }).nullable().describe('What it was done to'),
       outcome: z.string().describe('`done` or `refused`'),
       details: Members().describe('Ids, numbers, instants and masked keys'),
-      hash: Hash.describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
+      hash: Hash().describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
     })
     .meta({ id: 'AuditRow', description: 'Who did what, and when' }),
 );
@@ -33,10 +34,10 @@ export type AuditRow = z.output<ReturnType<typeof AuditRow>>;
 export const Checkpoint = once(() =>
   z
     .looseObject({
-      accountId: AccountId,
-      seq: Count.min(1),
-      hash: Hash.describe('The hash of the row `seq`'),
-      at: InstantText,
+      accountId: AccountId(),
+      seq: Count().min(1),
+      hash: Hash().describe('The hash of the row `seq`'),
+      at: InstantText(),
       kid: z.string().describe('The signing key'),
       signature: z.string().describe('Ed25519 over `{accountId, at, hash, seq}` as RFC 8785 writes it, base64url'),
     })
@@ -60,7 +61,7 @@ export const audit = {
     query: () => z.object(feedFields()),
     reply: () =>
       feed('ListAuditResponse', AuditRow(), {
-        head: z.looseObject({ seq: Count, hash: Hash }).describe('The last row; `seq` 0 before the first'),
+        head: z.looseObject({ seq: Count(), hash: Hash() }).describe('The last row; `seq` 0 before the first'),
       }),
     example: {
       query: { after: '6' },

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { apiErrors, commonReasons, mutationReasons, type Reason } from './errors.ts';
+import { once } from './once.ts';
 import type { Reply } from './reply.ts';
 import type { Scope } from './scopes.ts';
 
@@ -88,15 +89,6 @@ export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends 
     get reply() {
       return builtReply();
     },
-  };
-}
-
-/** Builds a schema with its first use, and once. */
-export function once<T>(build: () => T): () => T {
-  let built: T | undefined;
-  return () => {
-    built ??= build();
-    return built;
   };
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { feed, feedFields } from './feed.ts';
 import { listField } from './fields.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { Count, InstantText, ShownIp, text } from './scalars.ts';
 
@@ -85,15 +86,15 @@ export const Event = once(() =>
   z
     .looseObject({
       id: z.string().meta({ description: 'Identifier of the event', examples: [examples.event.id] }),
-      seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
+      seq: Count().min(1).describe('Its number in the account: from 1, without gaps'),
       type: z.string().meta({ description: 'What happened', examples: [examples.event.type] }),
       api_version: z.string().describe('The version of the contract that it follows, a date'),
-      created_at: InstantText,
+      created_at: InstantText(),
       resource_type: z.string().describe('What it happened to'),
       resource_id: z.string(),
       actor: Actor(),
       request_id: z.string().nullable().describe('The `X-Request-Id` of the request that did it; null without one'),
-      address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
+      address: ShownIp().nullable().describe('Where the request came from; masked as the addresses of devices are'),
       data: Members().describe('Ids, numbers, instants and masked keys'),
     })
     .meta({ id: 'Event', description: 'One thing that happened' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { once } from './endpoint.ts';
 import { integerField } from './fields.ts';
+import { once } from './once.ts';
 import type { Reply } from './reply.ts';
 import { Count } from './scalars.ts';
 
@@ -40,5 +40,5 @@ export function feed<T, M extends z.ZodRawShape>(
 }
 
 const lastField = once(() => ({
-  last: Count.describe('Where to go on: the next part begins after it. Nothing is left once it is what `after` was'),
+  last: Count().describe('Where to go on: the next part begins after it. Nothing is left once it is what `after` was'),
 }));

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { once } from './endpoint.ts';
 import { atMost, countMembers, record } from './fields.ts';
-import { Feature, FreeMetadata, freeMetadataShown, isFree, METADATA_LIMITS, NewMetadata } from './keys/licenses.ts';
+import { Feature, FreeMetadata, freeMetadataShown, isFree, METADATA_LIMITS, NewMetadata } from './keys/metadata.ts';
+import { once } from './once.ts';
 import { showAs } from './openapi/json-schema.ts';
 import { text } from './scalars.ts';
 
 /** So many that all entries can be removed and as many added. */
 const MAX_CHANGES = 2 * METADATA_LIMITS.entries;
 
-const FreeChanges = once(() => z.record(FreeMetadata.keyType, FreeMetadata.valueType.nullable()));
+const FreeChanges = once(() => z.record(FreeMetadata().keyType, FreeMetadata().valueType.nullable()));
 
 const MetadataChangesObject = once(() =>
   z
     .looseObject({
-      features: record(text(1, 64), Feature.nullable(), MAX_CHANGES)
+      features: record(text(1, 64), Feature().nullable(), MAX_CHANGES)
         .optional()
         .describe('Merged by name with those that are there; null removes one'),
       is_trial: z.boolean().optional().describe('Whether it is a trial'),
@@ -45,4 +45,4 @@ export const freeChangesOf = (changes: Readonly<Record<string, unknown>>): z.out
 
 /** Whether metadata has the bounds of that of a new key. */
 export const isWithinBounds = (metadata: Readonly<Record<string, unknown>>): boolean =>
-  NewMetadata.safeParse(metadata).success;
+  NewMetadata().safeParse(metadata).success;

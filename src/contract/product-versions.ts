@@ -20,8 +20,8 @@ export const productVersions = {
     body: () =>
       z
         .object({
-          productId: ProductId,
-          version: VersionName,
+          productId: ProductId(),
+          version: VersionName(),
           description: text(0, 500).optional().describe('What is new in it'),
         })
         .meta({ id: 'CreateVersionRequest' }),
@@ -43,9 +43,9 @@ export const productVersions = {
     body: () =>
       z
         .object({
-          versionId: VersionId,
+          versionId: VersionId(),
           active: z.boolean().describe('Whether licences may be given this version'),
-          productId: ProductId.optional().describe('The product that it is expected to be of'),
+          productId: ProductId().optional().describe('The product that it is expected to be of'),
         })
         .meta({ id: 'UpdateVersionRequest' }),
     reply: () => data('UpdateVersionResponse', ProductVersion()),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList } from './reply.ts';
 import { IfUpdatedAt, InstantText, Name, ProductId } from './scalars.ts';
@@ -12,8 +13,8 @@ export const Product = once(() =>
       id: z.string().meta({ description: 'Identifier of the product', examples: [examples.product.id] }),
       name: z.string().meta({ examples: [examples.product.name] }),
       active: z.boolean().describe('Whether keys may be issued for it'),
-      createdAt: InstantText,
-      updatedAt: InstantText,
+      createdAt: InstantText(),
+      updatedAt: InstantText(),
     })
     .meta({ id: 'Product', description: 'A software title that is distributed' }),
 );
@@ -29,7 +30,7 @@ export const ProductVersion = once(() =>
         .meta({ description: 'Its name, unique in the product', examples: [examples.version.version] }),
       description: z.string().nullable(),
       active: z.boolean().describe('Whether licences may be given this version'),
-      createdAt: InstantText,
+      createdAt: InstantText(),
     })
     .meta({ id: 'ProductVersion', description: 'A release of a product' }),
 );
@@ -41,10 +42,10 @@ const ProductDetails = once(() =>
     .meta({ id: 'ProductDetails', description: 'A product with its versions' }),
 );
 
-const byId = once(() => z.object({ productId: ProductId }));
+const byId = once(() => z.object({ productId: ProductId() }));
 
 const ProductName = once(() =>
-  Name.meta({ description: 'The name of the product', examples: [examples.product.name] }),
+  Name().meta({ description: 'The name of the product', examples: [examples.product.name] }),
 );
 
 /** The operations on products. */
@@ -58,7 +59,7 @@ export const products = {
     method: 'GET',
     path: '/product',
     scope: 'product:read',
-    query: () => z.object(pageFields),
+    query: () => z.object(pageFields()),
     reply: () => actedList('ListProductsResponse', 'products.list', Product()),
     example: { query: { page: '1' }, reply: { items: [examples.product], meta: examples.page } },
     errors: [],
@@ -76,7 +77,7 @@ export const products = {
     scope: 'product:write',
     body: () =>
       z
-        .object({ name: ProductName(), id: ProductId.optional().describe('Its id elsewhere; absent: a new one') })
+        .object({ name: ProductName(), id: ProductId().optional().describe('Its id elsewhere; absent: a new one') })
         .meta({ id: 'CreateProductRequest' }),
     reply: () => acted('CreateProductResponse', 'products.create', Product(), 201),
     example: { body: { name: 'Editor' }, reply: examples.product },
@@ -116,7 +117,7 @@ export const products = {
         .object({
           name: ProductName().optional(),
           active: z.boolean().optional().describe('Whether it may issue keys'),
-          ifUpdatedAt: IfUpdatedAt,
+          ifUpdatedAt: IfUpdatedAt(),
         })
         .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
         .meta({

@@ -16,7 +16,7 @@ export const revocations = {
     method: 'GET',
     path: '/.well-known/revocations',
     scope: 'public',
-    query: () => z.object({ account: AccountId.optional().describe('Default: the oldest account of the service') }),
+    query: () => z.object({ account: AccountId().optional().describe('Default: the oldest account of the service') }),
     reply: () => token('RevocationList', 'A compact JWS of type `lic-rev+jwt`'),
     headers: ['ETag', 'Cache-Control'],
     example: { reply: examples.revocationList },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
 import { licenseAddress, Warning } from './keys/licenses.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { bare, dataList, done } from './reply.ts';
 import { Count, HostId, InstantText, LicenseKey, ProductId, text } from './scalars.ts';
@@ -15,7 +16,7 @@ const SessionId = once(() =>
 
 /** What a session sends with each of its requests. Source: decision 0045. */
 const signedFields = once(() => ({
-  ...licenseAddress,
+  ...licenseAddress(),
   sessionId: SessionId(),
   timestamp: text(1, 64).meta({
     description: 'The latest `nextNonce` that the session was given; not a time',
@@ -42,8 +43,8 @@ export const keySessions = {
     body: () =>
       z
         .object({
-          ...licenseAddress,
-          hostId: HostId.optional().describe('The device; required when the licence has allowed hosts'),
+          ...licenseAddress(),
+          hostId: HostId().optional().describe('The device; required when the licence has allowed hosts'),
           deviceTag: text(1, 64).optional().describe('What people call the device'),
           userIdentifier: text(1, 256).optional().describe('Who uses it'),
         })
@@ -54,11 +55,11 @@ export const keySessions = {
         sessionId: z.string().describe('Identifier of the session'),
         sessionSecret: z.string().describe('The key of the HMAC that signs heartbeats; shown this once'),
         nextNonce: z.string().describe('The value that the next heartbeat signs'),
-        expiresAt: InstantText,
-        heartbeatInterval: Count.describe('Seconds between two reports of the session'),
-        currentSessions: Count.describe('How many seats are taken, this one included'),
-        maxSessions: Count.nullable().describe('How many seats there are; null means unlimited'),
-        warning: Warning.optional(),
+        expiresAt: InstantText(),
+        heartbeatInterval: Count().describe('Seconds between two reports of the session'),
+        currentSessions: Count().describe('How many seats are taken, this one included'),
+        maxSessions: Count().nullable().describe('How many seats there are; null means unlimited'),
+        warning: Warning().optional(),
       }),
     example: { body: { productId, licenseKey, hostId }, reply: examples.session },
     errors: [
@@ -88,7 +89,7 @@ export const keySessions = {
     reply: () =>
       bare('HeartbeatKeyResponse', {
         message: z.string(),
-        expiresAt: InstantText.describe('When the lease ends unless it is prolonged again'),
+        expiresAt: InstantText().describe('When the lease ends unless it is prolonged again'),
         nextNonce: z.string().describe('The value that the next heartbeat signs'),
       }),
     example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: examples.prolonged },
@@ -135,11 +136,11 @@ export const sessions = {
     scope: 'license:read',
     query: () =>
       z.object({
-        ...pageFields,
-        productId: ProductId.optional().describe('Only sessions of keys of this product'),
-        licenseKey: LicenseKey.optional().describe('Only sessions of this key'),
+        ...pageFields(),
+        productId: ProductId().optional().describe('Only sessions of keys of this product'),
+        licenseKey: LicenseKey().optional().describe('Only sessions of this key'),
       }),
-    reply: () => dataList('ListSessionsResponse', Session),
+    reply: () => dataList('ListSessionsResponse', Session()),
     example: {
       query: { productId, page: '1' },
       reply: { items: [examples.listedSession], meta: examples.page },
@@ -158,9 +159,9 @@ export const sessions = {
     query: () =>
       z.object({
         sessionId: SessionId(),
-        productId: ProductId.optional().describe(
-          'The product of its key; required for tokens that are limited to some products',
-        ),
+        productId: ProductId()
+          .optional()
+          .describe('The product of its key; required for tokens that are limited to some products'),
       }),
     reply: () => done('DeleteSessionResponse', 'sessions.delete'),
     example: { query: { sessionId: examples.session.sessionId }, reply: undefined },

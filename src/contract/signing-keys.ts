@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, plain } from './reply.ts';
 import { AccountId, InstantText } from './scalars.ts';
@@ -32,7 +33,7 @@ export const SigningKey = once(() =>
       current: z.boolean().describe('Whether it signs now'),
       publicKey: z.string().describe('The public key in PEM'),
       jwk: Jwk(),
-      createdAt: InstantText,
+      createdAt: InstantText(),
     })
     .meta({ id: 'SigningKey', description: 'A key that signs licence files, or has signed them' }),
 );
@@ -49,7 +50,7 @@ export const signingKeys = {
     method: 'GET',
     path: '/signing-key',
     scope: 'license:read',
-    query: () => z.object(pageFields),
+    query: () => z.object(pageFields()),
     reply: () => actedList('ListSigningKeysResponse', 'signingKeys.list', SigningKey()),
     example: { query: { page: '1' }, reply: { items: [examples.signingKey], meta: examples.page } },
     errors: [],
@@ -81,7 +82,7 @@ export const signingKeys = {
     method: 'GET',
     path: '/.well-known/jwks.json',
     scope: 'public',
-    query: () => z.object({ account: AccountId.optional().describe('Default: the oldest account of the service') }),
+    query: () => z.object({ account: AccountId().optional().describe('Default: the oldest account of the service') }),
     reply: () => plain('JwksResponse', { keys: z.array(Jwk()) }),
     headers: ['ETag', 'Cache-Control'],
     example: { reply: { keys: [examples.jwk] } },

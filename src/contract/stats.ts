@@ -1,32 +1,35 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { data } from './reply.ts';
 import { Count, ProductId } from './scalars.ts';
 
-const counts = {
-  total: Count.describe('All keys: active, expired and blocked ones'),
-  active: Count.describe('Neither blocked nor expired'),
-  unused: Count.describe('Active, without a device'),
-  full: Count.describe('Active, without a free activation slot'),
-  expiring: Count.describe('Active, with an end within 30 days'),
-  expired: Count.describe('Expired and not blocked'),
-  blocked: Count.describe('Disabled by the vendor'),
-  trial: Count.describe('Trials, whatever else they are'),
-};
+const counts = once(() => ({
+  total: Count().describe('All keys: active, expired and blocked ones'),
+  active: Count().describe('Neither blocked nor expired'),
+  unused: Count().describe('Active, without a device'),
+  full: Count().describe('Active, without a free activation slot'),
+  expiring: Count().describe('Active, with an end within 30 days'),
+  expired: Count().describe('Expired and not blocked'),
+  blocked: Count().describe('Disabled by the vendor'),
+  trial: Count().describe('Trials, whatever else they are'),
+}));
 
-const KeyCounts = once(() => z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }));
+const KeyCounts = once(() =>
+  z.looseObject(counts()).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
+);
 
 /** How many keys there are, by status. */
-export type KeyCounts = Record<keyof typeof counts, number>;
+export type KeyCounts = Record<keyof ReturnType<typeof counts>, number>;
 
 const Weeks = once(() =>
   z
     .array(
       z.looseObject({
         week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
-        count: Count,
+        count: Count(),
       }),
     )
     .describe('The last 12 weeks, oldest first; the last one is not over'),
@@ -38,11 +41,11 @@ export const Stats = once(() =>
     .looseObject({
       keys: KeyCounts(),
       products: z
-        .array(z.looseObject({ productId: z.string(), ...counts }))
+        .array(z.looseObject({ productId: z.string(), ...counts() }))
         .describe('The same by product, oldest product first; only products that have keys'),
-      devices: Count.describe('How many devices hold a slot'),
-      sessions: Count.describe('How many sessions are leased now'),
-      customers: Count.nullable().describe('How many customers the account has; null for some products only'),
+      devices: Count().describe('How many devices hold a slot'),
+      sessions: Count().describe('How many sessions are leased now'),
+      customers: Count().nullable().describe('How many customers the account has; null for some products only'),
       issuedPerWeek: Weeks().meta({ description: 'How many keys were created in each of the last 12 weeks' }),
       activatedPerWeek: Weeks().meta({ description: 'How many of the devices were activated in each of those weeks' }),
       fullest: z
@@ -69,7 +72,7 @@ export const stats = {
     method: 'GET',
     path: '/stats',
     scope: 'license:read',
-    query: () => z.object({ productId: ProductId.optional().describe('Only this product') }),
+    query: () => z.object({ productId: ProductId().optional().describe('Only this product') }),
     reply: () => data('GetStatsResponse', Stats()),
     example: {
       query: { productId: examples.product.id },

@@ -20,10 +20,10 @@ export const moveTestClock = endpoint({
     z
       .object({
         advance: durationField().optional().describe('How far, as an ISO 8601 duration'),
-        now: Instant.optional().describe('Where to; never backwards'),
+        now: Instant().optional().describe('Where to; never backwards'),
       })
       .refine(({ advance, now }) => (advance === undefined) !== (now === undefined), 'give either advance or now'),
-  reply: () => data('MoveTestClockResponse', z.object({ now: InstantText })),
+  reply: () => data('MoveTestClockResponse', z.object({ now: InstantText() })),
   example: { body: { advance: 'P1M' }, reply: { now: '2026-12-21T10:00:00.000Z' } },
   errors: [],
   source: 'decision 0060',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { endpoint, once } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
 import { durationField, flagField, list, pageFields } from './fields.ts';
+import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
 import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId, text } from './scalars.ts';
@@ -12,27 +13,28 @@ export const Token = once(() =>
     .looseObject({
       id: z.string().meta({ description: 'Identifier of the token', examples: [examples.token.id] }),
       name: z.string().meta({ examples: [examples.token.name] }),
-      kind: TokenKind,
-      scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
+      kind: TokenKind(),
+      scopes: z.array(Scope()).describe('All that the token may do, the scopes of its kind included'),
       productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
       networks: z
         .array(z.string())
         .nullable()
         .default(null)
         .describe('The only networks it may be used from; null means any'),
-      maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
-      issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
-      rateLimit: Count.nullable()
+      maxIssues: Count().nullable().describe('How many keys it may issue; null means any number'),
+      issued: Count().nullable().describe('How many keys it has issued; counted only with maxIssues'),
+      rateLimit: Count()
+        .nullable()
         .default(null)
         .describe('Requests per minute; null means as many as the service allows any token'),
-      expiresAt: InstantText.nullable().describe('When it expires; null means never'),
-      revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
+      expiresAt: InstantText().nullable().describe('When it expires; null means never'),
+      revokedAt: InstantText().nullable().describe('When it was revoked; null means it was not'),
       lastUsedOn: z.iso
         .date()
         .nullable()
         .default(null)
         .describe('The last day on which it was used, UTC; null means never'),
-      createdAt: InstantText,
+      createdAt: InstantText(),
     })
     .meta({ id: 'Token', description: 'A credential of the API, without its secret' }),
 );
@@ -51,7 +53,7 @@ const RotatedToken = once(() =>
     .looseObject({
       ...IssuedToken().shape,
       replaces: z
-        .looseObject({ id: z.string(), expiresAt: InstantText })
+        .looseObject({ id: z.string(), expiresAt: InstantText() })
         .describe('The token whose place it takes, and when that one ends'),
     })
     .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' }),
@@ -85,7 +87,7 @@ export const tokens = {
     method: 'GET',
     path: '/token',
     scope: 'token:read',
-    query: () => z.object(pageFields),
+    query: () => z.object(pageFields()),
     reply: () => actedList('ListTokensResponse', 'tokens.list', Token()),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
@@ -99,7 +101,7 @@ export const tokens = {
     method: 'GET',
     path: '/token/by-id',
     scope: 'token:read',
-    query: () => z.object({ tokenId: TokenId }),
+    query: () => z.object({ tokenId: TokenId() }),
     reply: () => acted('GetTokenResponse', 'tokens.get', Token()),
     example: { query: { tokenId: examples.token.id }, reply: examples.token },
     errors: ['tokenNotFound'],
@@ -118,21 +120,24 @@ export const tokens = {
     body: () =>
       z
         .object({
-          name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
-          kind: TokenKind,
-          scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
-          productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
+          name: Name().meta({ description: 'What it is for', examples: ['shop'] }),
+          kind: TokenKind(),
+          scopes: list(Scope(), 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
+          productIds: list(ProductId(), 1, 100).optional().describe('The only products it may use; absent means all'),
           networks: list(Network(), 1, 100)
             .optional()
             .describe('The only networks it may be used from; absent means any'),
-          maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
-          rateLimit: Limit.max(MAX_RATE)
+          maxIssues: Limit().optional().describe('How many keys it may issue; absent means any number'),
+          rateLimit: Limit()
+            .max(MAX_RATE)
             .optional()
             .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
-          expiresAt: Instant.nullish().describe(
-            `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
-              'maker if that ends before',
-          ),
+          expiresAt: Instant()
+            .nullish()
+            .describe(
+              `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
+                'maker if that ends before',
+            ),
         })
         .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
           message: 'scopes go with kind scoped',
@@ -177,16 +182,18 @@ export const tokens = {
     body: () =>
       z
         .object({
-          tokenId: TokenId,
+          tokenId: TokenId(),
           overlap: durationField()
             .optional()
             .describe(
               `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
             ),
-          expiresAt: Instant.nullish().describe(
-            'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
-              'replaced one was',
-          ),
+          expiresAt: Instant()
+            .nullish()
+            .describe(
+              'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
+                'replaced one was',
+            ),
         })
         .meta({ id: 'RotateTokenRequest' }),
     reply: () => acted('RotateTokenResponse', 'tokens.rotate', RotatedToken(), 201),
@@ -210,7 +217,7 @@ export const tokens = {
     scope: 'token:write',
     query: () =>
       z.object({
-        tokenId: TokenId,
+        tokenId: TokenId(),
         force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),
       }),
     reply: () => done('RevokeTokenResponse', 'tokens.revoke'),

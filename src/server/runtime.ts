@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Fetch } from '../contract/endpoint.ts';
+import { once } from '../contract/once.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Transport } from '../contract/transport.ts';
 import { ownerOf } from '../domain/access.ts';
@@ -21,9 +22,12 @@ import type { TestClock } from './test-clock.ts';
 /** The service inside this process. */
 export interface Instance {
   readonly fetch: Fetch;
-  /** The same without objects of the Fetch API, which take Node.js longer to load than most requests. */
+  /**
+   * The same without objects of the Fetch API, which take Node.js longer to load than most requests. Who sends no token is
+   * the owner of the database.
+   */
   readonly transport: Transport;
-  /** Authenticates the owner of the database, in this instance only, until it is closed. */
+  /** Authenticates the owner of the database to `fetch`, in this instance only, until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
   /** Whether the database was new. */
@@ -55,23 +59,26 @@ export async function openInstance(options: {
   const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, masterKey = null } = options;
   const base = await openBase(db, { waitMs, create, masterKey }, clock);
   const { store, parts } = base;
-  const ownerToken = randomBytes(32).toString('base64url');
-  const service: AppParts = {
+  const ownerToken = once(() => randomBytes(32).toString('base64url'));
+  const serviceFor = (authorization: string | null): AppParts => ({
     ...base.parts,
+    newRequestId: guessableUuid,
     log: silent,
     door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
-    owner: { token: ownerToken, caller: ownerOf(base.accountId) },
-  };
-  let fetch: Promise<Fetch> | undefined;
+    owner: { authorization, caller: ownerOf(base.accountId) },
+  });
+  const fetch = once(async () => {
+    const { createApp } = await import('./http/app.ts');
+    return fetchOf(createApp(serviceFor(`Bearer ${ownerToken()}`)));
+  });
   return {
-    fetch: async (request) => {
-      fetch ??= import('./http/app.ts').then(({ createApp }) => fetchOf(createApp(service)));
-      return (await fetch)(request);
+    fetch: async (request) => (await fetch())(request),
+    transport: transportOf(serviceFor(null)),
+    get ownerToken() {
+      return ownerToken();
     },
-    transport: transportOf(service),
-    ownerToken,
     accountId: base.accountId,
     created: base.created,
     async close() {
@@ -86,6 +93,16 @@ export async function openInstance(options: {
 
 /** A log that nobody reads; pino would be loaded for it. */
 const silent: AppParts['log'] = { info() {}, warn() {}, error() {} };
+
+/** A UUID of version 4 (RFC 9562) that is no secret: for a command that reads, `node:crypto` would take longest to load. */
+function guessableUuid(): string {
+  const digits = (count: number) =>
+    Math.floor(Math.random() * 16 ** count)
+      .toString(16)
+      .padStart(count, '0');
+  const variant = '89ab'.charAt(Math.floor(Math.random() * 4));
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-${variant}${digits(3)}-${digits(12)}`;
+}
 
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
 export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now): Promise<Base> {
@@ -109,15 +126,16 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
       ...account,
       store,
       numbersInCommit,
-      clocks: { wall, steady: testClock?.now ?? (() => performance.now()), monotonic: () => performance.now() },
+      clocks: { wall, steady: testClock?.now ?? monotonic, monotonic },
       parts: {
         store,
         testClock,
         now,
+        monotonic,
         realTime: instantsOf(Date.now),
         random,
         newKeyPair,
-        newRequestId: randomUUID,
+        newRequestId: () => randomUUID(),
         signerOf,
         record,
         exactlyOnce: createExactlyOnce(store, random),
@@ -129,6 +147,9 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     throw error;
   }
 }
+
+/** Milliseconds since this process began: `performance` would be loaded for the same. */
+const monotonic = (): number => process.uptime() * 1_000;
 
 /** How a base is opened. */
 interface BaseOptions extends OpenOptions {
@@ -155,6 +176,7 @@ export interface Base {
     readonly exactlyOnce: ExactlyOnce;
     readonly webhooks: WebhookSettings;
     now(): Instant;
+    monotonic(): number;
     /** What the clock of this machine says, whatever a test clock does. */
     realTime(): Instant;
     random(length: number): Uint8Array;

@@ -30,10 +30,10 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
     scope: 'product:write',
     body: () => z
       .object({
-        productId: ProductId,
+        productId: ProductId(),
         name: ProductName().optional(),
         active: z.boolean().optional().describe('Whether it may issue keys'),
-        ifUpdatedAt: Instant.optional().describe('When it was last changed, as far as the caller knows'),
+        ifUpdatedAt: Instant().optional().describe('When it was last changed, as far as the caller knows'),
       })
       .meta({ id: 'PatchProductRequest' }),
     reply: () => acted('PatchProductResponse', 'products.patch', Product()),

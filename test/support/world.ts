@@ -167,6 +167,7 @@ export async function createWorld(
     exactlyOnce: createExactlyOnce(store, random),
     webhooks: { allowPrivate: options.allowPrivateWebhooks ?? false },
     now: () => now,
+    monotonic: () => performance.now(),
     random,
     newKeyPair: () => {
       const privatePem = privatePemOf(random(32));

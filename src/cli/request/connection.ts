@@ -43,7 +43,7 @@ export async function openConnection(
   }
   const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
-  const token = given ? { token: given, from: '--token-file' } : { token: instance.ownerToken, from: '--db' };
+  const token = given ? { token: given, from: '--token-file' } : null;
   return { baseUrl: inProcessUrl, transport: instance.transport, token, close: () => instance.close() };
 }
 

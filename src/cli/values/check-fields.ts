@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
-import { METADATA_LIMITS } from '../../contract/keys/licenses.ts';
+import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
-import { endpoint, once } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { flagField, list, positiveDurationField } from '../fields.ts';
 import { MetadataChanges } from '../metadata-changes.ts';
+import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { bare, data, done } from '../reply.ts';
 import { CustomerId, HostId, IfUpdatedAt, Instant, Limit, text } from '../scalars.ts';
@@ -13,18 +14,18 @@ const address = { productId, licenseKey };
 
 /** What can be changed of a licence. Absent is unchanged; null clears what may be null. */
 const changes = once(() => ({
-  maxActivations: Limit.nullish().describe('How many devices may use it; null means unlimited'),
-  expirationDate: Instant.nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
+  maxActivations: Limit().nullish().describe('How many devices may use it; null means unlimited'),
+  expirationDate: Instant().nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
   gracePeriod: positiveDurationField()
     .nullish()
     .describe('How long after its end it may still be used, ISO 8601; null: not at all'),
-  customerId: CustomerId.nullish().describe('The customer it is for; null: nobody'),
+  customerId: CustomerId().nullish().describe('The customer it is for; null: nobody'),
   metadata: MetadataChanges().optional(),
-  allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
+  allowedHosts: list(HostId(), 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
   licenseType: z.enum(licenseTypes).optional().describe('node-locked takes away maxConcurrentSessions'),
-  maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: HeartbeatSeconds.optional(),
-  sessionLeaseDuration: LeaseSeconds.optional(),
+  maxConcurrentSessions: Limit().nullish().describe('How many sessions a floating licence has; null means unlimited'),
+  heartbeatInterval: HeartbeatSeconds().optional(),
+  sessionLeaseDuration: LeaseSeconds().optional(),
   customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices'),
   versionId: text(1, 256).nullish().describe('The product version it is for; null means any'),
 }));
@@ -33,16 +34,16 @@ const changeable = once(() => Object.keys(changes()));
 
 const note = once(() => text(1, 500).optional().describe('Why; kept in the audit log'));
 
-const switching = once(() => z.object({ ...licenseAddress, note: note(), ifUpdatedAt: IfUpdatedAt }));
+const switching = once(() => z.object({ ...licenseAddress(), note: note(), ifUpdatedAt: IfUpdatedAt() }));
 
 /** What is changed of a key. */
 export const UpdateKeyRequest = once(() =>
   z
     .object({
-      ...licenseAddress,
+      ...licenseAddress(),
       ...changes(),
       force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
-      ifUpdatedAt: IfUpdatedAt,
+      ifUpdatedAt: IfUpdatedAt(),
     })
     .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
     .meta({ id: 'UpdateKeyRequest', anyOf: changeable().map((field) => ({ required: [field] })) }),
@@ -52,13 +53,13 @@ export const UpdateKeyRequest = once(() =>
 export const RenewKeyRequest = once(() =>
   z
     .object({
-      ...licenseAddress,
+      ...licenseAddress(),
       duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
       from: z
         .enum(['end', 'now', 'later'])
         .optional()
         .describe('From when: its end, now, or the later of the two; default later'),
-      ifUpdatedAt: IfUpdatedAt,
+      ifUpdatedAt: IfUpdatedAt(),
     })
     .meta({ id: 'RenewKeyRequest' }),
 );
@@ -79,7 +80,7 @@ export const keyChanges = {
     path: '/key',
     scope: 'license:write',
     body: UpdateKeyRequest,
-    reply: () => data('UpdateKeyResponse', License),
+    reply: () => data('UpdateKeyResponse', License()),
     example: {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
       reply: { ...examples.license, maxActivations: 10 },
@@ -98,7 +99,7 @@ export const keyChanges = {
     path: '/key/renew',
     scope: 'license:write',
     body: RenewKeyRequest,
-    reply: () => data('RenewKeyResponse', License),
+    reply: () => data('RenewKeyResponse', License()),
     example: {
       body: { ...address, duration: 'P1Y' },
       reply: {
@@ -121,17 +122,17 @@ export const keyChanges = {
     body: () =>
       z
         .object({
-          ...licenseAddress,
-          customerId: CustomerId.nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
-          newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
-          ifUpdatedAt: IfUpdatedAt,
+          ...licenseAddress(),
+          customerId: CustomerId().nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
+          newCustomer: NewCustomer().optional().describe('Creates the customer; not together with `customerId`'),
+          ifUpdatedAt: IfUpdatedAt(),
         })
         .refine((body) => (body.customerId === undefined) !== (body.newCustomer === undefined), {
           message: 'one of customerId and newCustomer is required',
           path: ['customerId'],
         })
         .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
-    reply: () => data('TransferKeyResponse', License),
+    reply: () => data('TransferKeyResponse', License()),
     example: { body: { ...address, customerId: examples.customer.id }, reply: examples.license },
     errors: ['licenseNotFound', 'customerNotFound', 'emailTaken', 'stale'],
     source: 'decision 0049',
@@ -178,9 +179,9 @@ export const keyChanges = {
     scope: 'license:write',
     query: () =>
       z.object({
-        ...licenseAddress,
+        ...licenseAddress(),
         force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),
-        ifUpdatedAt: IfUpdatedAt,
+        ifUpdatedAt: IfUpdatedAt(),
       }),
     reply: () => done('DeleteKeyResponse', 'keys.delete'),
     example: { query: address, reply: undefined },

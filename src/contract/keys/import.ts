@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { endpoint, once } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { list, positiveDurationField } from '../fields.ts';
+import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { bare } from '../reply.ts';
 import {
@@ -17,7 +18,8 @@ import {
   text,
   VersionName,
 } from '../scalars.ts';
-import { HeartbeatSeconds, heartbeatsWithinLease, LeaseSeconds, licenseTypes, NewMetadata } from './licenses.ts';
+import { HeartbeatSeconds, heartbeatsWithinLease, LeaseSeconds, licenseTypes } from './licenses.ts';
+import { NewMetadata } from './metadata.ts';
 
 /** The most devices that a key can bring along. */
 const MAX_DEVICES = 10_000;
@@ -25,13 +27,13 @@ const MAX_DEVICES = 10_000;
 const ImportedDevice = once(() =>
   z
     .object({
-      hostId: HostId,
+      hostId: HostId(),
       deviceTag: text(1, 64).nullish(),
       ipAddress: z
         .union([z.ipv4(), z.ipv6()])
         .optional()
         .describe('The address it was activated from; absent: that of this request'),
-      activationTime: Instant.optional().describe('When it was activated; absent: now'),
+      activationTime: Instant().optional().describe('When it was activated; absent: now'),
     })
     .meta({ id: 'ImportedDevice', description: 'A device that holds a slot of a key that moves in' }),
 );
@@ -39,9 +41,9 @@ const ImportedDevice = once(() =>
 const ImportedCustomer = once(() =>
   z
     .object({
-      id: CustomerId.optional(),
-      email: Email.optional(),
-      name: Name.optional().describe('Of one that is created; its address unless given'),
+      id: CustomerId().optional(),
+      email: Email().optional(),
+      name: Name().optional().describe('Of one that is created; its address unless given'),
       active: z.boolean().optional().describe('Of one that is created: whether its keys may be used; default true'),
     })
     .meta({
@@ -54,31 +56,35 @@ const ImportedCustomer = once(() =>
 export const ImportKeyRequest = once(() =>
   z
     .object({
-      productId: ProductId,
-      key: LicenseKey.refine((key) => key.trim() === key, 'Invalid string: must not have spaces around it'),
+      productId: ProductId(),
+      key: LicenseKey().refine((key) => key.trim() === key, 'Invalid string: must not have spaces around it'),
       id: z
         .string()
         .regex(/^lic_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
         .optional()
         .describe('The id that it had in another database of lkm, which holds `createdAt`; absent: a new one'),
-      reference: Reference.nullish(),
-      maxActivations: Limit.nullish().describe('How many devices may use it; absent or null means unlimited'),
-      expirationDate: Instant.nullish().describe(
-        'When it expires or has expired; absent or null: never, or with `expiresAfter` not before its first use',
-      ),
+      reference: Reference().nullish(),
+      maxActivations: Limit().nullish().describe('How many devices may use it; absent or null means unlimited'),
+      expirationDate: Instant()
+        .nullish()
+        .describe(
+          'When it expires or has expired; absent or null: never, or with `expiresAfter` not before its first use',
+        ),
       expiresAfter: positiveDurationField().nullish().describe('How long it lasts from its first use, ISO 8601'),
       gracePeriod: positiveDurationField().nullish().describe('How long after its end it may still be used, ISO 8601'),
       customer: ImportedCustomer().nullish().describe('The customer it is for; absent or null: nobody'),
       licenseType: z.enum(licenseTypes).optional().describe('Default node-locked'),
-      maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
-      heartbeatInterval: HeartbeatSeconds.optional(),
-      sessionLeaseDuration: LeaseSeconds.optional(),
-      allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
-      metadata: NewMetadata.optional(),
+      maxConcurrentSessions: Limit()
+        .nullish()
+        .describe('How many sessions a floating licence has; null means unlimited'),
+      heartbeatInterval: HeartbeatSeconds().optional(),
+      sessionLeaseDuration: LeaseSeconds().optional(),
+      allowedHosts: list(HostId(), 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
+      metadata: NewMetadata().optional(),
       customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
       vendorDisabled: z.boolean().optional().describe('Whether it is blocked; default false'),
-      version: VersionName.nullish().describe('The name of the product version it is for; null means any'),
-      createdAt: Instant.optional().describe('When it was issued; absent: now'),
+      version: VersionName().nullish().describe('The name of the product version it is for; null means any'),
+      createdAt: Instant().optional().describe('When it was issued; absent: now'),
       devices: list(ImportedDevice(), 0, MAX_DEVICES).optional().describe('The devices that hold its slots'),
       force: z.boolean().optional().describe('Whether it may have more devices than slots; default false'),
     })
@@ -116,7 +122,7 @@ export const keyImport = {
     body: ImportKeyRequest,
     reply: () =>
       bare('ImportKeyResponse', {
-        key: ShownKey.meta({ description: 'The key, in full' }),
+        key: ShownKey().meta({ description: 'The key, in full' }),
         id: z.string().meta({ description: 'Identifier of the licence', examples: [examples.license.id] }),
       }),
     example: {

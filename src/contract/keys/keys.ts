@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
-import { endpoint, once } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { list, positiveDurationField } from '../fields.ts';
+import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { bare, data } from '../reply.ts';
 import {
@@ -15,14 +16,8 @@ import {
   Reference,
   ShownKey,
 } from '../scalars.ts';
-import {
-  HeartbeatSeconds,
-  heartbeatsWithinLease,
-  LeaseSeconds,
-  LicenseDetails,
-  licenseTypes,
-  NewMetadata,
-} from './licenses.ts';
+import { HeartbeatSeconds, heartbeatsWithinLease, LeaseSeconds, LicenseDetails, licenseTypes } from './licenses.ts';
+import { NewMetadata } from './metadata.ts';
 
 const { productId, licenseKey } = examples.device;
 
@@ -30,33 +25,37 @@ const { productId, licenseKey } = examples.device;
 export const CreateKeyRequest = once(() =>
   z
     .object({
-      productId: ProductId,
-      usesPerKey: NumericString.nullish().meta({
-        description: 'How many devices may use the key, as text; absent or null means unlimited',
-        examples: ['5'],
-      }),
-      expiryDate: Instant.nullish().describe(
-        'When it expires; absent: a month after creation, or what `expiresAfter` says; null: never',
-      ),
+      productId: ProductId(),
+      usesPerKey: NumericString()
+        .nullish()
+        .meta({
+          description: 'How many devices may use the key, as text; absent or null means unlimited',
+          examples: ['5'],
+        }),
+      expiryDate: Instant()
+        .nullish()
+        .describe('When it expires; absent: a month after creation, or what `expiresAfter` says; null: never'),
       expiresAfter: positiveDurationField()
         .optional()
         .describe('How long it lasts from its first use, ISO 8601; not together with `expiryDate`'),
       gracePeriod: positiveDurationField()
         .optional()
         .describe('How long after its end it may still be used, ISO 8601; absent: not at all'),
-      reference: Reference.optional(),
-      customerId: CustomerId.nullish().describe('The customer it is for; not together with `newCustomer`'),
-      newCustomer: NewCustomer.nullish().describe('Creates its customer; not together with `customerId`'),
+      reference: Reference().optional(),
+      customerId: CustomerId().nullish().describe('The customer it is for; not together with `newCustomer`'),
+      newCustomer: NewCustomer().nullish().describe('Creates its customer; not together with `customerId`'),
       licenseType: z.enum(licenseTypes).optional().describe('Default node-locked'),
-      maxConcurrentSessions: Limit.nullish().describe(
-        'How many sessions a floating licence has; absent or null means unlimited. Only with licenseType floating',
-      ),
-      heartbeatInterval: HeartbeatSeconds.optional(),
-      sessionLeaseDuration: LeaseSeconds.optional(),
-      allowedHosts: list(HostId, 1, 1_000)
+      maxConcurrentSessions: Limit()
+        .nullish()
+        .describe(
+          'How many sessions a floating licence has; absent or null means unlimited. Only with licenseType floating',
+        ),
+      heartbeatInterval: HeartbeatSeconds().optional(),
+      sessionLeaseDuration: LeaseSeconds().optional(),
+      allowedHosts: list(HostId(), 1, 1_000)
         .nullish()
         .describe('The only hosts that may use it; absent or null means any'),
-      metadata: NewMetadata.optional(),
+      metadata: NewMetadata().optional(),
       customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
     })
     .refine((body) => body.customerId == null || body.newCustomer == null, {
@@ -108,7 +107,7 @@ export const keys = {
     path: '/create-key',
     scope: 'license:write',
     body: CreateKeyRequest,
-    reply: () => bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
+    reply: () => bare('CreateKeyResponse', { key: ShownKey().meta({ description: 'The new licence key, in full' }) }),
     example: {
       body: {
         productId,
@@ -141,15 +140,15 @@ export const keys = {
     query: () =>
       z
         .object({
-          productId: ProductId.optional().describe('Its product; a key of another one is then not found'),
-          licenseKey: LicenseKey.optional().describe('The key; required unless `reference` is given'),
-          reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
+          productId: ProductId().optional().describe('Its product; a key of another one is then not found'),
+          licenseKey: LicenseKey().optional().describe('The key; required unless `reference` is given'),
+          reference: Reference().optional().describe('The reference of the key, in place of `licenseKey`'),
         })
         .refine((query) => (query.licenseKey === undefined) !== (query.reference === undefined), {
           message: 'one of licenseKey and reference is required',
           path: ['licenseKey'],
         }),
-    reply: () => data('GetKeyResponse', LicenseDetails),
+    reply: () => data('GetKeyResponse', LicenseDetails()),
     example: {
       query: { productId, licenseKey },
       reply: { license: examples.license, customer: examples.customerSummary, files: [examples.signedFile] },

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { endpoint, once } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { flagField, integerField, pageFields, positiveDurationField, SearchText } from '../fields.ts';
+import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
 import { CustomerId, Instant, ProductId, text } from '../scalars.ts';
-import { License, licenseTypes, METADATA_LIMITS } from './licenses.ts';
+import { License, licenseTypes } from './licenses.ts';
+import { METADATA_LIMITS } from './metadata.ts';
 
 /** What is so of a key now; `unused`, `full` and `expiring` are parts of `active`. Source: decision 0052. */
 export const keyStatuses = ['active', 'unused', 'full', 'expiring', 'expired', 'blocked'] as const;
@@ -14,7 +16,8 @@ export type KeyStatus = (typeof keyStatuses)[number];
 
 /** A licence in a list. */
 export const ListedLicense = once(() =>
-  License.omit({ devices: true })
+  License()
+    .omit({ devices: true })
     .extend({ customerId: z.string().nullable().optional().describe('Its customer; null when it has none') })
     .meta({ id: 'ListedLicense', description: 'A licence key with its limits and its state, without its devices' }),
 );
@@ -26,20 +29,20 @@ const MAX_METADATA_FILTERS = 5;
 /** A query parameter `metadata.NAME` asks for the entry NAME. */
 const METADATA_PREFIX = 'metadata.';
 
-const entryName = text(1, METADATA_LIMITS.nameLength);
-const entryValue = text(0, METADATA_LIMITS.valueLength);
+const entryName = once(() => text(1, METADATA_LIMITS.nameLength));
+const entryValue = once(() => text(0, METADATA_LIMITS.valueLength));
 
 /** What `metadata` is on the wire: a parameter for each entry. */
 const writtenEntries = once(() =>
   z
-    .record(z.string().regex(/^metadata\../), entryValue)
+    .record(z.string().regex(/^metadata\../), entryValue())
     .meta({ maxProperties: MAX_METADATA_FILTERS, examples: [{ 'metadata.plan': 'pro' }] }),
 );
 
 const metadataFilter = once(() =>
   showAs(
     z
-      .record(entryName, entryValue)
+      .record(entryName(), entryValue())
       .refine(
         (entries) => Object.keys(entries).length <= MAX_METADATA_FILTERS,
         `at most ${MAX_METADATA_FILTERS} entries`,
@@ -51,8 +54,8 @@ const metadataFilter = once(() =>
 const Filters = once(() =>
   z
     .object({
-      productId: ProductId.optional().describe('Only keys of this product'),
-      customerId: CustomerId.optional().describe('Only keys of this customer'),
+      productId: ProductId().optional().describe('Only keys of this product'),
+      customerId: CustomerId().optional().describe('Only keys of this customer'),
       status: z
         .enum(keyStatuses)
         .optional()
@@ -64,21 +67,23 @@ const Filters = once(() =>
       within: positiveDurationField().optional().describe('Goes with status expiring; default P30D'),
       trial: flagField().optional().describe('Only trials, or only others'),
       licenseType: z.enum(licenseTypes).optional().describe('Only keys of this type'),
-      createdAfter: Instant.optional().describe('Only keys created at this instant or later'),
-      createdBefore: Instant.optional().describe('Only keys created before this instant'),
-      expiresAfter: Instant.optional().describe('Only keys that expire at this instant or later'),
-      expiresBefore: Instant.optional().describe('Only keys that expire before this instant'),
-      text: SearchText.optional().describe(
-        'Only keys found by this, compared without case: a whole key, its last section, or the start of a word of the ' +
-          'name or e-mail address of the customer, of the host id or tag of a device, or of the reference. Several words ' +
-          'have to follow each other',
-      ),
+      createdAfter: Instant().optional().describe('Only keys created at this instant or later'),
+      createdBefore: Instant().optional().describe('Only keys created before this instant'),
+      expiresAfter: Instant().optional().describe('Only keys that expire at this instant or later'),
+      expiresBefore: Instant().optional().describe('Only keys that expire before this instant'),
+      text: SearchText()
+        .optional()
+        .describe(
+          'Only keys found by this, compared without case: a whole key, its last section, or the start of a word of the ' +
+            'name or e-mail address of the customer, of the host id or tag of a device, or of the reference. Several words ' +
+            'have to follow each other',
+        ),
       metadata: metadataFilter()
         .optional()
         .describe(
           `Only keys with this entry of free metadata, as \`metadata.NAME=value\`; up to ${MAX_METADATA_FILTERS}`,
         ),
-      page: pageFields.page,
+      page: pageFields().page,
       limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
       cursor: z
         .string()
@@ -136,7 +141,7 @@ export const keyLists = {
     path: '/key/list',
     scope: 'license:read',
     query,
-    reply: () => partList('ListKeysResponse', ListedLicense(), z.union([PageMeta, CursorMeta])),
+    reply: () => partList('ListKeysResponse', ListedLicense(), z.union([PageMeta(), CursorMeta()])),
     example: { query: { status: 'expiring', within: 'P30D', 'metadata.plan': 'pro' }, reply: page },
     errors: [],
     source: 'decision 0052',
@@ -152,8 +157,8 @@ export const customerKeys = {
     method: 'GET',
     path: '/customer/keys',
     scope: 'license:read',
-    query: () => z.object({ customerId: CustomerId, ...pageFields }),
-    reply: () => partList('ListCustomerKeysResponse', ListedLicense(), PageMeta),
+    query: () => z.object({ customerId: CustomerId(), ...pageFields() }),
+    reply: () => partList('ListCustomerKeysResponse', ListedLicense(), PageMeta()),
     example: { query: { customerId: examples.customer.id }, reply: page },
     errors: ['customerNotFound'],
     source: 'decision 0052',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { endpoint, once } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
+import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { data } from '../reply.ts';
 import { HostId, Instant, InstantText } from '../scalars.ts';
@@ -36,7 +37,7 @@ export const Explanation = once(() =>
     .looseObject({
       allowed: z.boolean(),
       action: z.string().meta({ examples: [...explainedActions] }),
-      at: InstantText.describe('The instant that the answer is for'),
+      at: InstantText().describe('The instant that the answer is for'),
       rules: z.array(Rule()).describe('In order: the first that failed is the error that the operation returns'),
     })
     .meta({ id: 'Explanation' }),
@@ -57,10 +58,10 @@ export const keyWhy = {
     openToClients: true,
     query: () =>
       z.object({
-        ...licenseAddress,
-        hostId: HostId.optional().describe('The device that would do it; absent: one that holds no slot'),
+        ...licenseAddress(),
+        hostId: HostId().optional().describe('The device that would do it; absent: one that holds no slot'),
         action: z.enum(explainedActions).optional().describe('What would be done; default activate'),
-        at: Instant.optional().describe('When it would be done, with devices as they are now; default now'),
+        at: Instant().optional().describe('When it would be done, with devices as they are now; default now'),
       }),
     reply: () => data('WhyKeyResponse', Explanation()),
     example: {

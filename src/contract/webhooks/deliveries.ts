@@ -17,15 +17,15 @@ export const webhookDeliveries = {
     method: 'POST',
     path: '/webhook/test',
     scope: 'webhook:write',
-    body: () => z.object({ webhookId: WebhookId }).meta({ id: 'TestWebhookRequest' }),
+    body: () => z.object({ webhookId: WebhookId() }).meta({ id: 'TestWebhookRequest' }),
     reply: () =>
       acted(
         'TestWebhookResponse',
         'webhooks.test',
         z.looseObject({
           webhookId: z.string(),
-          afterSeq: Count.describe('The number of the ping is higher than this'),
-          at: InstantText,
+          afterSeq: Count().describe('The number of the ping is higher than this'),
+          at: InstantText(),
         }),
       ),
     example: {
@@ -48,8 +48,8 @@ export const webhookDeliveries = {
     body: () =>
       z
         .object({
-          webhookId: WebhookId,
-          after: Count.optional().describe('Send all events after this number'),
+          webhookId: WebhookId(),
+          after: Count().optional().describe('Send all events after this number'),
           failed: z.literal(true).optional().describe('Send those that are dead or wait for another attempt, now'),
         })
         .refine(({ after, failed }) => (after === undefined) !== (failed === undefined), 'after or failed is required')
@@ -60,7 +60,7 @@ export const webhookDeliveries = {
         'webhooks.replay',
         z.looseObject({
           webhookId: z.string(),
-          events: Count.describe('How many events that are; with `after`, those of other types included'),
+          events: Count().describe('How many events that are; with `after`, those of other types included'),
         }),
       ),
     example: {
@@ -82,12 +82,12 @@ export const webhookDeliveries = {
     scope: 'webhook:read',
     query: () =>
       z.object({
-        webhookId: WebhookId,
+        webhookId: WebhookId(),
         state: z.enum(deliveryStates).optional().describe('Only those in this state'),
         limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
         cursor: integerField(0, 2_147_483_647).optional().describe('Only those below this number: `meta.next`'),
       }),
-    reply: () => partList('ListDeliveriesResponse', Delivery(), CursorMeta),
+    reply: () => partList('ListDeliveriesResponse', Delivery(), CursorMeta()),
     example: {
       query: { webhookId: examples.webhook.id, state: 'delivered' },
       reply: { items: [examples.delivery], meta: { limit: 100, next: null } },

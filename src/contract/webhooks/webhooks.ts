@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { eventTypes } from '../events.ts';
 import { list, pageFields } from '../fields.ts';
+import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { acted, actedList, done } from '../reply.ts';
 import { IfUpdatedAt, text } from '../scalars.ts';
@@ -13,17 +14,19 @@ const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 /** How long two secrets sign unless it is said, in seconds. */
 export const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 
-const byId = z.object({ webhookId: WebhookId });
+const byId = once(() => z.object({ webhookId: WebhookId() }));
 
-const Url = text(8, 2_048).meta({
-  description:
-    'Where events are sent: `https`, without a user name, at a public address. It is resolved and checked at each attempt',
-  examples: [examples.webhook.url],
-});
+const Url = once(() =>
+  text(8, 2_048).meta({
+    description:
+      'Where events are sent: `https`, without a user name, at a public address. It is resolved and checked at each attempt',
+    examples: [examples.webhook.url],
+  }),
+);
 
-const Types = list(z.enum(eventTypes), 1, eventTypes.length);
+const Types = once(() => list(z.enum(eventTypes), 1, eventTypes.length));
 
-const settings = {
+const settings = once(() => ({
   description: text(1, 256).nullish().describe('What it is for'),
   reveal: z
     .boolean()
@@ -38,7 +41,7 @@ const settings = {
     .enum(payloadVersions)
     .optional()
     .describe('The dated contract that its payloads follow; the present one unless given'),
-};
+}));
 
 /** The operations on webhooks. */
 export const webhooks = {
@@ -55,9 +58,9 @@ export const webhooks = {
     body: () =>
       z
         .object({
-          url: Url,
-          types: Types.optional().describe('The only types of events to send; absent means all'),
-          ...settings,
+          url: Url(),
+          types: Types().optional().describe('The only types of events to send; absent means all'),
+          ...settings(),
         })
         .meta({ id: 'CreateWebhookRequest' }),
     reply: () => acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook(), 201),
@@ -78,7 +81,7 @@ export const webhooks = {
     method: 'GET',
     path: '/webhook',
     scope: 'webhook:read',
-    query: () => z.object(pageFields),
+    query: () => z.object(pageFields()),
     reply: () => actedList('ListWebhooksResponse', 'webhooks.list', Webhook()),
     example: { query: { page: '1' }, reply: { items: [examples.webhook], meta: examples.page } },
     errors: [],
@@ -92,7 +95,7 @@ export const webhooks = {
     method: 'GET',
     path: '/webhook/by-id',
     scope: 'webhook:read',
-    query: () => byId,
+    query: byId,
     reply: () => acted('GetWebhookResponse', 'webhooks.get', Webhook()),
     example: { query: { webhookId: examples.webhook.id }, reply: examples.webhook },
     errors: ['webhookNotFound'],
@@ -108,14 +111,14 @@ export const webhooks = {
     method: 'PUT',
     path: '/webhook/by-id',
     scope: 'webhook:write',
-    query: () => byId,
+    query: byId,
     body: () =>
       z
         .object({
-          url: Url.optional(),
-          types: Types.nullish().describe('The only types of events to send; null means all'),
-          ...settings,
-          ifUpdatedAt: IfUpdatedAt,
+          url: Url().optional(),
+          types: Types().nullish().describe('The only types of events to send; null means all'),
+          ...settings(),
+          ifUpdatedAt: IfUpdatedAt(),
         })
         .refine(
           ({ ifUpdatedAt: _, ...changes }) => Object.values(changes).some((value) => value !== undefined),
@@ -123,7 +126,7 @@ export const webhooks = {
         )
         .meta({
           id: 'UpdateWebhookRequest',
-          anyOf: ['url', 'types', ...Object.keys(settings)].map((name) => ({ required: [name] })),
+          anyOf: ['url', 'types', ...Object.keys(settings())].map((name) => ({ required: [name] })),
         }),
     reply: () => acted('UpdateWebhookResponse', 'webhooks.update', Webhook()),
     example: {
@@ -142,7 +145,7 @@ export const webhooks = {
     method: 'DELETE',
     path: '/webhook/by-id',
     scope: 'webhook:write',
-    query: () => byId,
+    query: byId,
     reply: () => done('DeleteWebhookResponse', 'webhooks.delete'),
     example: { query: { webhookId: examples.webhook.id }, reply: undefined },
     errors: ['webhookNotFound'],
@@ -161,7 +164,7 @@ export const webhooks = {
     body: () =>
       z
         .object({
-          webhookId: WebhookId,
+          webhookId: WebhookId(),
           overlap: z
             .int()
             .min(0)

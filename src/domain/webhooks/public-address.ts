@@ -1,17 +1,13 @@
 import ipaddr from 'ipaddr.js';
 
 /** The addresses that IANA has given out for the Internet at large (RFC 4291 §2.4). */
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+const GLOBAL_UNICAST = '2000::/3';
 
 /** Blocks inside of it that ipaddr.js does not set apart (IANA IPv6 Special-Purpose Address Registry). */
-const SPECIAL: readonly [ipaddr.IPv6, number][] = ['2001::/23', '3ffe::/16', '3fff::/20'].map((block) =>
-  ipaddr.IPv6.parseCIDR(block),
-);
+const SPECIAL = ['2001::/23', '3ffe::/16', '3fff::/20'];
 
 /** Blocks of IPv4 that ipaddr.js does not set apart (IANA IPv4 Special-Purpose Address Registry). */
-const SPECIAL_V4: readonly [ipaddr.IPv4, number][] = ['0.0.0.0/8', '192.88.99.0/24', '198.18.0.0/15'].map((block) =>
-  ipaddr.IPv4.parseCIDR(block),
-);
+const SPECIAL_V4 = ['0.0.0.0/8', '192.88.99.0/24', '198.18.0.0/15'];
 
 /**
  * Whether an address is one of the Internet at large: not of this machine, of a private network, a link, a multicast group,
@@ -27,13 +23,13 @@ export function isPublicAddress(text: string): boolean {
   return (
     address.zoneId === undefined &&
     address.range() === 'unicast' &&
-    address.match(GLOBAL_UNICAST) &&
-    !SPECIAL.some((block) => address.match(block))
+    address.match(ipaddr.IPv6.parseCIDR(GLOBAL_UNICAST)) &&
+    !SPECIAL.some((block) => address.match(ipaddr.IPv6.parseCIDR(block)))
   );
 }
 
 function isPublicV4(address: ipaddr.IPv4): boolean {
-  return address.range() === 'unicast' && !SPECIAL_V4.some((block) => address.match(block));
+  return address.range() === 'unicast' && !SPECIAL_V4.some((block) => address.match(ipaddr.IPv4.parseCIDR(block)));
 }
 
 /** The IPv4 address that connections to this IPv6 address end at. */

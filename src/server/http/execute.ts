@@ -52,9 +52,11 @@ export interface AppParts {
   readonly telemetry?: Telemetry | undefined;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
   readonly testClock?: TestClock | undefined;
-  /** A fixed token and its caller: the owner of a database that is opened in process. */
-  readonly owner?: { readonly token: string; readonly caller: Caller };
+  /** The owner of a database that is opened in process, and the header `Authorization` that only the owner can send. */
+  readonly owner?: { readonly authorization: string | null; readonly caller: Caller };
   now(): Instant;
+  /** Milliseconds, by a clock that nobody sets. */
+  monotonic(): number;
   random(length: number): Uint8Array;
   newKeyPair(): KeyPair;
   newRequestId(): string;

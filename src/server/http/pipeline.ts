@@ -31,7 +31,7 @@ export async function handleRequest<R extends AnsweredRoute>(
   request: HttpRequest,
   execute: Execute<R>,
 ): Promise<HttpResponse> {
-  const started = performance.now();
+  const started = parts.monotonic();
   const { endpoint } = route;
   const requestId = parts.newRequestId();
   const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
@@ -78,7 +78,7 @@ export async function handleRequest<R extends AnsweredRoute>(
       method: endpoint.method,
       route: endpoint.path,
       status: response.status,
-      ms: Math.round(performance.now() - started),
+      ms: Math.round(parts.monotonic() - started),
       account: caller.accountId || undefined,
       token: caller.tokenId ?? undefined,
       reason: reason ?? undefined,
@@ -106,7 +106,7 @@ export async function authenticateWithinLimits(
   { now, ipAddress, headers }: Counted & { now: Instant },
 ): Promise<Caller> {
   const authorization = request.headers.get('authorization');
-  if (owner !== undefined && authorization === `Bearer ${owner.token}`) return owner.caller;
+  if (owner !== undefined && authorization === owner.authorization) return owner.caller;
   const caller = await authenticate(store.repositories, authorization, { now, ipAddress });
   const allowance = caller === null ? await limiter?.takeFailure(ipAddress) : await limiter?.takeRequest(caller);
   Object.assign(headers, allowance?.headers);

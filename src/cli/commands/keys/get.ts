@@ -1,6 +1,7 @@
 import type { Customer } from '../../../contract/customers.ts';
 import type { SignedFile } from '../../../contract/keys/license-files.ts';
-import { type Device, freeMetadataOf, type License } from '../../../contract/keys/licenses.ts';
+import type { Device, License } from '../../../contract/keys/licenses.ts';
+import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
 import type { Session } from '../../../contract/session-fields.ts';
 import { command, option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
