@@ -64,7 +64,10 @@ const { output } = await doors.write({
   codeSplitting: {
     includeDependenciesRecursively: false,
     groups: [
-      { name: 'start', test: /rolldown.runtime|^\0node:|src\/cli\/(main|run|prompts\/prompt|failure\/errors)\.ts/ },
+      {
+        name: 'start',
+        test: /rolldown.runtime|^\0node:|src\/(contract\/once|cli\/(main|run|prompts\/prompt|failure\/errors))\.ts/,
+      },
       {
         name: 'help',
         test: /src\/cli\/(help\/(pages|section)|output\/(terminal|words)|[^/]*-commands|tree|global-options)\.ts/,

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { isatty, type WriteStream } from 'node:tty';
+import { once } from '../contract/once.ts';
 import { codeOf } from './failure/errors.ts';
 import type { Io, Output } from './io.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
@@ -22,9 +23,9 @@ function systemIo(): Io {
     get stdin() {
       return { isTTY: isatty(0), readText: readStdin, chunks: () => process.stdin };
     },
-    stdout: outputOf(process.stdout, { reports: true }),
+    stdout: outputOf(1, () => process.stdout, { reports: true }),
     // Messages are best effort: a log disk that is full ends no command and no server.
-    stderr: outputOf(process.stderr, { reports: false }),
+    stderr: outputOf(2, () => process.stderr, { reports: false }),
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
@@ -61,28 +62,44 @@ async function readStdin(): Promise<string> {
   return text(process.stdin);
 }
 
-function outputOf(stream: WriteStream & { fd: number }, { reports }: { readonly reports: boolean }): Output {
-  // Each write reports its own error; an event without a listener would end the process.
-  stream.on('error', () => {});
+/** A stream that is opened when it is used: most commands write nothing to stderr, and opening it takes time. */
+function outputOf(fd: number, stream: () => WriteStream, { reports }: { readonly reports: boolean }): Output {
+  const open = once(() => {
+    const opened = stream();
+    // Each write reports its own error; an event without a listener would end the process.
+    opened.on('error', () => {});
+    return opened;
+  });
   return {
-    isTTY: stream.isTTY === true,
+    get isTTY() {
+      return mayBeTerminal(fd) && open().isTTY === true;
+    },
     // Read anew each time: a window can be resized.
     get columns() {
-      return stream.columns || FALLBACK_COLUMNS;
+      return open().columns || FALLBACK_COLUMNS;
     },
     get lines() {
-      return stream.rows;
+      return open().rows;
     },
-    fd: stream.fd,
+    fd,
     write: (text) =>
       new Promise((resolve, reject) => {
-        stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+        open().write(text, (error: NodeJS.ErrnoException | null | undefined) => {
           if (!error) resolve(true);
           else if (error.code === 'EPIPE' || !reports) resolve(false);
           else reject(error);
         });
       }),
   };
+}
+
+function mayBeTerminal(fd: number): boolean {
+  try {
+    return fstatSync(fd).isCharacterDevice();
+  } catch {
+    // Windows has consoles of which it says nothing.
+    return true;
+  }
 }
 
 /** A container may run as a number that has no name. */
