@@ -66,7 +66,7 @@ const { output } = await doors.write({
     groups: [
       {
         name: 'start',
-        test: /rolldown.runtime|^\0node:|src\/(contract\/once|cli\/(main|run|prompts\/prompt|failure\/errors))\.ts/,
+        test: /rolldown.runtime|^\0node:|src\/cli\/(main|run|prompts\/prompt|failure\/errors|output\/standard-output)\.ts/,
       },
       {
         name: 'help',

@@ -1,16 +1,14 @@
-import { fstatSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
-import { isatty, type WriteStream } from 'node:tty';
-import { once } from '../contract/once.ts';
+import { isatty } from 'node:tty';
 import { codeOf } from './failure/errors.ts';
-import type { Io, Output } from './io.ts';
+import type { Io } from './io.ts';
+import { outputOf } from './output/standard-output.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
 import { run } from './run.ts';
 
 /** Set by the build from package.json. */
 declare const LKM_VERSION: string;
-
-const FALLBACK_COLUMNS = 80;
 
 void run(process.argv.slice(2), systemIo()).then((code) => {
   process.exitCode = code;
@@ -60,46 +58,6 @@ function systemIo(): Io {
 async function readStdin(): Promise<string> {
   const { text } = await import('node:stream/consumers');
   return text(process.stdin);
-}
-
-/** A stream that is opened when it is used: most commands write nothing to stderr, and opening it takes time. */
-function outputOf(fd: number, stream: () => WriteStream, { reports }: { readonly reports: boolean }): Output {
-  const open = once(() => {
-    const opened = stream();
-    // Each write reports its own error; an event without a listener would end the process.
-    opened.on('error', () => {});
-    return opened;
-  });
-  return {
-    get isTTY() {
-      return mayBeTerminal(fd) && open().isTTY === true;
-    },
-    // Read anew each time: a window can be resized.
-    get columns() {
-      return open().columns || FALLBACK_COLUMNS;
-    },
-    get lines() {
-      return open().rows;
-    },
-    fd,
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        open().write(text, (error: NodeJS.ErrnoException | null | undefined) => {
-          if (!error) resolve(true);
-          else if (error.code === 'EPIPE' || !reports) resolve(false);
-          else reject(error);
-        });
-      }),
-  };
-}
-
-function mayBeTerminal(fd: number): boolean {
-  try {
-    return fstatSync(fd).isCharacterDevice();
-  } catch {
-    // Windows has consoles of which it says nothing.
-    return true;
-  }
 }
 
 /** A container may run as a number that has no name. */

@@ -52,6 +52,16 @@ describe('an answer in a shell', { timeout: 180_000 }, () => {
     });
   });
 
+  it('goes to a file as to a pipe, after what is there, and one line says when that cannot grow', async () => {
+    const { stdout, stderr } = await shell(
+      `echo before >all; lkm keys create >>all; lkm keys create >>all; wc -l <all
+       lkm help formatting >file; lkm help formatting | cat >piped; cmp file piped && wc -l <file
+       (ulimit -f 0; lkm --version >none; echo "code $?")`,
+    );
+    expect(stdout).toMatch(/^3\n[1-9]\d+\ncode 13\n$/);
+    expect(stderr.split('\n').at(-2)).toBe('error: cannot write to stdout (EFBIG)');
+  });
+
   it('needs no stderr', async () => {
     const { stdout } = await shell(
       'lkm keys create 2>/dev/full | wc -l; lkm keys create 2</dev/null | wc -l; lkm keys nonsense 2>/dev/full; echo $?',
