@@ -24,10 +24,10 @@ export interface Instance {
   readonly fetch: Fetch;
   /**
    * The same without objects of the Fetch API, which take Node.js longer to load than most requests. Who sends no token is
-   * the owner of the database.
+   * the owner of the database here.
    */
   readonly transport: Transport;
-  /** Authenticates the owner of the database to `fetch`, in this instance only, until it is closed. */
+  /** Authenticates the owner of the database, in this instance only, until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
   /** Whether the database was new. */
@@ -60,22 +60,23 @@ export async function openInstance(options: {
   const base = await openBase(db, { waitMs, create, masterKey }, clock);
   const { store, parts } = base;
   const ownerToken = once(() => randomBytes(32).toString('base64url'));
-  const serviceFor = (authorization: string | null): AppParts => ({
+  const isOwnerToken = (authorization: string | null): boolean => authorization === `Bearer ${ownerToken()}`;
+  const serviceFor = (sends: (authorization: string | null) => boolean): AppParts => ({
     ...base.parts,
     newRequestId: guessableUuid,
     log: silent,
     door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
-    owner: { authorization, caller: ownerOf(base.accountId) },
+    owner: { sends, caller: ownerOf(base.accountId) },
   });
   const fetch = once(async () => {
     const { createApp } = await import('./http/app.ts');
-    return fetchOf(createApp(serviceFor(`Bearer ${ownerToken()}`)));
+    return fetchOf(createApp(serviceFor(isOwnerToken)));
   });
   return {
     fetch: async (request) => (await fetch())(request),
-    transport: transportOf(serviceFor(null)),
+    transport: transportOf(serviceFor((authorization) => authorization === null || isOwnerToken(authorization))),
     get ownerToken() {
       return ownerToken();
     },

@@ -69,7 +69,7 @@ describe('openInstance', () => {
       { method: 'POST', path: '/product', headers, body: `"${'a'.repeat(2_000_000)}"` },
       { method: 'GET', path: '/product?limit=5', headers, body: null },
       { method: 'GET', path: '/customer', headers, body: null },
-      { method: 'GET', path: '/customer', headers: {}, body: null },
+      { method: 'GET', path: '/customer', headers: { authorization: 'Bearer another' }, body: null },
       { method: 'DELETE', path: '/create-key', headers, body: null },
       { method: 'GET', path: '/nowhere', headers, body: null },
       { method: 'GET', path: '/create%2Dkey', headers, body: null },
@@ -100,6 +100,29 @@ describe('openInstance', () => {
     }
     await instance.close();
     expect(answers).toEqual([201, 400, 413, 200, 200, 401, 405, 404, 404, 200]);
+  });
+
+  it('takes who sends no token for the owner on its transport alone, which only this process can call', async () => {
+    await using folder = await createFolder();
+    const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
+    const send = async (headers: Readonly<Record<string, string>>) => {
+      const request = { url: 'http://in-process/customer', method: 'GET', headers, body: null } as const;
+      const { status } = await instance.transport(request, new AbortController().signal);
+      return [status, (await instance.fetch(new Request(request.url, { headers }))).status];
+    };
+    const statuses = [
+      await send({}),
+      await send({ authorization: '' }),
+      await send({ authorization: 'Bearer' }),
+      await send({ authorization: `Bearer ${instance.ownerToken}` }),
+    ];
+    await instance.close();
+    expect(statuses).toEqual([
+      [200, 401],
+      [401, 401],
+      [401, 401],
+      [200, 200],
+    ]);
   });
 
   it('answers HEAD as GET, without the body', async () => {

@@ -27,7 +27,10 @@ async function send(world: World, perform: Route['perform']) {
     signerOf: () => Promise.reject(new Error('not used')),
     record: createRecorder((length) => new Uint8Array(length)),
     exactlyOnce: createExactlyOnce(world.store, (length) => new Uint8Array(length)),
-    owner: { authorization: 'Bearer owner', caller: ownerOf(world.accounts.acme) },
+    owner: {
+      sends: (authorization: string | null) => authorization === 'Bearer owner',
+      caller: ownerOf(world.accounts.acme),
+    },
     now: () => '2026-11-21T10:00:00.000Z' as Instant,
     monotonic: () => 0,
     random: (length: number) => new Uint8Array(length),

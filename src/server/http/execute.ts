@@ -52,8 +52,8 @@ export interface AppParts {
   readonly telemetry?: Telemetry | undefined;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
   readonly testClock?: TestClock | undefined;
-  /** The owner of a database that is opened in process, and the header `Authorization` that only the owner can send. */
-  readonly owner?: { readonly authorization: string | null; readonly caller: Caller };
+  /** The owner of a database that is opened in process, known by the header `Authorization`, or by its absence. */
+  readonly owner?: { readonly caller: Caller; sends(authorization: string | null): boolean };
   now(): Instant;
   /** Milliseconds, by a clock that nobody sets. */
   monotonic(): number;

@@ -106,7 +106,7 @@ export async function authenticateWithinLimits(
   { now, ipAddress, headers }: Counted & { now: Instant },
 ): Promise<Caller> {
   const authorization = request.headers.get('authorization');
-  if (owner !== undefined && authorization === owner.authorization) return owner.caller;
+  if (owner?.sends(authorization)) return owner.caller;
   const caller = await authenticate(store.repositories, authorization, { now, ipAddress });
   const allowance = caller === null ? await limiter?.takeFailure(ipAddress) : await limiter?.takeRequest(caller);
   Object.assign(headers, allowance?.headers);
