@@ -1,7 +1,7 @@
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
-import type { Job } from './job.ts';
+import type { BulkJob } from './job.ts';
 import { findJob, listJobs, readLinesOf, readRows } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { findOperation } from './operations/index.ts';
@@ -20,7 +20,7 @@ export async function describeJobs(io: Io) {
   return described;
 }
 
-const statesOf = (job: Job, operation: BulkOperation | null, io: Io) =>
+const statesOf = (job: BulkJob, operation: BulkOperation | null, io: Io) =>
   readStates(job.rows, readLinesOf(job.id, io), io.now(), operation?.repeatsSafely ?? false);
 
 /** The rows of a run as they are now. */
@@ -51,7 +51,7 @@ export async function showFailed(text: string, io: Io): Promise<CommandResult> {
   return { kind: 'rows', rows: data, data, quiet: [], fields, empty: 'no row has failed', secret: true };
 }
 
-async function operationOf({ id, command }: Job): Promise<BulkOperation> {
+async function operationOf({ id, command }: BulkJob): Promise<BulkOperation> {
   const operation = await findOperation(command);
   if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${id}`);
   return operation;

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { makePrivateFolder, syncFolder } from '../config/files.ts';
 import type { Io } from '../io.ts';
-import type { Job } from './job.ts';
+import type { BulkJob } from './job.ts';
 import { folderOf, jobsFolder } from './job-store.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 
@@ -22,7 +22,7 @@ export interface DraftJob {
   /** Writes the next row. */
   add(row: RowBody): void;
   /** Makes it a run. It stays as it is when another process has done so meanwhile. */
-  commit(job: Job): void;
+  commit(job: BulkJob): void;
   /** Leaves nothing behind, unless it has become a run. */
   discard(): void;
 }
@@ -64,7 +64,7 @@ export function draftJob(io: Io): DraftJob {
     rows = null;
   }
 
-  function commit(job: Job): void {
+  function commit(job: BulkJob): void {
     begin();
     if (rows !== null) {
       flush(rows);

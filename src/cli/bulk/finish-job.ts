@@ -7,7 +7,7 @@ import type { Note } from '../output/terminal.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
 import { claimOutput } from './claim-output.ts';
-import type { Job } from './job.ts';
+import type { BulkJob } from './job.ts';
 import { type OpenJob, openJob, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { createPace } from './pace.ts';
@@ -21,7 +21,7 @@ import { sendRows } from './send-rows.ts';
 export interface Finishing {
   readonly concurrency: number | undefined;
   /** Called once before the first row is sent, with all of them. */
-  readonly prepare?: ((rows: Iterable<RowBody>, job: Job) => Promise<void>) | undefined;
+  readonly prepare?: ((rows: Iterable<RowBody>, job: BulkJob) => Promise<void>) | undefined;
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
 }
@@ -30,7 +30,7 @@ export interface Finishing {
 export async function finishJob(
   context: CommandContext,
   operation: BulkOperation,
-  job: Job,
+  job: BulkJob,
   how: Finishing,
 ): Promise<CommandResult> {
   const { io, settings } = context;
@@ -113,7 +113,7 @@ async function send(
   await progress.end();
 }
 
-function stopped({ id, rows }: Job, { done, noun }: BulkOperation, states: readonly RowState[]): Note {
+function stopped({ id, rows }: BulkJob, { done, noun }: BulkOperation, states: readonly RowState[]): Note {
   const { done: finished } = countStates(states);
   const text = `stopped: ${done} ${finished} of ${counted(rows, noun)}\nthe same command goes on, or: lkm jobs resume ${id}`;
   return { tone: 'warning', text };

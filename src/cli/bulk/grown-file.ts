@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { count, moment } from '../output/words.ts';
-import type { Job } from './job.ts';
+import type { BulkJob } from './job.ts';
 import { listJobs, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import type { RawRow } from './reading/raw-rows.ts';
@@ -15,7 +15,7 @@ interface Compared {
   /** SHA-256 of its rows, whatever the form of the file. */
   readonly digest: string;
   /** The runs of a service whose rows it begins with, where doing these rows again would do more. */
-  grownFrom(origin: string): readonly Job[];
+  grownFrom(origin: string): readonly BulkJob[];
 }
 
 /** Compares the rows of a file, as they come, with those of earlier runs. */
@@ -52,7 +52,7 @@ interface File {
 }
 
 /** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
-export function refuseGrown(jobs: readonly Job[], operation: BulkOperation, file: File, io: Io): void {
+export function refuseGrown(jobs: readonly BulkJob[], operation: BulkOperation, file: File, io: Io): void {
   for (const job of jobs.toSorted((a, b) => b.rows - a.rows)) {
     const lines = readLinesOf(job.id, io);
     const { done, unknown, open } = countStates(readStates(job.rows, lines, file.now, operation.repeatsSafely));
@@ -67,7 +67,7 @@ function isSending(lines: Iterable<{ readonly type: string }>): boolean {
 }
 
 function grown(
-  { id, rows, createdAt }: Job,
+  { id, rows, createdAt }: BulkJob,
   { done, open }: { readonly done: number; readonly open: number },
   operation: BulkOperation,
   file: File,

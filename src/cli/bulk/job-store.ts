@@ -5,7 +5,7 @@ import { stateDir, withLock } from '../config/files.ts';
 import { LocalError, NotFoundError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { moment } from '../output/words.ts';
-import { Job } from './job.ts';
+import { BulkJob } from './job.ts';
 import { type JobJournal, type Line, openJournal, readJournal } from './job-journal.ts';
 import { readLines } from './lines.ts';
 import { isObject } from './reading/columns.ts';
@@ -19,7 +19,7 @@ export const folderOf = (id: string, io: Io): string => join(jobsFolder(io), id)
 
 /** A run that this process works on. */
 export interface OpenJob {
-  readonly job: Job;
+  readonly job: BulkJob;
   readonly rows: Iterable<RowBody>;
   /** What was written down before, without what became of each row. */
   readonly lines: readonly Line[];
@@ -27,9 +27,9 @@ export interface OpenJob {
 }
 
 /** Reads a run; null when there is none with this id. */
-export function readJob(id: string, io: Io): Job | null {
+export function readJob(id: string, io: Io): BulkJob | null {
   try {
-    return Job.parse(JSON.parse(readFileSync(join(folderOf(id, io), 'job.json'), 'utf8')));
+    return BulkJob.parse(JSON.parse(readFileSync(join(folderOf(id, io), 'job.json'), 'utf8')));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw new LocalError(`${folderOf(id, io)} does not hold a run that this version of lkm can read`, [], {
@@ -39,14 +39,14 @@ export function readJob(id: string, io: Io): Job | null {
 }
 
 /** Every run, oldest first. */
-export function listJobs(io: Io): Job[] {
+export function listJobs(io: Io): BulkJob[] {
   const names = statSync(jobsFolder(io), { throwIfNoEntry: false }) ? readdirSync(jobsFolder(io)) : [];
   const jobs = names.filter((name) => /^[0-9a-z]{12}$/.test(name)).map((id) => readJob(id, io));
   return jobs.filter((job) => job !== null).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 }
 
 /** The run that an id, the start of one, or a name stands for. Throws `NotFoundError`. */
-export function findJob(text: string, io: Io): Job {
+export function findJob(text: string, io: Io): BulkJob {
   const jobs = listJobs(io);
   const exact = jobs.filter(({ id, name }) => id === text || name === text);
   const found = exact.length > 0 ? exact : jobs.filter(({ id }) => text.length >= 4 && id.startsWith(text));
@@ -62,7 +62,7 @@ export const readLinesOf = (id: string, io: Io): Iterable<Line> => readJournal(j
 const journalOf = (id: string, io: Io): string => join(folderOf(id, io), 'journal.jsonl');
 
 /** Takes a run over. Throws `LocalError` while another process works on it. */
-export function openJob(job: Job, io: Io): OpenJob {
+export function openJob(job: BulkJob, io: Io): OpenJob {
   const folder = folderOf(job.id, io);
   const path = journalOf(job.id, io);
   return withLock(folder, io.uuid(), io, () => {
@@ -77,7 +77,7 @@ export function openJob(job: Job, io: Io): OpenJob {
   });
 }
 
-function refuseRunning({ id }: Job, lines: readonly Line[], io: Io): void {
+function refuseRunning({ id }: BulkJob, lines: readonly Line[], io: Io): void {
   const owner = lines.findLast((line) => line.type === 'begin');
   if (owner === undefined || owner.host !== io.host || owner.pid === io.pid) return;
   if (io.processStartTime(owner.pid) !== owner.startTime) return;
@@ -87,9 +87,11 @@ function refuseRunning({ id }: Job, lines: readonly Line[], io: Io): void {
 }
 
 /** The rows of a run, read anew each time that they are gone through. */
-export const readRows = (job: Job, io: Io): Iterable<RowBody> => ({ [Symbol.iterator]: () => iterateRows(job, io) });
+export const readRows = (job: BulkJob, io: Io): Iterable<RowBody> => ({
+  [Symbol.iterator]: () => iterateRows(job, io),
+});
 
-function* iterateRows({ id, body, rows }: Job, io: Io): Generator<RowBody> {
+function* iterateRows({ id, body, rows }: BulkJob, io: Io): Generator<RowBody> {
   if (body !== null) {
     for (let row = 1; row <= rows; row++) yield { line: null, body };
     return;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** A bulk run: stored once, before its first request. */
-export const Job = z.object({
+export const BulkJob = z.object({
   version: z.literal(1),
   /** Made from its `RunIdentity`; the name of its folder. */
   id: z.string().regex(/^[0-9a-z]{12}$/),
@@ -27,7 +27,7 @@ export const Job = z.object({
   /** The body of every row of `--count`; null when each row has its own. */
   body: z.record(z.string(), z.unknown()).nullable(),
 });
-export type Job = z.output<typeof Job>;
+export type BulkJob = z.output<typeof BulkJob>;
 
 /** What makes two runs the same one. */
 export interface RunIdentity {

@@ -2,14 +2,14 @@ import { exitCodes } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import { type Job, rowKey } from './job.ts';
+import { type BulkJob, rowKey } from './job.ts';
 import type { BulkOperation } from './operation.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { resultFields } from './result-fields.ts';
 import { countStates, type RowState } from './row-states.ts';
 
 interface Finished {
-  readonly job: Job;
+  readonly job: BulkJob;
   readonly operation: BulkOperation;
   readonly rows: Iterable<RowBody>;
   /** The first at 1. */
@@ -46,7 +46,7 @@ export function resultOf({ job, operation, rows, states, notes }: Finished): Com
 }
 
 function resultRow(
-  { id }: Job,
+  { id }: BulkJob,
   operation: BulkOperation,
   { state, row, of }: { readonly state: RowState; readonly row: number; readonly of: RowBody },
 ): Record<string, unknown> {
@@ -62,7 +62,11 @@ function resultRow(
   };
 }
 
-function summary({ id, rows }: Job, { done, noun }: BulkOperation, counted: ReturnType<typeof countStates>): Note[] {
+function summary(
+  { id, rows }: BulkJob,
+  { done, noun }: BulkOperation,
+  counted: ReturnType<typeof countStates>,
+): Note[] {
   const parts = [
     `${done} ${counted.done} of ${count(rows, noun)}`,
     ...(counted.failed > 0 ? [`${counted.failed} failed`] : []),

@@ -8,7 +8,7 @@ import { refuseTaken } from './claim-output.ts';
 import { type DraftJob, draftJob } from './draft-job.ts';
 import { type Finishing, finishJob } from './finish-job.ts';
 import { refuseGrown, watchForEarlier } from './grown-file.ts';
-import { hash, type Job, jobId } from './job.ts';
+import { type BulkJob, hash, jobId } from './job.ts';
 import { readJob } from './job-store.ts';
 import type { BulkOperation, Mode } from './operation.ts';
 import type { Delimiter } from './reading/delimiters.ts';
@@ -59,7 +59,7 @@ export async function runBulk(
     }
     if (dryRun) return describeRun(operation, rows, first);
     const { scope, rowsDigest } = read;
-    const job: Job = known ?? {
+    const job: BulkJob = known ?? {
       version: 1,
       id,
       ...identity,
@@ -91,7 +91,7 @@ interface Rows {
   readonly scope: string;
   readonly rowsDigest: string;
   /** The runs of a service whose rows the file begins with. */
-  grownFrom(origin: string): readonly Job[];
+  grownFrom(origin: string): readonly BulkJob[];
 }
 
 /** Options that say how a run is done, and not what it does; the digest leaves them out. */
@@ -142,7 +142,7 @@ async function readRows(
   return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, grownFrom };
 }
 
-const otherRun = ({ name, file, rows, createdAt }: Job): UsageError =>
+const otherRun = ({ name, file, rows, createdAt }: BulkJob): UsageError =>
   new UsageError(
     `the run ${name} of ${moment(createdAt)} was another one: ${counted(rows, 'row')} of ${file ?? '--count'}`,
     ['Nothing was sent. A run has the same options and the same rows each time; give this one another name.'],

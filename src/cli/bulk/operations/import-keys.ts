@@ -4,7 +4,7 @@ import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
-import { type Job, rowKey } from '../job.ts';
+import { type BulkJob, rowKey } from '../job.ts';
 import { bulkOperation } from '../operation.ts';
 import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
 import type { RowBody } from '../reading/read-bodies.ts';
@@ -81,7 +81,7 @@ export function importMany(context: CommandContext, values: Values): Promise<Com
   });
 }
 
-async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, job: Job): Promise<void> {
+async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, job: BulkJob): Promise<void> {
   const { confirm } = await import('../../prompts/questions.ts');
   const { originOf } = await import('../../request/changes.ts');
   const where = originOf(await context.target());
@@ -96,7 +96,7 @@ async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, j
 }
 
 /** Creates the products of the rows that are not there, named as their ids, and their versions. */
-async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: Job): Promise<void> {
+async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: BulkJob): Promise<void> {
   const wanted = new Map<string, Set<string>>();
   for (const { body } of rows) {
     const productId = String(body.productId);

@@ -4,7 +4,7 @@ import { commits } from '../commits.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
 import type { Undo } from './undo.ts';
 
-interface Job {
+interface Waiting {
   run(): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -53,7 +53,7 @@ export function groupCommit(
   const begin = database.prepare('BEGIN IMMEDIATE');
   const rollBack = database.prepare('ROLLBACK');
   const commit = database.prepare('COMMIT');
-  let waiting: Job[] = [];
+  let waiting: Waiting[] = [];
   let busy = false;
   let unsettled = false;
   let finishing = false;
@@ -68,7 +68,7 @@ export function groupCommit(
           reject(new StorageError(new Error('the database was closed')));
           return;
         }
-        waiting.push({ run: work, resolve: resolve as Job['resolve'], reject });
+        waiting.push({ run: work, resolve: resolve as Waiting['resolve'], reject });
         if (!busy) {
           busy = true;
           setImmediate(drain);
@@ -102,7 +102,7 @@ export function groupCommit(
     if (busy) setImmediate(drain);
   }
 
-  async function commitTogether(batch: readonly Job[]): Promise<void> {
+  async function commitTogether(batch: readonly Waiting[]): Promise<void> {
     let committing = false;
     try {
       if (unsettled) settle();
@@ -119,7 +119,7 @@ export function groupCommit(
   }
 
   /** Runs all jobs of a batch in one transaction, up to its commit, and returns what settles their promises after it. */
-  async function runAll(batch: readonly Job[], withSavepoints = false): Promise<(() => void)[]> {
+  async function runAll(batch: readonly Waiting[], withSavepoints = false): Promise<(() => void)[]> {
     begin.run();
     frame.begin();
     undo.begin(withSavepoints);
@@ -136,7 +136,7 @@ export function groupCommit(
   }
 
   /** Runs one job and returns what settles its promise after the commit. Throws only when the whole batch is lost. */
-  async function attempt(job: Job): Promise<() => void> {
+  async function attempt(job: Waiting): Promise<() => void> {
     try {
       const value = await undo.nested(job.run);
       return () => job.resolve(value);
