@@ -1,9 +1,11 @@
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
-import { takesColor } from '../output/terminal.ts';
+import { type ServiceOptions, takesColor } from '../output/terminal.ts';
+import { quote } from '../output/words.ts';
 import { parseCount } from '../values/scalars.ts';
 import { parseDuration } from '../values/time.ts';
+import { hasPassword } from './location.ts';
 
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
 
@@ -34,6 +36,8 @@ export interface Settings {
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number | undefined;
   readonly maxWaitMs: number | undefined;
+  /** The options of this command line that say which service it talks to: a command that is suggested needs them too. */
+  readonly serviceOptions: ServiceOptions;
 }
 
 /** Reads the settings: a flag goes before the environment, which goes before the default. Throws `UsageError`. */
@@ -62,8 +66,15 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseDuration),
     maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
     maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),
+    serviceOptions: serviceOptions(flags),
   };
 }
+
+/** An address with a password is shown nowhere. */
+const serviceOptions = ({ profile, baseUrl, db, tokenFile }: GlobalFlags): ServiceOptions =>
+  Object.entries({ '--profile': profile, '--base-url': baseUrl, '--db': db, '--token-file': tokenFile }).flatMap(
+    ([name, value]) => (value === undefined || hasPassword(value) ? [] : [[name, quote(value)] as const]),
+  );
 
 const namedAfter = (output: string | null): Format | undefined =>
   (['csv', 'tsv', 'json', 'jsonl'] as const).find((format) => output?.toLowerCase().endsWith(`.${format}`));

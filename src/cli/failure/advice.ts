@@ -30,7 +30,7 @@ export function adviseOn(error: ApiError, situation: Situation): Advice {
   // What is printed here may stay in a log: the address of a person does not belong there.
   if (error.reason === 'emailTaken')
     return { message: 'a customer with this e-mail address already exists', hints: hintsFor.emailTaken ?? [] };
-  if (error.reason === 'scopeMissing') return { message, hints: scopeHints(error) };
+  if (error.reason === 'scopeMissing') return { message, hints: scopeHints(error, situation) };
   if (error.reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
   if (error.status === 429) return { message, hints: [waitHint(error, situation)] };
   return { message, hints: error.reason === null ? [] : (hintsFor[error.reason] ?? []) };
@@ -48,12 +48,15 @@ function refusedToken({ tokenFrom, baseUrl }: Situation): Advice {
   };
 }
 
-function scopeHints({ call }: ApiError): Hint[] {
+function scopeHints({ call }: ApiError, { tokenFrom }: Situation): Hint[] {
   const named = listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === call?.operation);
   const scope = named?.endpoint.scope ?? 'SCOPE';
   return [
     `The token lacks ${scope}. With an admin token, one that has it can be made:`,
-    ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME`],
+    [
+      '',
+      `lkm tokens create --kind scoped --scope ${scope} --name NAME${tokenFrom === '--token-file' ? ' --token-file FILE' : ''}`,
+    ],
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from '../output/destination.ts';
-import { asTyped, createPaint, type Paint, sanitise, sanitiseJson } from '../output/terminal.ts';
+import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
 import { rerunLine } from '../request/rerun.ts';
 import { type Hint, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
@@ -37,7 +37,7 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
     now: io.now(),
     rerun,
   });
-  const report = { ...explained, ...asShown(explained, io) };
+  const report = { ...explained, ...asShown(explained, io, settings?.serviceOptions) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
   // What was typed is repeated, and some type a token where a name or a file is expected.
@@ -74,8 +74,8 @@ const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint
 const MAX_MESSAGE = 500;
 
 /** The words of a report, as they are typed here, without the password of a database. */
-function asShown({ message, hints }: Report, { env }: Io): Pick<Report, 'message' | 'hints'> {
-  const shown = (text: string): string => withoutPasswords(asTyped(text, env));
+function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptions): Pick<Report, 'message' | 'hints'> {
+  const shown = (text: string): string => withoutPasswords(asTyped(text, env, options));
   const whole = withoutPasswords(message);
   return {
     message: whole.length > MAX_MESSAGE ? `${whole.slice(0, MAX_MESSAGE)}…` : whole,

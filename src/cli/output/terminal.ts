@@ -13,20 +13,24 @@ export interface TalkSettings {
   readonly quiet: boolean;
   readonly format: string;
   readonly color: { readonly stderr: boolean };
+  readonly serviceOptions?: ServiceOptions;
 }
+
+/** Options of a command line that say which service it talks to: their names, and their values as words of a shell. */
+export type ServiceOptions = readonly (readonly [name: string, value: string])[];
 
 type Talker = Pick<Io, 'stderr' | 'env'>;
 
 /** Says something on stderr: never with `-q`, and in a JSON format warnings only. */
 export async function talk(notes: readonly Note[], settings: TalkSettings, io: Talker): Promise<void> {
-  const { quiet, format, color: colored } = settings;
+  const { quiet, format, color: colored, serviceOptions } = settings;
   const said = notes.filter(({ tone }) => !quiet && (!format.startsWith('json') || tone === 'warning'));
   if (said.length === 0) return;
   const paint = createPaint(colored.stderr);
   const lead = { done: '', hint: '', warning: paint.yellow('warning: ') };
   const color = { done: paint.green, hint: paint.dim, warning: (text: string) => text };
   const lines = said.flatMap(({ tone, text }) =>
-    asTyped(text, io.env)
+    asTyped(text, io.env, serviceOptions)
       .split('\n')
       .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
   );
@@ -49,23 +53,43 @@ export const warningNotes = ({ warning }: { readonly warning?: string | undefine
 const replayedText =
   'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
 
-const firstWords = [
-  ...['quickstart', 'serve', 'login', 'logout', 'whoami', 'auth', 'config', 'completion', 'explain', 'api', 'doctor'],
-  ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'jobs', 'webhooks'],
-  ...['events', 'audit', 'signing-keys', 'revocations', 'db', 'idempotency', 'version', 'help', 'api-diff'],
+/** The first words of commands that talk to a service, and of the others. */
+const [serviceWords, localWords] = [
+  [
+    ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'webhooks', 'events'],
+    ...['audit', 'signing-keys', 'revocations', 'whoami', 'api', 'db', 'idempotency'],
+  ],
+  [
+    ...['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'doctor', 'jobs'],
+    ...['version', 'help', 'api-diff'],
+  ],
 ];
 
 /** A command line inside a text: the name, and the first word of a command or an option. */
-const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|(?:${firstWords.join('|')})\b))`, 'g');
+const commandLine = new RegExp(
+  String.raw`(?<![\w./-])lkm(?= (?:-|(?:${[...serviceWords, ...localWords].join('|')})\b))`,
+  'g',
+);
+
+/** A command line that is to be typed: the whole text, or its end. */
+const serviceLine = new RegExp(String.raw`(?<=^|[:;] |see )lkm(?= (?:${serviceWords.join('|')})\b)`, 'g');
 
 /**
- * A text with the command lines in it as they are typed here. Where the command runs through npx in a checkout, npx may
- * fetch nothing: elsewhere on this machine the name could be that of another package in the registry.
+ * A text with the command lines in it as they are typed here: for the service that this command has talked to, and where
+ * the command runs through npx in a checkout, so that npx may fetch nothing: elsewhere on this machine the name could be that
+ * of another package in the registry.
  */
-export function asTyped(text: string, { npm_command: npmCommand, PATH = '' }: Io['env']): string {
-  if (npmCommand !== 'exec') return text;
+export function asTyped(
+  text: string,
+  { npm_command: npmCommand, PATH = '' }: Io['env'],
+  serviceOptions: ServiceOptions = [],
+): string {
+  const isThere = (name: string) => text.includes(` ${name}`) || (name === '--profile' && text.includes(' -p '));
+  const missing = serviceOptions.filter(([name]) => !isThere(name)).flat();
+  const complete = text.replaceAll(serviceLine, () => ['lkm', ...missing].join(' '));
+  if (npmCommand !== 'exec') return complete;
   const isFetched = PATH.includes('/_npx/');
-  return text.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');
+  return complete.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');
 }
 
 /** Controls, and the characters that reorder or hide what stands beside them. */

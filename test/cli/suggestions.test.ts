@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asTyped } from '../../src/cli/output/terminal.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
@@ -52,4 +54,46 @@ describe('a command that runs through npx', () => {
       expect(asTyped(text, throughNpx)).toBe(text);
     },
   );
+});
+
+describe('a command that is suggested', () => {
+  it('goes to the database that was named on the command line', async () => {
+    const cwd = tempFolder();
+    const on = ['--db', 'my keys.db'];
+    await lkm(['products', 'create', '--name', 'Engine', '--create', ...on], { cwd });
+    expect((await lkm(['keys', 'create', '-P', 'Engine', ...on], { cwd })).stderr).toContain(
+      "  See them:  lkm --db 'my keys.db' products list\n",
+    );
+    expect((await lkm(['customers', 'list', ...on], { cwd })).stderr).toBe(
+      "no customers yet; lkm --db 'my keys.db' customers create makes one\n",
+    );
+    expect((await lkm(['auth', 'status', ...on], { cwd })).stderr).not.toContain('lkm --db');
+  });
+
+  it('goes to the service and has the token of the command line, unless the token is what is missing', async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'token'), 'lkm_token', { mode: 0o600 });
+    const on = ['--base-url', 'https://lkm.example', '--token-file', 'token'];
+    const run = async (response: ReturnType<typeof refusal>, ...words: readonly string[]) => {
+      const { fetch } = scriptedService(response);
+      return (await lkm([...words, ...on], { cwd, fetch })).stderr;
+    };
+    expect(await run(refusal(404, 1, 'Product not found'), 'products', 'get', PRODUCT)).toContain(
+      'lkm --base-url https://lkm.example --token-file token products list\n',
+    );
+    expect(await run(refusal(403, 1, 'Scope missing'), 'products', 'list')).toContain(
+      'lkm --base-url https://lkm.example tokens create --kind scoped --scope product:read --name NAME --token-file FILE\n',
+    );
+    const repeated = await run(refusal(500, 1, 'Server error'), 'keys', 'create', '-P', PRODUCT, '--max-retries', '0');
+    expect(repeated.match(/--base-url/g)).toHaveLength(1);
+  });
+
+  it('never shows the password of a database', async () => {
+    const { stderr } = await lkm(
+      ['keys', 'create', '-P', 'Engine', '--db', 'postgres://lkm:hidden@db.example/lkm'],
+      {},
+    );
+    expect(stderr).toContain('  See them:  lkm products list\n');
+    expect(stderr).not.toContain('hidden');
+  });
 });
