@@ -88,6 +88,17 @@ describe('a command that is suggested', () => {
     expect(repeated.match(/--base-url/g)).toHaveLength(1);
   });
 
+  it('has no option that it does not take', () => {
+    const service = [['--base-url', 'https://lkm.example']] as const;
+    const database = [['--db', 'lkm.db']] as const;
+    expect(asTyped('lkm idempotency list', {}, service)).toBe('lkm idempotency list');
+    expect(asTyped('lkm idempotency list', {}, database)).toBe('lkm --db lkm.db idempotency list');
+    for (const local of ['lkm api-diff OLD NEW', 'lkm jobs list', 'lkm explain E1']) {
+      expect(asTyped(local, {}, service)).toBe(local);
+    }
+    expect(asTyped('lkm keys list -p shop', {}, [['--profile', 'shop']])).toBe('lkm keys list -p shop');
+  });
+
   it('never shows the password of a database', async () => {
     const { stderr } = await lkm(
       ['keys', 'create', '-P', 'Engine', '--db', 'postgres://lkm:hidden@db.example/lkm'],

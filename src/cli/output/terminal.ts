@@ -53,26 +53,29 @@ export const warningNotes = ({ warning }: { readonly warning?: string | undefine
 const replayedText =
   'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
 
-/** The first words of commands that talk to a service, and of the others. */
-const [serviceWords, localWords] = [
-  [
+/** The first words of commands: of those that talk to a service, that work on a database itself, and of the others. */
+const firstWords = {
+  service: [
     ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'webhooks', 'events'],
-    ...['audit', 'signing-keys', 'revocations', 'whoami', 'api', 'db', 'idempotency'],
+    ...['audit', 'signing-keys', 'revocations', 'whoami', 'api'],
   ],
-  [
+  database: ['db', 'idempotency'],
+  others: [
     ...['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'doctor', 'jobs'],
     ...['version', 'help', 'api-diff'],
   ],
-];
+};
+
+const anyOf = (words: readonly string[]): string => `(${words.join('|')})(?![\\w-])`;
 
 /** A command line inside a text: the name, and the first word of a command or an option. */
-const commandLine = new RegExp(
-  String.raw`(?<![\w./-])lkm(?= (?:-|(?:${[...serviceWords, ...localWords].join('|')})\b))`,
-  'g',
-);
+const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(Object.values(firstWords).flat())}))`, 'g');
 
 /** A command line that is to be typed: the whole text, or its end. */
-const serviceLine = new RegExp(String.raw`(?<=^|[:;] |see )lkm(?= (?:${serviceWords.join('|')})\b)`, 'g');
+const serviceLine = new RegExp(
+  `(?<=^|[:;] |see )lkm(?= ${anyOf([...firstWords.service, ...firstWords.database])})`,
+  'g',
+);
 
 /**
  * A text with the command lines in it as they are typed here: for the service that this command has talked to, and where
@@ -85,8 +88,11 @@ export function asTyped(
   serviceOptions: ServiceOptions = [],
 ): string {
   const isThere = (name: string) => text.includes(` ${name}`) || (name === '--profile' && text.includes(' -p '));
-  const missing = serviceOptions.filter(([name]) => !isThere(name)).flat();
-  const complete = text.replaceAll(serviceLine, () => ['lkm', ...missing].join(' '));
+  const missing = serviceOptions.filter(([name]) => !isThere(name));
+  const complete = text.replaceAll(serviceLine, (_, word: string) => {
+    const taken = firstWords.database.includes(word) ? missing.filter(([name]) => name === '--db') : missing;
+    return ['lkm', ...taken.flat()].join(' ');
+  });
   if (npmCommand !== 'exec') return complete;
   const isFetched = PATH.includes('/_npx/');
   return complete.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');

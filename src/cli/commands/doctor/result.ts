@@ -14,7 +14,7 @@ export const checkFields: readonly Field[] = [
 ];
 
 /** The result of a command that ran checks: a line for each, and exit code 13 when one has failed. */
-export function checkResult(checks: readonly Check[], { io }: CommandContext): CommandResult {
+export function checkResult(checks: readonly Check[], { io, settings }: CommandContext): CommandResult {
   const failed = checks.filter(({ status }) => status === 'fail');
   const warned = checks.filter(({ status }) => status === 'warn');
   const exitCode: ExitCode = failed.length > 0 ? exitCodes.local : exitCodes.ok;
@@ -28,20 +28,20 @@ export function checkResult(checks: readonly Check[], { io }: CommandContext): C
     quiet: failed.map(({ check }) => check),
     empty: 'nothing was checked',
     exitCode,
-    page: (view) => listChecks(checks, view, io.env),
+    page: (view) => listChecks(checks, view, (advice) => asTyped(advice, io.env, settings.serviceOptions)),
     notes: [{ tone: failed.length > 0 ? 'warning' : 'done', text: `${verdict}${warnings}` }],
   };
 }
 
 /** A line for each check, and what to do below it. */
-function listChecks(checks: readonly Check[], { paint }: View, env: Parameters<typeof asTyped>[1]): string {
+function listChecks(checks: readonly Check[], { paint }: View, typed: (advice: string) => string): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = ' '.repeat(STATUS_WIDTH + width + 4);
   const colored = { ok: paint.green, warn: paint.yellow, fail: paint.red };
   return checks
     .map(({ check, status, detail, advice }) => {
       const line = `${colored[status](status.padEnd(STATUS_WIDTH))}  ${check.padEnd(width)}  ${sanitise(detail)}\n`;
-      return advice === null ? line : `${line}${indent}${paint.dim(sanitise(asTyped(advice, env)))}\n`;
+      return advice === null ? line : `${line}${indent}${paint.dim(sanitise(typed(advice)))}\n`;
     })
     .join('');
 }
