@@ -72,7 +72,7 @@ exports.run = (files) => {
     return module.exports;
   }
 
-  // Then nothing is left to do: ending here saves V8 the freeing of its memory, piece by piece.
+  // Nothing is left to do then: V8 need not free its memory piece by piece.
   process.once('beforeExit', () => process.exit());
   load('cli/main.cjs');
   return scripts;
@@ -89,7 +89,7 @@ function prepare(folder) {
   }
 }
 
-/** Where files are read to, one after the other: memory that is used for the first time takes longer than the reading. */
+/** Where files are read to, one after the other: the system takes time for memory that is used for the first time. */
 let space = Buffer.allocUnsafeSlow(1024 * 1024);
 
 /** Reads a file into the space, with room around it, and returns its size. */

@@ -1,4 +1,4 @@
-/** Builds something with its first use, and once: a command uses few of the schemas, and takes less time than to build all. */
+/** Calls `build` at the first use and keeps what it returns. A command uses few schemas; to build all takes longer than it. */
 export function once<T>(build: () => T): () => T {
   let built: T | undefined;
   return () => {

@@ -93,17 +93,27 @@ describe('a command that is suggested', () => {
     const database = [['--db', 'lkm.db']] as const;
     expect(asTyped('lkm idempotency list', {}, service)).toBe('lkm idempotency list');
     expect(asTyped('lkm idempotency list', {}, database)).toBe('lkm --db lkm.db idempotency list');
-    for (const local of ['lkm api-diff OLD NEW', 'lkm jobs list', 'lkm explain E1']) {
+    for (const local of ['lkm api-diff OLD NEW', 'lkm auth list', 'lkm explain E1']) {
       expect(asTyped(local, {}, service)).toBe(local);
     }
     expect(asTyped('lkm keys list -p shop', {}, [['--profile', 'shop']])).toBe('lkm keys list -p shop');
   });
 
-  it('never shows the password of a database', async () => {
-    const { stderr } = await lkm(
-      ['keys', 'create', '-P', 'Engine', '--db', 'postgres://lkm:hidden@db.example/lkm'],
-      {},
-    );
+  it('goes on with a bulk run on the same service', () => {
+    const database = [['--db', 'lkm.db']] as const;
+    for (const before of ['send the rest: ', 'the same command goes on, or: ', 'an unknown row: look before ']) {
+      expect(asTyped(`${before}lkm jobs resume ID`, {}, database)).toBe(`${before}lkm --db lkm.db jobs resume ID`);
+    }
+  });
+
+  it.each([
+    ['--db', 'postgres://lkm:hidden@db.example/lkm'],
+    ['--db', 'postgres://db.example/lkm?password=hidden'],
+    ['--base-url', 'https://lkm:hidden@lkm.example'],
+    ['--base-url', 'https://lkm.example?token=hidden'],
+    ['--base-url', 'https://lkm.example#hidden'],
+  ])('never shows the secret in %s %s', async (option, value) => {
+    const { stderr } = await lkm(['keys', 'create', '-P', 'Engine', option, value, '--token-file', 'token'], {});
     expect(stderr).toContain('  See them:  lkm products list\n');
     expect(stderr).not.toContain('hidden');
   });

@@ -70,11 +70,12 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   };
 }
 
-/** An address with a password is shown nowhere. */
-const serviceOptions = ({ profile, baseUrl, db, tokenFile }: GlobalFlags): ServiceOptions =>
-  Object.entries({ '--profile': profile, '--base-url': baseUrl, '--db': db, '--token-file': tokenFile }).flatMap(
-    ([name, value]) => (value === undefined || hasPassword(value) ? [] : [[name, quote(value)] as const]),
-  );
+/** None where one of them holds a secret, which is shown nowhere. A query or user name is not part of a base URL. */
+function serviceOptions({ profile, baseUrl, db, tokenFile }: GlobalFlags): ServiceOptions {
+  if (/[@?#]/.test(baseUrl ?? '') || hasPassword(db ?? '')) return [];
+  const given = { '--profile': profile, '--base-url': baseUrl, '--db': db, '--token-file': tokenFile };
+  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, quote(value)] as const]));
+}
 
 const namedAfter = (output: string | null): Format | undefined =>
   (['csv', 'tsv', 'json', 'jsonl'] as const).find((format) => output?.toLowerCase().endsWith(`.${format}`));

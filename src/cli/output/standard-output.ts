@@ -29,7 +29,8 @@ function kindOf(fd: number): 'file' | 'pipe' | 'device' {
   }
 }
 
-const isNullDevice = (target: Stats): boolean => target.isCharacterDevice() && target.rdev === statSync(devNull).rdev;
+/** A system without device numbers calls every one 0: then no device is taken for it. */
+const isNullDevice = ({ rdev }: Stats): boolean => rdev !== 0 && rdev === statSync(devNull).rdev;
 
 function fileOutput(fd: number, reports: boolean): Output {
   return {

@@ -57,12 +57,12 @@ const replayedText =
 const firstWords = {
   service: [
     ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'webhooks', 'events'],
-    ...['audit', 'signing-keys', 'revocations', 'whoami', 'api'],
+    ...['audit', 'signing-keys', 'revocations', 'whoami', 'api', 'jobs', 'doctor'],
   ],
   database: ['db', 'idempotency'],
   others: [
-    ...['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'doctor', 'jobs'],
-    ...['version', 'help', 'api-diff'],
+    ...['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'version', 'help'],
+    'api-diff',
   ],
 };
 
@@ -73,14 +73,14 @@ const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(Object
 
 /** A command line that is to be typed: the whole text, or its end. */
 const serviceLine = new RegExp(
-  `(?<=^|[:;] |see )lkm(?= ${anyOf([...firstWords.service, ...firstWords.database])})`,
+  `(?<=^|[:;] |see |before )lkm(?= ${anyOf([...firstWords.service, ...firstWords.database])})`,
   'g',
 );
 
 /**
- * A text with the command lines in it as they are typed here: for the service that this command has talked to, and where
- * the command runs through npx in a checkout, so that npx may fetch nothing: elsewhere on this machine the name could be that
- * of another package in the registry.
+ * A text with the command lines in it as they are typed here: with the options that say which service this command talks
+ * to. Where the command runs through npx in a checkout, npx may fetch nothing: elsewhere on this machine the name could be
+ * that of another package in the registry.
  */
 export function asTyped(
   text: string,
