@@ -63,6 +63,19 @@ describe('-o', () => {
     expect(readFileSync(join(cwd, name), 'utf8').slice(0, start.length)).toBe(start);
   });
 
+  it.each([
+    ['json', '--format json'],
+    ['=jsonl', '--format jsonl'],
+    ['table', '--format table'],
+    ['yaml', '--format table, tsv, csv, json, jsonl, env'],
+  ])('takes %s for the format that other commands take there, and makes no such file', async (word, advice) => {
+    const cwd = tempFolder();
+    const { code, stderr, requests } = await into(word, cwd);
+    expect({ code, requests, files: visibleFiles(cwd) }).toEqual({ code: 2, requests: 0, files: [] });
+    expect(stderr).toContain(advice);
+    expect(await into(`./${word}`, cwd)).toMatchObject({ code: 0, requests: 1 });
+  });
+
   it('says what failed in words, whatever the file is named', async () => {
     const { fetch } = scriptedService(refusal(403, 1, 'Forbidden'));
     const { stderr } = await lkm(['customers', 'list', '-o', 'all.json'], { fetch, env: remote, cwd: tempFolder() });

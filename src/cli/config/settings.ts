@@ -44,7 +44,7 @@ export interface Settings {
 export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const { env } = io;
   const chosen = chooseFormat(flags, env);
-  const output = flags.output === undefined || flags.output === '-' ? null : flags.output;
+  const output = flags.output === undefined || flags.output === '-' ? null : fileName(flags.output);
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
   const quiet = flags.quiet ?? readSwitch(env, 'LKM_QUIET');
@@ -75,6 +75,17 @@ function serviceOptions({ profile, baseUrl, db, tokenFile }: GlobalFlags): Servi
   if (/[@?#]/.test(baseUrl ?? '') || hasPassword(db ?? '')) return [];
   const given = { '--profile': profile, '--base-url': baseUrl, '--db': db, '--token-file': tokenFile };
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, quote(value)] as const]));
+}
+
+/** After `-o`, other commands take a format; nobody wants a file called `json`. Throws `UsageError`. */
+function fileName(output: string): string {
+  const word = output.replace(/^=/, '');
+  const format = formats.find((one) => one === word);
+  if (format === undefined && !['yaml', 'wide', 'ndjson'].includes(word)) return output;
+  throw new UsageError(`-o takes a file, and ${word} is a format`, [
+    `Give a format as --format ${format ?? formats.join(', ')}.`,
+    `For a file of that name: -o ./${word}`,
+  ]);
 }
 
 const namedAfter = (output: string | null): Format | undefined =>
