@@ -3,28 +3,39 @@
  * `TypeError` for what is not JSON.
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value === 'string') return textOf(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
-  if (typeof value !== 'object' || value === null) return primitive(value);
-  let text = '';
-  for (const name of namesOf(value)) {
-    text += `${text === '' ? '' : ','}${textOf(name)}:${canonicalJson(Reflect.get(value, name))}`;
+  // The engine writes a whole value in half the time.
+  return isCanonical(value) ? JSON.stringify(value) : write(value);
+}
+
+/** Whether a value is JSON, and all names are in order already. */
+function isCanonical(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (Array.isArray(value)) return value.every(isCanonical);
+  if (typeof value !== 'object' || value === null) return isPrimitive(value);
+  let before = '';
+  for (const [name, member] of Object.entries(value)) {
+    if (name < before || !name.isWellFormed() || !isCanonical(member)) return false;
+    before = name;
   }
-  return `{${text}}`;
+  return true;
 }
 
-/** By UTF-16 code units, which is how JavaScript compares texts. What is in order already is not sorted: that is slow. */
-function namesOf(value: object): string[] {
-  const names = Object.keys(value);
-  return names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name) ? names : names.sort();
+const isPrimitive = (value: unknown): boolean => value === null || typeof value === 'boolean' || Number.isFinite(value);
+
+function write(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(write).join()}]`;
+  if (typeof value !== 'object' || value === null) return scalar(value);
+  // By UTF-16 code units, which is how JavaScript compares texts.
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${scalar(name)}:${write(Reflect.get(value, name))}`);
+  return `{${members.join()}}`;
 }
 
-function textOf(text: string): string {
-  if (!text.isWellFormed()) throw new TypeError('half of a surrogate pair has no canonical JSON');
-  return JSON.stringify(text);
-}
-
-function primitive(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || Number.isFinite(value)) return JSON.stringify(value);
-  throw new TypeError(`${String(value)} is not JSON`);
+function scalar(value: unknown): string {
+  if (typeof value === 'string' && !value.isWellFormed()) {
+    throw new TypeError('half of a surrogate pair has no canonical JSON');
+  }
+  if (typeof value !== 'string' && !isPrimitive(value)) throw new TypeError(`${String(value)} is not JSON`);
+  return JSON.stringify(value);
 }

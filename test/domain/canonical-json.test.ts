@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/domain/canonical-json.ts';
 
@@ -43,4 +44,23 @@ describe('canonicalJson', () => {
   ])('refuses %s', (value) => {
     expect(() => canonicalJson(value)).toThrow(TypeError);
   });
+
+  it('writes a value the same, whether its names come in order or not', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = canonicalJson(value);
+        expect(text).toBe(canonicalJson(reversed(value)));
+        expect(text).toBe(canonicalJson(JSON.parse(text)));
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
 });
+
+/** The same value with the members of each object in the order from Z to A, as far as JavaScript lets them. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, reversed(member)] as const);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? 1 : -1)));
+}
