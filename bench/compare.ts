@@ -9,7 +9,7 @@ export const TURN_SECONDS = 0.5;
 /** Until then the compiler of a fresh process is still at work (`node --trace-opt`). */
 export const WARM_UP_SECONDS = 12;
 
-/** Loads both sides in short turns, and compares their rates. */
+/** Loads both sides in short turns, each of them first in every other turn, and compares their rates. */
 export async function inTurns(
   operation: Operation,
   one: Side,
@@ -22,10 +22,10 @@ export async function inTurns(
     await sides.other.load(operation, WARM_UP_SECONDS);
     const turns: { one: number; other: number }[] = [];
     for (let turn = 0; turn < count; turn += 1) {
-      turns.push({
-        one: await sides.one.load(operation, seconds),
-        other: await sides.other.load(operation, seconds),
-      });
+      const isOneFirst = turn % 2 === 0;
+      const first = await sides[isOneFirst ? 'one' : 'other'].load(operation, seconds);
+      const second = await sides[isOneFirst ? 'other' : 'one'].load(operation, seconds);
+      turns.push(isOneFirst ? { one: first, other: second } : { one: second, other: first });
     }
     return {
       one: summarise(
