@@ -89,14 +89,16 @@ export class RecordedRefusal extends ApiError {
   }
 }
 
-/** An event of a licence. Its data name product, customer and masked key, and `more`. */
+// The data of these events come in the order of canonical JSON, which is then quick to write.
+
+/** An event of a licence. Its data name customer, masked key and product, and `more`. */
 export const licenseEvent = (type: EventType, license: License, more: JsonObject = {}): UseCaseEvent => ({
   type,
   resource: { type: 'license', id: license.id },
-  data: { productId: license.productId, customerId: license.customerId, key: showKey(license.key, false), ...more },
+  data: { customerId: license.customerId, key: showKey(license.key, false), productId: license.productId, ...more },
 });
 
-/** An event of a device. Its data name the licence and the host, and `more`. */
+/** An event of a device. Its data name the host and the licence, and `more`. */
 export const deviceEvent = (
   type: EventType,
   license: License,
@@ -105,10 +107,10 @@ export const deviceEvent = (
 ): UseCaseEvent => ({
   type,
   resource: { type: 'device', id },
-  data: { licenseId: license.id, productId: license.productId, hostId, ...more },
+  data: { hostId, licenseId: license.id, productId: license.productId, ...more },
 });
 
-/** An event of a session. Its data name the licence, the host and the end of the lease, and `more`. */
+/** An event of a session. Its data name the end of the lease, the host and the licence, and `more`. */
 export const sessionEvent = (
   type: EventType,
   license: License,
@@ -117,5 +119,5 @@ export const sessionEvent = (
 ): UseCaseEvent => ({
   type,
   resource: { type: 'session', id },
-  data: { licenseId: license.id, productId: license.productId, hostId, expiresAt, ...more },
+  data: { expiresAt, hostId, licenseId: license.id, productId: license.productId, ...more },
 });
