@@ -52,12 +52,12 @@ export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCo
 
 /** What commander has found so far while it parses. */
 interface Reading {
-  /** The version, when it was asked for. */
-  text: string;
   /** Renders the help that was asked for. It runs after parsing, since commander's help hook is synchronous. */
   help: ((view: HelpView) => Promise<string>) | null;
   /** The words so far: `lkm keys`. */
   path: string;
+  /** The options of the command that they name: `--expires`. */
+  options: readonly string[];
   chosen: { readonly command: Command; readonly written: Written } | null;
 }
 
@@ -66,20 +66,31 @@ export async function parseCommandLine(
   argv: readonly string[],
   io: Pick<Io, 'version' | 'env' | 'stdout'>,
 ): Promise<Parsed> {
-  const reading: Reading = { text: '', help: null, path: 'lkm', chosen: null };
-  const root = buildProgram(reading, argv).version(io.version, '-V, --version', 'show the version');
+  const reading: Reading = { help: null, path: 'lkm', options: [], chosen: null };
+  const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isHelpOrVersion(error)) throw await toUsageError(error, reading.path);
+    if (!isHelp(error) && !root.opts().version) throw await toUsageError(error, reading.path);
   } finally {
     refuseToken(root);
   }
+  if (root.opts().version) return { kind: 'text', text: versionAlone(reading, io) };
   if (reading.chosen) return { kind: 'command', ...reading.chosen, globals: root.opts() };
-  if (reading.help === null) return { kind: 'text', text: reading.text };
+  if (reading.help === null) return { kind: 'text', text: '' };
   const { helpView } = await import('./help/section.ts');
   return { kind: 'text', text: await reading.help(helpView(argv, io)) };
+}
+
+/** Throws `UsageError` where a command is named, which would not be run: other things have versions too. */
+function versionAlone({ path, options }: Reading, { version }: Pick<Io, 'version'>): string {
+  if (path === 'lkm') return `${version}\n`;
+  const near = options.filter((option) => option.includes('version'));
+  const question = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  throw new UsageError(`--version shows that of lkm itself, and goes without a command.${question}`, [
+    ['See:', `${path} --help`],
+  ]);
 }
 
 /** `lkm help keys create` as `lkm keys create --help`. */
@@ -91,14 +102,14 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
 
 /** Builds the tree for commander. The commands of a group are left out unless the words name the group. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
-  const root = newCommander('lkm', '', reading);
+  const root = newCommander('lkm', '');
   showHelp(root, reading, async (view) => (await import('./help/pages.ts')).rootHelp(view));
   for (const { flags, describe } of globalOptions) root.option(flags, describe);
-  root.option('--token <TOKEN>');
+  root.option('-V, --version').option('--token <TOKEN>');
 
   const parents = new Map([['', root]]);
   for (const { name, alias, summary } of groups) {
-    const group = newCommander(name, summary, reading);
+    const group = newCommander(name, summary);
     showHelp(group, reading, async (view) => (await import('./help/pages.ts')).groupHelp(group, view));
     if (alias) group.alias(alias);
     parents.set(name, group);
@@ -108,12 +119,12 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
   for (const entry of commandEntries) {
     const [verb = '', group = ''] = entry.path.split(' ').reverse();
     if (entry.shortcut) {
-      const short = newCommander(entry.shortcut, entry.summary, reading);
+      const short = newCommander(entry.shortcut, entry.summary);
       entryOf.set(short, entry);
       root.addCommand(short);
     }
     if (group !== '' && !words.includes(group) && !words.includes(aliasOf(group))) continue;
-    const child = newCommander(verb, entry.summary, reading);
+    const child = newCommander(verb, entry.summary);
     if (entry.alias) child.alias(entry.alias);
     entryOf.set(child, entry);
     parents.get(group)?.addCommand(child);
@@ -133,16 +144,14 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
 
 const aliasOf = (group: string): string => groups.find(({ name }) => name === group)?.alias ?? group;
 
-function newCommander(name: string, summary: string, reading: Reading): Commander {
-  const print = (text: string): void => {
-    reading.text += text;
-  };
+function newCommander(name: string, summary: string): Commander {
+  const silent = (): void => {};
   return new Commander(name)
     .description(summary)
     .exitOverride()
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .configureOutput({ writeOut: print, writeErr: print, outputError: () => {}, getOutHasColors: () => true });
+    .configureOutput({ writeOut: silent, writeErr: silent, outputError: silent, getOutHasColors: () => true });
 }
 
 function showHelp(
@@ -170,6 +179,7 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
     attributes[name] = option.attributeName();
     child.addOption(option);
   }
+  reading.options = child.options.flatMap(({ long }) => long ?? []);
   showHelp(child, reading, async (view, helper) =>
     (await import('./help/pages.ts')).commandHelp(child, helper, command, view),
   );
@@ -187,8 +197,7 @@ function collect(child: Commander, command: Command, attributes: Readonly<Record
   };
 }
 
-const isHelpOrVersion = ({ code }: CommanderError): boolean =>
-  code === 'commander.helpDisplayed' || code === 'commander.help' || code === 'commander.version';
+const isHelp = ({ code }: CommanderError): boolean => code === 'commander.helpDisplayed' || code === 'commander.help';
 
 function refuseToken(root: Commander): void {
   if (root.opts().token === undefined) return;

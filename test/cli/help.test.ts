@@ -72,6 +72,18 @@ describe('help', () => {
 describe('the version', () => {
   it('is one line', async () => {
     expect(await lkm(['--version'])).toEqual({ code: 0, stdout: '0.0.0-dev\n', stderr: '' });
+    expect(await lkm(['--json', '-V'])).toEqual({ code: 0, stdout: '0.0.0-dev\n', stderr: '' });
+  });
+
+  it.each([
+    [['keys', 'update', 'KEY', '--version', '2.0'], 'Did you mean --version-id?'],
+    [['products', 'create', '--name', 'Engine', '-V'], 'lkm products create --help'],
+    [['--version', 'keys', 'list'], 'lkm keys list --help'],
+    [['keys', '--version'], 'lkm keys --help'],
+  ])('is not shown in place of running %j', async (words, advice) => {
+    const { code, stdout, stderr } = await lkm(words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(advice);
   });
 
   it('tells a bug report what it needs', async () => {
