@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/support/free-port.ts';
+import { freePort } from '../../test/support/ports.ts';
 import { lkm, run, serve } from '../command.ts';
 import type { Random } from '../random.ts';
 

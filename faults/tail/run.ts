@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/support/free-port.ts';
+import { freePort } from '../../test/support/ports.ts';
 import { lkm, run, serve } from '../command.ts';
 import { startProducing } from '../produce.ts';
 import type { Random } from '../random.ts';

@@ -63,7 +63,9 @@ export interface RunningServer {
   readonly secrets: 'plain' | 'sealed';
   /** Where the metrics are, or null. */
   readonly metricsUrl: string | null;
-  /** Set when the database was new: its account, and an admin token that is shown nowhere else. */
+  /** Whether the database was made now. */
+  readonly isNew: boolean;
+  /** Set when the database had no token yet: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
   /** Takes another certificate and key for connections to come; those that are open go on. */
   reloadTls(tls: Tls): void;

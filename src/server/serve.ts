@@ -57,7 +57,6 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const { log, flush } = await openLog(options.logFormat, options.logTo);
     for (const warning of store.warnings) log.warn(warning);
     logStandbys(store.standbys, log);
-    const created = await createTokenOfNew(base);
     const uses = createTokenUses(store);
     const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
     telemetry = await openTelemetry(
@@ -76,6 +75,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     });
     listener = await listen(app, listenOptions(options, log));
     store.publishUrl(listener.url);
+    // Not before it listens: who starts a server that cannot is not told the token.
+    const created = await makeFirstToken(base);
     const recording = { ...parts, onRecorded };
     const onAttempt = telemetry.telemetry?.metrics?.countAttempt;
     const pace = createPace(concurrencyLimit);
@@ -93,6 +94,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
       db: options.db,
       secrets: store.secrets,
       metricsUrl: telemetry.url,
+      isNew: base.created,
       created,
       reloadTls: listener.reloadTls,
       jobHealth: jobs.health,
@@ -108,13 +110,17 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   }
 }
 
-/** Makes the first token of a new database; null for one that was there. */
-async function createTokenOfNew({ store, created, accountId, parts }: Base): Promise<RunningServer['created']> {
-  if (!created) return null;
-  const adminToken = await store.transaction((repositories) =>
-    createFirstToken(repositories, { ...parts, accountId, now: parts.now() }),
-  );
-  return { accountId, adminToken };
+/**
+ * Makes the first token of a database that has never had one: mostly a new one. Null for others, and for one that this
+ * server has not made and shares, whose other servers might make one too.
+ */
+async function makeFirstToken({ store, created, accountId, parts }: Base): Promise<RunningServer['created']> {
+  if (!created && !store.isOnlyWriter) return null;
+  return store.transaction(async (repositories) => {
+    if ((await repositories.tokens.count(accountId)) > 0) return null;
+    const adminToken = await createFirstToken(repositories, { ...parts, accountId, now: parts.now() });
+    return { accountId, adminToken };
+  });
 }
 
 /** Counts in this process while it has the database for itself, else in the database. */

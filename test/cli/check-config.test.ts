@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { selfSigned } from '../client/self-signed.ts';
+import { occupiedPort } from '../support/ports.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
@@ -191,13 +190,11 @@ describe('lkm serve --check-config', () => {
   });
 
   it('finds addresses that are taken, also by one another', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const taken = await occupiedPort();
+    const { port } = taken;
     const metrics = await checked(['--metrics', String(port)]);
     expect(metrics.found.metrics).toMatchObject({ status: 'fail', detail: expect.stringContaining('EADDRINUSE') });
-    taken.close();
-    await once(taken, 'close');
+    await taken[Symbol.asyncDispose]();
     const both = await checked(['--port', String(port), '--metrics', String(port)]);
     expect(both.found.address?.status).toBe('ok');
     expect(both.found.metrics?.status).toBe('fail');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import { occupiedPort } from '../support/ports.ts';
 import { fakeIo, lkm, type Surroundings, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
@@ -121,11 +122,20 @@ describe('lkm serve --seed', () => {
   it('fills no database that has data', async () => {
     const cwd = tempFolder();
     await lkm(['products', 'create', '--name', 'Engine', '--db', 'shop.db', '--create'], { cwd });
-    const { code, stderr } = await lkm(['serve', '--seed', '--db', 'shop.db'], { cwd });
+    const { code, stderr } = await lkm(['serve', '--seed', '--db', 'shop.db', '--port', '0'], { cwd });
     expect({ code, stderr: stderr.replace(cwd, '') }).toEqual({
       code: 13,
       stderr: 'error: /shop.db has data already\n  --seed is for a new database: name one that does not exist.\n',
     });
+  });
+
+  it('makes no database where it cannot listen', async () => {
+    await using other = await occupiedPort();
+    const cwd = tempFolder();
+    const { code, stderr } = await lkm(['serve', '--seed', '--db', 'shop.db', '--port', String(other.port)], { cwd });
+    expect(code).toBe(13);
+    expect(stderr).toContain(`port ${other.port} on 127.0.0.1 is in use`);
+    expect(readdirSync(cwd).filter((name) => name.startsWith('shop'))).toEqual([]);
   });
 
   it('serves a command too', async () => {

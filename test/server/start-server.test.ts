@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { apiVersion } from '../../src/contract/index.ts';
-import { StartupError, startServer } from '../../src/server/index.ts';
+import { openInstance, StartupError, startServer } from '../../src/server/index.ts';
 import { createFolder } from '../support/engines.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -20,6 +20,7 @@ describe('a new database', () => {
     expect(first).toMatchObject({
       url: `http://127.0.0.1:${first.port}`,
       db,
+      isNew: true,
       created: {
         accountId: expect.stringMatching(/^acc_[0-9a-z]{26}$/),
         adminToken: expect.stringMatching(/^lkm_admin_/),
@@ -32,6 +33,15 @@ describe('a new database', () => {
     expect(second.created).toBeNull();
     expect(await statusFor(second.url, first.created?.adminToken)).toBe(200);
     await second.close();
+  });
+
+  it('gets its token from its first server, also when it was made without one', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    await (await openInstance({ db })).close();
+    const server = await startServer({ ...quiet, db });
+    expect(server).toMatchObject({ isNew: false, created: { adminToken: expect.stringMatching(/^lkm_admin_/) } });
+    await server.close();
   });
 
   it('gets a folder and files that only their owner may read', async () => {
@@ -74,6 +84,20 @@ describe('a server that cannot start', () => {
       hint: 'give another with --port, or 0 for a free one',
     });
     await (await startServer({ ...quiet, db })).close();
+  });
+
+  it('makes no token, which nobody would be told: the next that starts does', async () => {
+    await using other = await startTestServer();
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    await expect(startServer({ ...quiet, db, port: other.server.port })).rejects.toThrow();
+
+    const server = await startServer({ ...quiet, db });
+    expect(server).toMatchObject({ isNew: false, created: { adminToken: expect.stringMatching(/^lkm_admin_/) } });
+    const headers = { Authorization: `Bearer ${server.created?.adminToken}` };
+    const listed = await (await fetch(`${server.url}/token`, { headers })).text();
+    expect(JSON.parse(listed).data).toHaveLength(1);
+    await server.close();
   });
 
   it('says that the address is not one of this machine', async () => {

@@ -5,7 +5,7 @@ import { chownSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './free-port.ts';
+import { freePort } from './ports.ts';
 import { type Installation, installPostgres, run } from './postgres-binaries.ts';
 
 // Runs one PostgreSQL server for the process that started this one. The end of stdin says that that process is gone,

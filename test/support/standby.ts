@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from './free-port.ts';
+import { freePort } from './ports.ts';
 import { connect, query } from './postgres.ts';
 
 /** A hot standby that streams from a server of `startPostgres`. */

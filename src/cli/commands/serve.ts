@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { LogFormat } from '../../server/log.ts';
-import type { RunningServer } from '../../server/serve.ts';
 import { argumentList, command, flag, many, option, type ValuesOf } from '../command.ts';
 import { defaultDatabase } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
@@ -10,7 +9,7 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
-import { readTls, type TlsOptions } from '../values/files.ts';
+import { readTls } from '../values/files.ts';
 import {
   parseCount,
   parseListenAddress,
@@ -22,6 +21,8 @@ import {
 import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
+import { reloadOnHangup } from './serving/reload-tls.ts';
+import type { Listening } from './serving/seed.ts';
 import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
 import { standbyOptions, standbysOf } from './serving/standbys.ts';
 
@@ -99,7 +100,6 @@ export const serve = command({
 
   async run(values, context) {
     const { io, flags } = context;
-    const { seed } = values;
     if (values.command.length > 0 && values.checkConfig) {
       throw new UsageError('--check-config starts nothing, and so no command either');
     }
@@ -114,14 +114,22 @@ export const serve = command({
     // Before a database is made: its token will be stored there.
     readConfig(io);
     const running = await optionsFor(values, db, context);
-    const seeded = seed === undefined ? null : await seedFrom(db, seed, values.clock ?? io.now(), io);
+    const listening = { ...running, db, port: values.port ?? DEFAULT_PORT };
+    const seeded = await seedFrom(values, listening, io);
     const { startServer } = await loadServer();
-    const server = await startServer({ ...running, db, port: values.port ?? DEFAULT_PORT });
+    const server = await startServer(listening);
     context.onClose(server.close);
     if (running.tls && !values.tlsSelfSigned) reloadOnHangup(values, server, context);
     const created = seeded === null ? server.created : { adminToken: seeded };
     const ca = values.tlsSelfSigned ? running.tls?.cert : undefined;
-    const served = { ...server, created, db: withoutPassword(db), isShared: isPostgres(db), ca };
+    const served = {
+      ...server,
+      isNew: server.isNew || seeded !== null,
+      created,
+      db: withoutPassword(db),
+      isShared: isPostgres(db),
+      ca,
+    };
     const access = storeAccess(served, io);
     await recordRunningServer(served, context);
     return {
@@ -194,14 +202,15 @@ async function serveCommand(
 ): Promise<CommandResult> {
   const { io, flags } = context;
   const { runAgainst, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
-  const { seed, clock, logFormat = 'none' } = values;
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
+  const { logFormat = 'none' } = values;
   const running = await optionsFor({ ...values, logFormat, dbRead: undefined }, db, context);
-  const seeded = seed === undefined ? null : await seedFrom(db, seed, clock ?? io.now(), io);
+  const listening = { ...running, db, port: values.port ?? 0 };
+  const seeded = await seedFrom(values, listening, io);
   const isThere = seeded === null && (isPostgres(db) || existsSync(db));
   const lent = isThere ? await temporaryToken(db, io) : null;
   const { startServer } = await loadServer();
-  const server = await startServer({ ...running, db, port: values.port ?? 0 });
+  const server = await startServer(listening);
   const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
   try {
     const exitCode = await runAgainst(server, token, values.command, io);
@@ -214,26 +223,10 @@ async function serveCommand(
 
 async function* nothing(): AsyncGenerator<never> {}
 
-async function seedFrom(db: string, seed: number, now: number, io: Io): Promise<string> {
+async function seedFrom({ seed, clock }: Values, listening: Listening, io: Io): Promise<string | null> {
+  if (seed === undefined) return null;
   const { seedDatabase } = await import('./serving/seed.ts');
-  return seedDatabase(db, seed, now, io);
-}
-
-/** Reads certificate and key anew at each SIGHUP; connections that are open keep the old ones. */
-function reloadOnHangup(values: TlsOptions, server: RunningServer, { io, say, onClose }: CommandContext): void {
-  const stop = io.onHangup(() => {
-    void (async () => {
-      try {
-        const tls = await readTls(values, io);
-        if (tls !== undefined) server.reloadTls(tls);
-        await say({ tone: 'done', text: 'certificate and key read again' });
-      } catch (error) {
-        const text = `certificate and key stay as they were: ${error instanceof Error ? error.message : error}`;
-        await say({ tone: 'warning', text });
-      }
-    })();
-  });
-  onClose(async () => stop());
+  return seedDatabase(listening, { seed, now: clock ?? io.now() }, io);
 }
 
 /** Making a log pretty costs a third of the requests per second: only people get it. */

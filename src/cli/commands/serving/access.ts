@@ -14,6 +14,7 @@ export interface Served {
   readonly db: string;
   readonly secrets: string;
   readonly metricsUrl: string | null;
+  readonly isNew: boolean;
   readonly created: { readonly adminToken: string } | null;
   /** Whether other servers may run on the same database: then one address does not stand for them all. */
   readonly isShared: boolean;
@@ -25,7 +26,7 @@ export interface Served {
 type AccessLines = readonly string[];
 
 /**
- * Stores the token of a new database as a profile of its own; a known database may have moved to another port. Returns
+ * Stores the first token of a database as a profile of its own; a known database may have moved to another port. Returns
  * the lines to show.
  */
 export function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): AccessLines {
@@ -71,9 +72,9 @@ export async function recordRunningServer(served: Served, { io, say, onClose }: 
 }
 
 export function readyNotes(served: Served, access: AccessLines, io: Io): Note[] {
-  const { url, db, created, secrets, metricsUrl, ca } = served;
+  const { url, db, isNew, secrets, metricsUrl, ca } = served;
   const details = [
-    `  database  ${db}${created ? ' (new)' : ''}`,
+    `  database  ${db}${isNew ? ' (new)' : ''}`,
     ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
     ...(ca === undefined ? [] : [`  trusted   ${selfSignedFiles(db).tlsCert}, by this profile alone`]),
     ...access,

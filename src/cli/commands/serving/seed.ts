@@ -3,6 +3,7 @@ import { toInstant } from '../../../domain/time.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
+import { loadPreflight } from '../../request/operator.ts';
 import { demoCustomers, demoHosts, demoPlans, demoProducts } from './demo-data.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
@@ -13,6 +14,13 @@ const OPENED_DAYS = 84;
 
 /** How many keys it has sold since. */
 const SALES = 60;
+
+/** A database, and where it is served. */
+export interface Listening {
+  readonly db: string;
+  readonly host: string;
+  readonly port: number;
+}
 
 interface Seeding {
   readonly client: Client;
@@ -32,7 +40,15 @@ interface SoldProduct {
  *
  * @param now when the twelve weeks end, in milliseconds since 1970
  */
-export async function seedDatabase(db: string, seed: number, now: number, io: Io): Promise<string> {
+export async function seedDatabase(
+  { db, host, port }: Listening,
+  { seed, now }: { readonly seed: number; readonly now: number },
+  io: Io,
+): Promise<string> {
+  const { tryAddress } = await loadPreflight();
+  // What cannot be served would stay behind, and its token be shown to nobody.
+  const release = await tryAddress(host, port);
+  await release();
   let time = now - OPENED_DAYS * DAY_MS;
   const instance = await openInstance(db, io, { create: true, clock: () => time });
   try {
