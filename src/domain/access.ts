@@ -130,8 +130,8 @@ export function mayMint(caller: Caller, wanted: WantedToken): boolean {
 }
 
 /**
- * Whether the caller may do all that such a token may do, and so may revoke it. A caller that may create only so many
- * keys has no right to create keys that it could pass on. Only an admin stands above an admin: that kind has rights of
+ * Whether the caller may do all that such a token may do, and so may revoke it. A caller with a limit on the keys
+ * that it may create has no right to create keys that it could pass on. Only an admin stands above an admin: that kind has rights of
  * its own, and gets every scope that there will be.
  */
 export function hasRightsOf(caller: Caller, { kind, scopes, productIds }: TokenRights): boolean {

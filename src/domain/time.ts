@@ -71,7 +71,7 @@ export function epochSeconds(instant: Instant): number {
   return Math.floor(Date.parse(instant) / 1000);
 }
 
-/** The instant so many milliseconds later, at the latest the end of year 9999. */
+/** The instant that is `milliseconds` later, at the latest the end of year 9999. */
 export function addMilliseconds(instant: Instant, milliseconds: number): Instant {
   return toInstant(Date.parse(instant) + milliseconds);
 }

@@ -1,6 +1,5 @@
 import { isRecord } from './claims.ts';
-import type { Signer } from './jws.ts';
-import { isSignedBy, type PublicKey, readJws, signJws } from './jws.ts';
+import { isSignedBy, type PublicKey, readJws, type Signer, signJws } from './jws.ts';
 
 /** The `typ` in the header of a revocation list. */
 export const REVOCATION_LIST_TYPE = 'lic-rev+jwt';
@@ -8,8 +7,8 @@ export const REVOCATION_LIST_TYPE = 'lic-rev+jwt';
 /** How long a list may be used, in seconds. Decision 0057. */
 export const REVOCATION_LIST_SECONDS = 30 * 24 * 60 * 60;
 
-/** A list that nothing has changed is dated anew after so many seconds, and until then is the same text. */
-const DATED_EVERY_SECONDS = 60 * 60;
+/** An unchanged list gets a new date after this time, and is the same text until then. */
+const REFRESH_INTERVAL_SECONDS = 60 * 60;
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -36,7 +35,7 @@ export interface RevocationFacts extends Omit<RevocationClaims, 'iat' | 'exp'> {
 
 /** Signs a revocation list: a compact JWS, the same text for an hour unless the list changes. */
 export function signRevocations(signer: Signer, { now, changedAt, ...content }: RevocationFacts): string {
-  const hour = now - (now % DATED_EVERY_SECONDS);
+  const hour = now - (now % REFRESH_INTERVAL_SECONDS);
   const iat = Math.max(hour, changedAt ?? hour);
   const { iss, seq, files, licenses } = content;
   const claims: RevocationClaims = { iss, iat, exp: iat + REVOCATION_LIST_SECONDS, seq, files, licenses };
