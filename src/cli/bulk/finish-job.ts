@@ -6,13 +6,13 @@ import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
-import { claimOutput } from './claim-output.ts';
 import type { BulkJob } from './job.ts';
 import { type OpenJob, openJob, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { createPace } from './pace.ts';
 import { showBulkProgress } from './progress.ts';
 import type { RowBody } from './reading/read-bodies.ts';
+import { noteOutput, refuseTaken } from './result-file.ts';
 import { resultOf } from './results.ts';
 import { countStates, openRow, type RowState, readStates } from './row-states.ts';
 import { sendRows } from './send-rows.ts';
@@ -38,11 +38,12 @@ export async function finishJob(
   try {
     const states = readStates(job.rows, readLinesOf(job.id, io), io.now(), operation.repeatsSafely);
     if (how.retry !== undefined) sendAnew(open, states, how.retry, io.now());
-    claimOutput(open, settings.output, io.cwd, settings.force);
+    refuseTaken(open.lines, settings, io);
     const before = countStates(states);
     const notes = notesOnEarlier(open, before.open, io.now());
     if (before.open > 0) await send(context, operation, open, states, how);
-    return resultOf({ job, operation, rows: open.rows, states, notes });
+    const beforeFile = (text: string) => noteOutput(job.id, text, settings, io);
+    return { ...resultOf({ job, operation, rows: open.rows, states, notes }), beforeFile };
   } finally {
     await open.journal.close();
   }

@@ -77,6 +77,17 @@ export function openJob(job: BulkJob, io: Io): OpenJob {
   });
 }
 
+/** Adds a line to the journal of a run that no process works on any more. */
+export async function noteIn(id: string, line: Line, io: Io): Promise<void> {
+  const journal = openJournal(journalOf(id, io));
+  try {
+    journal.add(line);
+    await journal.sync();
+  } finally {
+    await journal.close();
+  }
+}
+
 function refuseRunning({ id }: BulkJob, lines: readonly Line[], io: Io): void {
   const owner = lines.findLast((line) => line.type === 'begin');
   if (owner === undefined || owner.host !== io.host || owner.pid === io.pid) return;

@@ -4,7 +4,6 @@ import { UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
-import { refuseTaken } from './claim-output.ts';
 import { type DraftJob, draftJob } from './draft-job.ts';
 import { type Finishing, finishJob } from './finish-job.ts';
 import { refuseGrown, watchForEarlier } from './grown-file.ts';
@@ -15,6 +14,7 @@ import type { Delimiter } from './reading/delimiters.ts';
 import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
+import { refuseTaken } from './result-file.ts';
 
 /** The input of a bulk command. */
 export interface BulkRequest extends Omit<Finishing, 'retry'> {
@@ -72,7 +72,7 @@ export async function runBulk(
       body: file === null ? { ...first } : null,
     };
     if (known === null) {
-      refuseTaken(context.settings.output, io.cwd, context.settings.force);
+      refuseTaken([], context.settings, io);
       draft?.commit(job);
     }
     draft?.discard();

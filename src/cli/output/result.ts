@@ -49,6 +49,8 @@ interface Common {
   readonly secrets?: readonly string[];
   /** The key of the change; the same command with this key prints the result again. */
   readonly idempotencyKey?: string;
+  /** Called with the text of the result before it goes into the file of `-o`. */
+  readonly beforeFile?: (text: string) => Promise<void>;
   /** Runs once the result is printed; the command ends with it. */
   readonly afterwards?: () => Promise<void>;
 }

@@ -144,6 +144,7 @@ async function writeTo(
   context: WriteContext,
 ): Promise<void> {
   try {
+    await result.beforeFile?.(text);
     await destination.write(text, { secret: result.secret ?? false });
   } catch (error) {
     throw unwritable(String(context.settings.output), error, howToRepeat(result, context, 'for another file'));

@@ -289,6 +289,27 @@ describe('-o of a bulk command', () => {
     expect(shop.sent).toHaveLength(3);
   });
 
+  it('overwrites no file that was changed since, unless it is told to', async () => {
+    await using shop = await bulkShop();
+    const argv = ['keys', 'create', '--count', '3', '-o', 'keys.csv'];
+    await shop.at(argv);
+    const path = join(shop.cwd, 'keys.csv');
+    const first = readFileSync(path, 'utf8');
+    shop.write('keys.csv', `${first}mine\n`);
+    const { code, stderr } = await shop.at(argv);
+    expect({ code, stderr }).toEqual({
+      code: 13,
+      stderr:
+        'error: keys.csv was changed after this run wrote it\n' +
+        '  Nothing was sent. Name another file, or overwrite it with --force.\n',
+    });
+    expect(readFileSync(path, 'utf8')).toBe(`${first}mine\n`);
+    expect((await shop.at([...argv, '--force'])).code).toBe(0);
+    expect((await shop.at(argv)).code).toBe(0);
+    expect(readFileSync(path, 'utf8')).toBe(first);
+    expect(shop.sent).toHaveLength(3);
+  });
+
   it('overwrites no file that the run has not made', async () => {
     await using shop = await bulkShop();
     shop.write('keys.csv', 'mine');

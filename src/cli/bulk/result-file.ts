@@ -1,0 +1,46 @@
+import { createHash, hash } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from '../config/settings.ts';
+import { LocalError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import type { Line } from './job-journal.ts';
+import { noteIn } from './job-store.ts';
+
+/**
+ * Makes sure that the results may go to the file that `-o` names: one that is not there, or that is as this run has
+ * written it. Called before anything is sent. Throws `LocalError`.
+ *
+ * @param lines of the journal of the run; none of a new one, which would stay behind
+ */
+export function refuseTaken(lines: readonly Line[], { output, force }: Settings, { cwd }: Io): void {
+  if (output === null || force) return;
+  const path = resolve(cwd, output);
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
+  const own = lines.filter((line) => line.type === 'output' && line.path === path);
+  const digest = own.length === 0 ? null : digestOf(path);
+  if (own.some((line) => line.type === 'output' && line.digest === digest)) return;
+  const what = own.length === 0 ? 'exists' : 'was changed after this run wrote it';
+  throw new LocalError(`${output} ${what}`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
+}
+
+/** Writes down what goes into the file, before it does: a run that is killed in between finds its own file. */
+export async function noteOutput(id: string, text: string, { output }: Settings, io: Io): Promise<void> {
+  if (output === null) return;
+  await noteIn(id, { type: 'output', path: resolve(io.cwd, output), digest: hash('sha256', text) }, io);
+}
+
+const CHUNK_BYTES = 1_048_576;
+
+function digestOf(path: string): string {
+  const digest = createHash('sha256');
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
+      digest.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(file);
+  }
+  return digest.digest('hex');
+}
