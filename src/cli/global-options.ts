@@ -19,7 +19,7 @@ export const globalOptions = [
     describe: 'write the result to a file, - for stdout; as csv, tsv, json or jsonl if it is named so',
   },
   { flags: '--force', describe: 'let -o overwrite a file' },
-  { flags: '-q, --quiet', env: 'LKM_QUIET', describe: 'print bare identifiers, and nothing on stderr' },
+  { flags: '-q, --quiet', env: 'LKM_QUIET', describe: 'print bare identifiers or --fields, and nothing on stderr' },
   { flags: '-v, --verbose', env: 'LKM_VERBOSE', describe: 'a line on stderr for every request' },
   { flags: '--debug', env: 'LKM_DEBUG', describe: 'like -v, with stack traces' },
   { flags: '--color <WHEN>', describe: 'auto, always or never' },

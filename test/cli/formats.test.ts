@@ -72,6 +72,11 @@ describe('a list', () => {
   it('is its identifiers with -q', async () => {
     expect(await list('-q')).toBe('cus_1\ncus_2\n');
   });
+
+  it('is the chosen fields with -q, bare as without a terminal', async () => {
+    expect(await list('-q', '--fields', 'name')).toBe('Ada, "Ltd"\n=1+1\n');
+    expect(await list('-q', '--fields', 'name', '--format', 'table')).toBe('Ada, "Ltd"\n=1+1\n');
+  });
 });
 
 describe('a value', () => {

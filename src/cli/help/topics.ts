@@ -26,7 +26,7 @@ const formatting: Topic = (view = plainHelp) =>
         '  KEY=$(lkm keys create -P "$(lkm products create --name Engine)")',
         '--fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
           'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
-          'chosen names (key). -q prints bare identifiers.',
+          'chosen names (key). -q prints bare identifiers, or the fields of --fields.',
         '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
           'A file that exists is kept unless --force is given. A FIFO or a device, such as /dev/stdout, is written to ' +
           'as it is. A symbolic link is refused: name the file that it points to.',

@@ -181,12 +181,12 @@ export async function render(result: WholeResult, rendering: Rendering): Promise
   const { format, quiet } = rendering;
   if (format === 'json' || format === 'jsonl') return whole(renderJson(result, rendering));
   if (result.kind === 'file') return whole(withNewline(result.content));
-  if (quiet) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
+  if (quiet && rendering.chosen === null) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
   const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
   if (result.kind === 'page' && (isText || !result.rows)) return whole(await result.page(rendering.view));
   if (result.kind === 'done' && isText) return whole('');
   if (result.kind === 'value' && isText) return whole(`${sanitise(result.value)}\n`);
-  return renderFields(result, rendering);
+  return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
 }
 
 const whole = (text: string): TableText => ({ text, hidden: [] });
