@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { makePrivateFolder, syncFolder } from '../config/files.ts';
 import type { Io } from '../io.ts';
 import type { BulkJob } from './job.ts';
-import { folderOf, jobsFolder } from './job-store.ts';
+import { folderOf, jobsFolder, writeRuns } from './job-store.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 
 /** A run that is being written down. Nobody sees it before it is whole. */
@@ -95,7 +95,11 @@ export function draftJob(io: Io): DraftJob {
     if (isFirst) removeIfEmpty(folder);
   }
 
-  return { add, commit, discard };
+  return {
+    add: (row) => writeRuns(io, () => add(row)),
+    commit: (job) => writeRuns(io, () => commit(job)),
+    discard,
+  };
 }
 
 function writeAll(file: number, text: string): void {

@@ -1,6 +1,7 @@
 import { closeSync, constants, fdatasync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { codeOf, LocalError } from '../failure/errors.ts';
 import { readLines } from './lines.ts';
 
 const Failure = z.object({
@@ -85,7 +86,7 @@ export function openJournal(path: string): JobJournal {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
     } catch (error) {
-      failure ??= error;
+      failure ??= unwritable(path, error);
     }
   }
 
@@ -112,7 +113,9 @@ export function openJournal(path: string): JobJournal {
 
   async function writeAndSync(): Promise<void> {
     writeNow();
-    await syncData(file);
+    await syncData(file).catch((error: unknown) => {
+      throw unwritable(path, error);
+    });
   }
 
   return {
@@ -127,6 +130,13 @@ export function openJournal(path: string): JobJournal {
     },
   };
 }
+
+const unwritable = (path: string, cause: unknown): LocalError =>
+  new LocalError(
+    `cannot write to ${path} (${codeOf(cause)})`,
+    ['Make room there, and give the same command again: it goes on where it stopped.'],
+    { cause },
+  );
 
 function endsWithNewline(path: string, size: number): boolean {
   const file = openSync(path, 'r');

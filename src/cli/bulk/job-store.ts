@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import { stateDir, withLock } from '../config/files.ts';
-import { LocalError, NotFoundError } from '../failure/errors.ts';
+import { codeOf, LocalError, NotFoundError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { moment } from '../output/words.ts';
 import { BulkJob } from './job.ts';
@@ -16,6 +16,22 @@ export const jobsFolder = (io: Io): string => join(stateDir(io), 'jobs');
 
 /** Where a run is written down. */
 export const folderOf = (id: string, io: Io): string => join(jobsFolder(io), id);
+
+/** Runs what writes to that folder, without which a run could not go on. Throws `LocalError` where it cannot. */
+export function writeRuns<T>(io: Io, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof LocalError || !(error instanceof Error && 'code' in error)) throw error;
+    throw new LocalError(
+      `cannot write to ${jobsFolder(io)} (${codeOf(error)})`,
+      [
+        'Nothing was sent. A run is written down before it is sent: set LKM_STATE_DIR to a folder that can be written to.',
+      ],
+      { cause: error },
+    );
+  }
+}
 
 /** A run that this process works on. */
 export interface OpenJob {
@@ -31,7 +47,7 @@ export function readJob(id: string, io: Io): BulkJob | null {
   try {
     return BulkJob.parse(JSON.parse(readFileSync(join(folderOf(id, io), 'job.json'), 'utf8')));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
     throw new LocalError(`${folderOf(id, io)} does not hold a run that this version of lkm can read`, [], {
       cause: error,
     });
@@ -65,16 +81,18 @@ const journalOf = (id: string, io: Io): string => join(folderOf(id, io), 'journa
 export function openJob(job: BulkJob, io: Io): OpenJob {
   const folder = folderOf(job.id, io);
   const path = journalOf(job.id, io);
-  return withLock(folder, io.uuid(), io, () => {
-    const lines: Line[] = [];
-    for (const line of readJournal(path)) if (!('row' in line)) lines.push(line);
-    refuseRunning(job, lines, io);
-    const journal = openJournal(path);
-    const startTime = io.processStartTime(io.pid) ?? '';
-    journal.add({ type: 'begin', host: io.host, pid: io.pid, startTime, at: toInstant(io.now()) });
-    journal.write();
-    return { job, rows: readRows(job, io), lines, journal };
-  });
+  return writeRuns(io, () =>
+    withLock(folder, io.uuid(), io, () => {
+      const lines: Line[] = [];
+      for (const line of readJournal(path)) if (!('row' in line)) lines.push(line);
+      refuseRunning(job, lines, io);
+      const journal = openJournal(path);
+      const startTime = io.processStartTime(io.pid) ?? '';
+      journal.add({ type: 'begin', host: io.host, pid: io.pid, startTime, at: toInstant(io.now()) });
+      journal.write();
+      return { job, rows: readRows(job, io), lines, journal };
+    }),
+  );
 }
 
 /** Adds a line to the journal of a run that no process works on any more. */

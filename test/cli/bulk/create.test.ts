@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openJournal } from '../../../src/cli/bulk/job-journal.ts';
 import { NOW } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
@@ -322,6 +323,36 @@ describe('-o of a bulk command', () => {
     expect(readFileSync(join(shop.cwd, 'keys.csv'), 'utf8')).toBe('mine');
     expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
     expect((await shop.at(['keys', 'create', '-o', 'keys.csv'])).code).toBe(13);
+  });
+});
+
+describe('a run that cannot be written down', () => {
+  it.each([
+    ['--count', '2'],
+    ['-f', 'orders.csv'],
+  ])('is not begun: %s', async (...how) => {
+    await using shop = await bulkShop();
+    shop.write('orders.csv', 'reference\n1\n2\n');
+    const env = { LKM_STATE_DIR: join(shop.cwd, 'orders.csv', 'state') };
+    const { code, stderr } = await shop.at(['keys', 'create', ...how], { env });
+    expect({ code, stderr: stderr.replace(shop.cwd, ''), sent: shop.sent }).toEqual({
+      code: 13,
+      stderr:
+        'error: cannot write to /orders.csv/state/jobs (ENOTDIR)\n' +
+        '  Nothing was sent. A run is written down before it is sent: set LKM_STATE_DIR to a folder that can be written to.\n',
+      sent: [],
+    });
+  });
+
+  it('says how to go on when the disk is full in the middle', async () => {
+    const journal = openJournal('/dev/full');
+    journal.add({ type: 'sending', upTo: 1, at: '2026-03-01T00:00:00.000Z' });
+    await expect(journal.sync()).rejects.toMatchObject({
+      name: 'LocalError',
+      message: 'cannot write to /dev/full (ENOSPC)',
+      hints: ['Make room there, and give the same command again: it goes on where it stopped.'],
+    });
+    await journal.close();
   });
 });
 
