@@ -1,9 +1,13 @@
-import type { RunningServer } from '../../../server/serve.ts';
 import type { CommandContext } from '../../context.ts';
-import { readTls, type TlsOptions } from '../../values/files.ts';
+import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
+
+/** A server that takes another certificate while it runs. */
+interface Reloadable {
+  reloadTls(tls: TlsFiles): void;
+}
 
 /** Reads certificate and key anew at each SIGHUP; connections that are open keep the old ones. */
-export function reloadOnHangup(values: TlsOptions, server: RunningServer, { io, say, onClose }: CommandContext): void {
+export function reloadOnHangup(values: TlsOptions, server: Reloadable, { io, say, onClose }: CommandContext): void {
   const stop = io.onHangup(() => {
     void (async () => {
       try {
