@@ -137,7 +137,7 @@ export const keyDevices = {
     description:
       'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
       'the device already holds one. The file ends with the licence, or after `ttl` if that is sooner. Once the licence has expired, ' +
-      'the file ends with its time of grace.',
+      'the file ends with its grace period.',
     method: 'POST',
     path: '/key/sign',
     scope: 'license:sign',

@@ -6,7 +6,7 @@ import { addDuration } from './time.ts';
 /** Where an instant stands in the term of a licence. */
 export type Term = 'running' | 'inGrace' | 'ended';
 
-/** Where `now` stands in the term of a licence: it ends with the instant of its expiry, or of its time of grace. */
+/** Where `now` stands in the term of a licence: it ends with the instant of its expiry, or of its grace period. */
 export function termOf(license: Pick<License, 'expirationDate' | 'gracePeriod'>, now: Instant): Term {
   const { expirationDate } = license;
   if (expirationDate === null || now < expirationDate) return 'running';
@@ -14,7 +14,7 @@ export function termOf(license: Pick<License, 'expirationDate' | 'gracePeriod'>,
   return until !== null && now < until ? 'inGrace' : 'ended';
 }
 
-/** Until when an expired licence may still be used; null when it has no time of grace, or no end. */
+/** Until when an expired licence may still be used; null when it has no grace period, or no end. */
 export function graceUntil({
   expirationDate,
   gracePeriod,
@@ -34,12 +34,12 @@ export function endIfUsed(license: Beginning, now: Instant): Instant | null {
   return isWaiting(license) ? addDuration(now, license.expiresAfter) : license.expirationDate;
 }
 
-/** The end of what is granted for a use now: that of the licence, or of its time of grace once it has expired. */
+/** The end of what is granted for a use now: that of the licence, or of its grace period once it has expired. */
 export function grantEnd(license: License, now: Instant): Instant | null {
   return termOf(license, now) === 'inGrace' ? graceUntil(license) : license.expirationDate;
 }
 
-/** What whoever uses the licence in its time of grace is told; null at any other time. */
+/** What whoever uses the licence in its grace period is told; null at any other time. */
 export function graceWarning(license: License, now: Instant): string | null {
   if (termOf(license, now) !== 'inGrace') return null;
   return `License expired on ${license.expirationDate}; it may be used until ${graceUntil(license)}`;

@@ -28,7 +28,7 @@ export function checkExposure({ host, tls, behindProxy = [] }: Exposure): void {
   );
 }
 
-/** Takes an address as a server would; nobody is served there. Returns what lets it go. Throws StartupError. */
+/** Takes an address as a server would; nobody is served there. Returns the function that releases it. Throws StartupError. */
 export const tryAddress = (host: string, port: number): Promise<Release> =>
   tryOut((server) => bind(server, host, port));
 

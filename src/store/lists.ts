@@ -106,8 +106,8 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
     if (typeof place === 'string') return sql`${found} order by ${by} ${direction}`;
     // As an expression, so that no planner reads the whole list in its order for the few rows that an index finds.
     if (place.inOrderOf === null) return sql`${found} order by (${by} || '') ${direction}`;
-    // In a query of its own, for the same reason. What comes last in one order mostly comes last in the other: with the
-    // first rows of the list at hand, a sort that keeps so many passes over all others.
+    // In a query of its own, for the same reason. What comes last in one order mostly comes last in the other: a sort that
+    // keeps as many rows as a page has then finds them early, and only compares all others.
     const first = sql`${found} order by ${sql.ref(place.inOrderOf)} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
     return sql`select ${sql.ref(orderColumn)} from (${first}) as found order by ${sql.ref(orderColumn)} ${direction}`;
   }

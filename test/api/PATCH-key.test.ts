@@ -377,7 +377,7 @@ scenarios<Subject>(
       'a heartbeat above the lease that is there': { heartbeatInterval: 901 },
       'a lease below the heartbeat that is there': { heartbeatInterval: 700, sessionLeaseDuration: 600 },
       'an empty list of hosts': { allowedHosts: [] },
-      'a time of grace of no length': { gracePeriod: 'P0D' },
+      'a grace period of no length': { gracePeriod: 'P0D' },
       'metadata that is a text': { metadata: 'x' },
       'an entry of metadata that is a list': { metadata: { note: [1] } },
       'metadata that would have more than 50 entries': {

@@ -84,7 +84,7 @@ describe.each(engines)('a key that lasts from its first use, on $name', (engine)
   });
 });
 
-describe.each(engines)('a key with a time of grace, on $name', (engine) => {
+describe.each(engines)('a key with a grace period, on $name', (engine) => {
   const terms = { expiryDate: '2026-12-31T12:00:00Z', gracePeriod: 'P2M' };
 
   it('shows until when it may be used', async () => {
@@ -120,7 +120,7 @@ describe.each(engines)('a key with a time of grace, on $name', (engine) => {
     });
   });
 
-  it('activates with a warning in its time of grace, and not after it', async () => {
+  it('activates with a warning in its grace period, and not after it', async () => {
     const { world, address } = await keyWith(engine, terms);
     await using _ = world;
     const activate = async (now: string) => {
@@ -135,7 +135,7 @@ describe.each(engines)('a key with a time of grace, on $name', (engine) => {
     expect((await activate('2027-02-28T12:00:00.000Z')).body).toEqual({ message: 'License expired', code: 5 });
   });
 
-  it('ends the file after its ttl, if that is sooner than the time of grace', async () => {
+  it('ends the file after its ttl, if that is sooner than the grace period', async () => {
     const { world, address } = await keyWith(engine, terms);
     await using _ = world;
     world.setNow('2027-01-15T00:00:00.000Z');
@@ -143,7 +143,7 @@ describe.each(engines)('a key with a time of grace, on $name', (engine) => {
     expect(claimsOf(body.file).exp).toBe(seconds('2027-01-15T00:01:00Z'));
   });
 
-  it('leases sessions with a warning, and none from the end of its time of grace on', async () => {
+  it('leases sessions with a warning, and none from the end of its grace period on', async () => {
     const { world, address } = await keyWith(engine, { ...terms, licenseType: 'floating' });
     await using _ = world;
     expect((await checkOut(world, address, '2026-12-31T11:00:00.000Z')).body.warning).toBeUndefined();

@@ -32,7 +32,7 @@ describe.each<Action>(['activate', 'sign'])('to %s', (action) => {
     ['lets it be used without a host', facts({}, nobody), null],
     ['lets an active customer use it', facts({}, active), null],
     ['lets it be used up to its expiry', facts({ expirationDate: future }), null],
-    ['lets it be used in its time of grace', facts({ expirationDate: past, gracePeriod: day }), null],
+    ['lets it be used in its grace period', facts({ expirationDate: past, gracePeriod: day }), null],
     ['lets it be used before its end is set', facts({ expiresAfter: day }), null],
     ['lets an allowed host use it', facts({ allowedHosts: ['host-2', 'host-1'] }), null],
     ['lets the last slot be taken', facts({ maxActivations: 2, activations: 1 }), null],

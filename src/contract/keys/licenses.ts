@@ -11,7 +11,7 @@ export const licenseAddress = once(() => ({ productId: ProductId(), licenseKey: 
 
 /** Carried by replies to uses of an expired licence. Source: decision 0048. */
 export const Warning = once(() =>
-  z.string().describe('Present when the licence has expired and is used in its time of grace'),
+  z.string().describe('Present when the licence has expired and is used in its grace period'),
 );
 
 /** A device: the link between a key and one host. Source: API description, "Device". */

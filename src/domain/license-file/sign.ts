@@ -45,7 +45,7 @@ export interface FileFacts {
   readonly customer: LicenseClaims['customer'];
   readonly hostId: HostId;
   readonly now: Instant;
-  /** When the file expires; the end of the licence, or of its time of grace once it has expired, counts if it is earlier. */
+  /** When the file expires; the end of the licence, or of its grace period once it has expired, counts if it is earlier. */
   readonly expiresAt: Instant;
 }
 

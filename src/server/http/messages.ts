@@ -34,7 +34,7 @@ export interface HttpResponse {
   readonly body: string | AsyncIterable<string | Uint8Array>;
 }
 
-/** A request together with the way in which its response is sent. Each door makes its own. */
+/** A request together with the way in which its response is sent. The socket and the transport in one process make their own. */
 export interface Exchange {
   readonly request: HttpRequest;
   /** Sends the response, or turns it into one of the Fetch API. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** The terms of licences: their reference, the length from the first use, and the time of grace after the end. */
+/** The terms of licences: their reference, the length from the first use, and the grace period after the end. */
 export async function up(db: Kysely<never>): Promise<void> {
   await db.schema.alterTable('licenses').addColumn('reference', 'text').execute();
   await db.schema.alterTable('licenses').addColumn('expires_after', 'text').execute();

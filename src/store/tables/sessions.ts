@@ -150,8 +150,8 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
     },
 
     /**
-     * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or so many
-     * of all accounts. Whoever calls it records `session.expired` for each.
+     * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or at
+     * most `most` of all accounts. Whoever calls it records `session.expired` for each.
      */
     async removeLapsed(now: Instant, of: { license: License } | { most: number }): Promise<Session[]> {
       const rows =

@@ -130,7 +130,7 @@ export function rebind(model: Model, op: Operation<'rebind'>): Step | null {
   };
 }
 
-/** What is said to whoever uses an expired licence in its time of grace. */
+/** What is said to whoever uses an expired licence in its grace period. */
 export const expiryWarning = (key: Key): string =>
   `License expired on ${instantAt(key.expiresAt ?? 0)}; it may be used until ${instantAt(graceEnd(key) ?? 0)}`;
 

@@ -25,10 +25,10 @@ export const refusals = {
   referenceTaken: { status: 409, code: 10 },
 } as const satisfies Record<string, Refusal>;
 
-/** Whether a licence has expired: from the instant of its expiry on. In its time of grace it may still be used. */
+/** Whether a licence has expired: from the instant of its expiry on. In its grace period it may still be used. */
 export const hasExpired = ({ expiresAt }: Key, now: number): boolean => expiresAt !== null && now >= expiresAt;
 
-/** Until when an expired licence may be used; null when it has no end or no time of grace. */
+/** Until when an expired licence may be used; null when it has no end or no grace period. */
 export const graceEnd = ({ expiresAt, grace }: Key): number | null =>
   expiresAt === null || grace === null ? null : later(expiresAt, grace);
 
@@ -39,7 +39,7 @@ export function begin(key: Key, now: number): void {
   key.change = key.change === 'terms' ? 'terms' : 'devices';
 }
 
-/** Whether nothing of a licence may be used any more: the time of grace is over too. */
+/** Whether nothing of a licence may be used any more: the grace period is over too. */
 function isOver(key: Key, now: number): boolean {
   const end = graceEnd(key) ?? key.expiresAt;
   return end !== null && now >= end;
