@@ -60,7 +60,7 @@ scenarios('audit.list', audited, [
     expect: { status: 200, body: { data: [], meta: { last: 0, head: { seq: 0, hash: '0'.repeat(64) } }, code: 0 } },
   },
   {
-    name: 'refuses a token that is held to some products',
+    name: 'refuses a token that is limited to some products',
     as: { scopes: ['audit:read'], productIds: ['prod_00000000000000000000000000'] },
     request: {},
     expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },

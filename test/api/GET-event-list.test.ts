@@ -120,7 +120,7 @@ scenarios<Subject>('events.list', eventful, [
     expect: { status: 200, body: { data: [], meta: { last: 0 }, code: 0 } },
   },
   {
-    name: 'refuses a token that is held to some products',
+    name: 'refuses a token that is limited to some products',
     as: ({ productId }) => ({ scopes: ['event:read'], productIds: [productId] }),
     request: {},
     expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },

@@ -88,7 +88,7 @@ scenarios('signingKeys.rotate', async () => ({}), [
     },
   },
   {
-    name: 'refuses an admin token that is held to a product',
+    name: 'refuses an admin token that is limited to a product',
     as: { kind: 'admin', productIds: ['prod_00000000000000000000000000'] },
     request: {},
     expect: forbidden,

@@ -47,7 +47,7 @@ describe('the matrix of ids', () => {
   });
 });
 
-describe.each(engines)('a token that is held to one product on $name', (engine) => {
+describe.each(engines)('a token that is limited to one product on $name', (engine) => {
   it.each(idCases)('$name answers $kinds of another product as of nobody', async ({ kinds, ...named }) => {
     await using world = await createWorld({ engine });
     const own = await furnish(world);

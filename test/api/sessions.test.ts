@@ -152,7 +152,7 @@ scenarios<Subject>('sessions.delete', given, [
     },
   },
   {
-    name: 'lets a token that is held to products release a session of one of them',
+    name: 'lets a token that is limited to products release a session of one of them',
     as: ({ editor: { productId } }) => ({ scopes: ['license:activate'], productIds: [productId] }),
     request: ({ editor: { productId }, ids: [sessionId] }) => ({ query: { sessionId, productId } }),
     expect: released,

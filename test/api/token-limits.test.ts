@@ -57,7 +57,7 @@ describe.each(engines)('a token that may issue so many keys, on $name', (engine)
   });
 });
 
-describe.each(engines)('a token that is held to networks, on $name', (engine) => {
+describe.each(engines)('a token that is limited to networks, on $name', (engine) => {
   it.each<[readonly string[], number]>([
     [[PEER], 200],
     [['203.0.113.0/24'], 200],
@@ -103,7 +103,7 @@ async function divided(world: World) {
   return { ours, theirs, mine, other, both, bare, as, token };
 }
 
-describe.each(engines)('a token that is held to a product, on $name', (engine) => {
+describe.each(engines)('a token that is limited to a product, on $name', (engine) => {
   it('finds the customers, keys, products and tokens of that product in lists, and no others', async () => {
     await using world = await createWorld({ engine });
     const { as, ours, mine, both, token } = await divided(world);

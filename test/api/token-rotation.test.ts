@@ -62,7 +62,7 @@ scenarios<Subject>('tokens.get', prepare, [
     expect: notFound,
   },
   {
-    name: 'does not know a token of all products for a caller that is held to one',
+    name: 'does not know a token of all products for a caller that is limited to one',
     as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
     request: ({ reader }) => ({ query: { tokenId: reader.id } }),
     expect: notFound,

@@ -323,7 +323,7 @@ scenarios<Subject>('tokens.create', prepare, [
     }),
   ),
   {
-    name: 'refuses a maker that is held to networks to leave them out',
+    name: 'refuses a maker that is limited to networks to leave them out',
     as: { kind: 'admin', networks: ['203.0.113.0/24'] },
     request: { body: { name: 'new', kind: 'client' } },
     expect: scopeMissing,

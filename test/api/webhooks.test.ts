@@ -60,7 +60,7 @@ function commonRows(name: EndpointName): Scenario<Subject>[] {
       expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
     },
     {
-      name: 'refuses a token that is held to some products',
+      name: 'refuses a token that is limited to some products',
       as: { scopes: ['webhook:read', 'webhook:write'], productIds: [absentIds.productId] },
       request: own,
       expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },

@@ -180,7 +180,7 @@ describe('tokens', () => {
     });
   });
 
-  it('may be held to networks and to a rate, and need not end', async () => {
+  it('may be limited to networks and to a rate, and need not end', async () => {
     const at = onNewDatabase();
     const limits = ['--network', '10.0.0.0/8', '--network', '::1', '--rate-limit', '60', '--expires', 'never'];
     const made = await at('tokens', 'create', '--kind', 'client', '--name', 'app', ...limits, '--json');

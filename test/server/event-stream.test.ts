@@ -84,7 +84,7 @@ describe('GET /event/stream', () => {
   it.each([
     ['nobody', {}, '', 401],
     ['a token of another kind', { kind: 'client' }, '', 403],
-    ['a token that is held to some products', { kind: 'scoped', scopes: ['event:read'], productIds: true }, '', 403],
+    ['a token that is limited to some products', { kind: 'scoped', scopes: ['event:read'], productIds: true }, '', 403],
     ['a number that is none', { kind: 'read-only' }, '?after=-1', 400],
     ['a type that does not exist', { kind: 'read-only' }, '?type=license.eaten', 400],
   ])('refuses %s', async (_, rights, query, status) => {
