@@ -27,6 +27,27 @@ async function openShop() {
   return { engine, editor, ada, pool, soon, trial, run, onTerminal };
 }
 
+describe('keys of a customer or product that does not exist', () => {
+  it.each([
+    [['--customer', 'cus_01jd7q41c8fzks2v0t9e6h3m5p'], 'cus_01jd7q41c8fzks2v0t9e6h3m5p'],
+    [['-P', 'prod_01jx0000000000000000000000'], 'product not found'],
+  ])('are not an empty list: %j', async (filter, says) => {
+    const { run } = await openShop();
+    for (const command of ['list', 'export']) {
+      const { code, stderr } = await run('keys', command, ...filter);
+      expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining(says) });
+    }
+  });
+
+  it('are an empty list where nothing fits a filter', async () => {
+    const { engine, run } = await openShop();
+    expect(await run('keys', 'list', '-P', engine, '--trial', 'true', '--json')).toMatchObject({
+      code: 0,
+      stdout: '[]\n',
+    });
+  });
+});
+
 describe('keys list', () => {
   it('lists keys, newest first, by filters that add up', async () => {
     const { engine, ada, pool, soon, trial, run } = await openShop();

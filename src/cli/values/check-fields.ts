@@ -5,7 +5,7 @@ import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
-import { count, duration } from '../output/words.ts';
+import { count, duration, quote } from '../output/words.ts';
 import { longFlag } from './read-values.ts';
 import { parseSeconds } from './time.ts';
 
@@ -50,6 +50,7 @@ function unwrap(schema: unknown): z.ZodType | undefined {
 type Spec = ArgumentSpec | OptionSpec;
 
 function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
+  if (spec.field === 'customerId' && typeof given === 'string' && given.includes('@')) throw addressForId(spec, given);
   const inner = unwrap(schema);
   const isEntries = (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(given);
   // `--feature` and `--metadata` give names with values.
@@ -61,6 +62,12 @@ function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
   const { message, hints } = explain(inner, spec, value, issue);
   throw new UsageError(message, hints, { cause: result.error });
 }
+
+/** No id has an `@`; the service would find no customer, and a list would be empty. */
+const addressForId = (spec: Spec, address: string): UsageError =>
+  new UsageError(`${nameOf(spec)} is the id of a customer, and ${address.slice(0, 60)} an e-mail address`, [
+    ['Its id:', `lkm customers get ${quote(address)} -q`],
+  ]);
 
 function checkNames(option: string, entries: readonly (readonly [string, unknown])[]): void {
   const seen = new Set<string>();
@@ -126,7 +133,7 @@ function explainNumber(schema: z.ZodType | undefined, name: string, spec: Spec, 
 export function explainIssue(issue: z.core.$ZodIssue | undefined): string {
   switch (issue?.code) {
     case 'custom':
-      return `does not fit: ${issue.message.replace(/^(Too big|Invalid string): /, '')}`;
+      return `does not fit: ${issue.message.replace(/^(Too big|Too small|Invalid string): /, '')}`;
     case 'too_small':
       return `${issue.origin === 'string' ? 'holds a text that is too short' : 'holds too little'}: ${boundOf(issue, 'least')}`;
     case 'too_big':

@@ -1,6 +1,7 @@
 import { command, option } from '../../command.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
+import { refuseUnknown } from '../../request/known-filters.ts';
 
 export const keysExport = command({
   path: 'keys export',
@@ -24,13 +25,17 @@ export const keysExport = command({
     const client = await context.client();
     const { exportKeys } = await import('../../bulk/export-keys.ts');
     let exported = 0;
-    const chunks = exportKeys(client, { productId, customerId, form }, async (keys) => {
+    const written = exportKeys(client, { productId, customerId, form }, async (keys) => {
       exported += keys.length;
       if (context.settings.output === null) await maskInLog(keys, context.io);
     });
+    async function* chunks(): AsyncGenerator<string> {
+      yield* written;
+      if (exported === 0) await refuseUnknown(client, { productId, customerId });
+    }
     return {
       kind: 'chunks',
-      chunks,
+      chunks: chunks(),
       data: null,
       quiet: [],
       secret: true,
