@@ -20,7 +20,7 @@ describe('lkm explain', () => {
     );
   });
 
-  it.each(['emailTaken', 'email_taken'])('knows it as %s too', async (name) => {
+  it.each(['emailTaken', 'email_taken', 'EMAIL_TAKEN', 'emailtaken'])('knows it as %s too', async (name) => {
     expect((await lkm(['explain', name])).stdout).toBe((await lkm(['explain', '409/2'])).stdout);
   });
 
@@ -29,6 +29,23 @@ describe('lkm explain', () => {
     const names = JSON.parse(stdout).map(({ error }: { error: string }) => error);
     expect(names).toContain('license_not_found');
     expect(names).toContain('device_not_found');
+  });
+
+  it.each(['409', 'http_409'])('shows every error of the status %s', async (status) => {
+    const { stdout } = await lkm(['explain', status, '--json']);
+    const statuses = JSON.parse(stdout).map((error: { status: number }) => error.status);
+    expect(statuses.length).toBeGreaterThan(5);
+    expect(new Set(statuses)).toEqual(new Set([409]));
+  });
+
+  it.each([
+    ['usage', 2],
+    ['no_token', 4],
+    ['bad_response', 10],
+    ['outcome_unknown', 8],
+    ['local', 13],
+  ])('explains %s of a JSON error by its exit code', async (name, exitCode) => {
+    expect(JSON.parse((await lkm(['explain', name, '--json'])).stdout)).toMatchObject({ exitCode });
   });
 
   it('explains an exit code by the errors that lead to it', async () => {

@@ -12,8 +12,8 @@ import type { View } from '../output/result.ts';
 export const explain = command({
   path: 'explain',
   about:
-    'Explains an error: one of the service, by its status and code as 409/2 or by its name, or an exit code of lkm. Says ' +
-    'what it means, what may return it, and what to do.',
+    'Explains an error: one of the service, by its status and code as 409/2 or by its name, or an exit code or error of ' +
+    'lkm itself. Says what it means, what may return it, and what to do.',
   arguments: { code: argument('<CODE>', 'such as 409/2, email_taken or 7') },
   options: {},
   fields: [
@@ -58,15 +58,18 @@ export const explain = command({
 
 const errorNames = Object.keys(apiErrors) as Reason[];
 
-/** The errors that a status with a code, or a name, stands for. */
+/** The errors that a status, one with a code, or a name stands for: `409`, `http_409`, `409/2`, `email_taken`. */
 function findErrors(text: string): Reason[] {
-  const [status, code] = /^(\d{3})\/(\d{1,3})$/.exec(text)?.slice(1).map(Number) ?? [];
+  const [, status, code] = /^(?:http_)?(\d{3})(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const isMeant = (reason: Reason): boolean =>
     status === undefined
-      ? [reason, snake(reason)].includes(text)
-      : apiErrors[reason].status === status && apiErrors[reason].code === code;
+      ? isName(reason, text)
+      : apiErrors[reason].status === Number(status) && (code === undefined || apiErrors[reason].code === Number(code));
   return errorNames.filter(isMeant);
 }
+
+/** Whether a text is this name, in any case, with or without underscores. */
+const isName = (name: string, text: string): boolean => name.toLowerCase() === text.toLowerCase().replaceAll('_', '');
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -129,8 +132,16 @@ interface DescribedExit {
   readonly meaning: string;
 }
 
+/** Names of errors of lkm itself that are not those of their exit code. */
+const ownNames: Readonly<Record<string, keyof typeof exitCodes>> = {
+  noToken: 'unauthenticated',
+  badResponse: 'serverError',
+};
+
 function findExitCode(text: string): DescribedExit | undefined {
-  const exitCode = Object.values(exitCodes).find((code) => String(code) === text);
+  const own = Object.entries(ownNames).find(([name]) => isName(name, text))?.[1];
+  const [, exitCode] =
+    Object.entries(exitCodes).find(([name, code]) => String(code) === text || isName(name, own ?? text)) ?? [];
   return exitCode === undefined ? undefined : { exitCode, meaning: meaningOf(exitCode) };
 }
 

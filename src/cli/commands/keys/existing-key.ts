@@ -43,4 +43,4 @@ async function findKey(context: CommandContext, product: string, reference: stri
 }
 
 const taken = (message: string, hints: readonly Hint[]) =>
-  new CommandError('referenceTaken', exitCodes.conflict, message, hints);
+  new CommandError('reference_taken', exitCodes.conflict, message, hints);
