@@ -106,7 +106,7 @@ describe('lkm auth login', () => {
     const { run } = home();
     const { code, stderr } = await run(['login', '--base-url', SHOP]);
     expect(code).toBe(4);
-    expect(stderr).toContain('lkm auth login --with-token < FILE');
+    expect(stderr).toContain(`lkm auth login --base-url ${SHOP} --with-token < FILE`);
   });
 
   it('never replaces a token that still works without consent', async () => {

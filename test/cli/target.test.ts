@@ -138,6 +138,18 @@ describe('the service and its token', () => {
     expect(ran.stderr).toContain(says);
   });
 
+  it.each([
+    ['localhost:4747', 'http://localhost:4747'],
+    ['127.0.0.1:4747/api', 'http://127.0.0.1:4747/api'],
+    ['shop.example', 'https://shop.example'],
+  ])('need a scheme: %s is told how it is written', async (address, written) => {
+    for (const command of [list, ['login']]) {
+      expect((await lkm([...command, '--base-url', address])).stderr).toContain(`Write:  --base-url ${written}\n`);
+      const env = { LKM_BASE_URL: address };
+      expect((await lkm(command, { env })).stderr).toContain(`Write:  LKM_BASE_URL=${written}\n`);
+    }
+  });
+
   it('are missing: the error names every way out', async () => {
     const { code, stderr } = await lkm(list);
     expect(code).toBe(2);

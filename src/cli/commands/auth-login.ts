@@ -19,6 +19,7 @@ import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
+import { checkScheme } from '../request/address.ts';
 import { openClient } from '../request/connection.ts';
 import { observe } from '../request/observe.ts';
 import { identityFields } from './auth.ts';
@@ -69,9 +70,12 @@ async function chooseBaseUrl({ flags, io, settings }: CommandContext): Promise<s
   if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
   const { profiles, currentProfile } = readConfig(io);
   const known = profiles[flags.profile ?? io.env.LKM_PROFILE ?? currentProfile ?? ''];
-  const given = flags.baseUrl || io.env.LKM_BASE_URL || known?.baseUrl;
-  if (given) return given;
-  if (settings.interactive) return (await io.prompter.type('address of the service:')).trim();
+  if (flags.baseUrl) return checkScheme(flags.baseUrl, '--base-url');
+  if (io.env.LKM_BASE_URL) return checkScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
+  if (known) return known.baseUrl;
+  if (settings.interactive) {
+    return checkScheme((await io.prompter.type('address of the service:')).trim(), '--base-url');
+  }
   throw new UsageError('which service? Its address is not given', [['Give it:', '--base-url URL']]);
 }
 
@@ -80,7 +84,7 @@ async function chooseToken(baseUrl: string, withToken: boolean, { flags, io, set
   if (withToken) return readTokenFile('-', 'stdin', io);
   if (settings.interactive) return readToken(await io.prompter.secret(`token for ${baseUrl}:`), 'the prompt');
   throw new NoTokenError(`there is no token to store, and nothing can be asked: ${settings.notInteractive}`, [
-    ['Give it on stdin:', 'lkm auth login --with-token < FILE'],
+    ['Give it on stdin:', ['lkm auth login', ...settings.serviceOptions.flat(), '--with-token < FILE'].join(' ')],
   ]);
 }
 

@@ -3,6 +3,7 @@ import type { NamedProfile } from '../config/profiles.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
+import { checkScheme } from './address.ts';
 
 /** The service that a command talks to. */
 export type Target =
@@ -23,7 +24,7 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   const { chooseProfile, originOf } = await import('../config/profiles.ts');
   const profile = chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
-  const baseUrl = given || profile?.baseUrl;
+  const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
   if (!baseUrl) throw noService();
   // The certificate of a profile is trusted at its own origin only.
   const ca = profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined;
