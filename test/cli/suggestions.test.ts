@@ -97,6 +97,7 @@ describe('a command that is suggested', () => {
       expect(asTyped(local, {}, service)).toBe(local);
     }
     expect(asTyped('lkm keys list -p shop', {}, [['--profile', 'shop']])).toBe('lkm keys list -p shop');
+    expect(asTyped('try it: lkm db restore b.db --drill', {}, database)).toBe('try it: lkm db restore b.db --drill');
   });
 
   it('goes on with a bulk run on the same service', () => {

@@ -1,14 +1,14 @@
 import { scopes } from '../../contract/scopes.ts';
 import { command, optionalArgument } from '../command.ts';
 import { keyringOf } from '../config/keyring.ts';
-import { withoutPassword } from '../config/location.ts';
+import { isPostgres, withoutPassword } from '../config/location.ts';
 import { readConfig, removeProfile, switchProfile, unknownProfile } from '../config/profiles.ts';
 import { findToken, hasToken } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { type Note, sanitise } from '../output/terminal.ts';
-import { expiry, nothing, yesNo } from '../output/words.ts';
+import { expiry, nothing, quote, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/target.ts';
 
 /** Who a command is at which service, and how it came to that. */
@@ -162,15 +162,18 @@ export const authLogout = command({
         ...(isLeft ? [leftInKeyring] : []),
         {
           tone: 'hint',
-          text:
-            db === undefined
-              ? 'its token still works until it is revoked: lkm tokens revoke ID'
-              : `its token still works until it is revoked; a new one: lkm tokens create --kind admin --name NAME --db ${db}`,
+          text: `its token still works until it is revoked${db === undefined ? ': lkm tokens revoke ID' : `; ${newToken(db)}`}`,
         },
       ],
     };
   },
 });
+
+function newToken(db: string): string {
+  // A server has its file for itself.
+  const when = isPostgres(db) ? '' : ', while no server has the file';
+  return `a new one${when}: lkm tokens create --kind admin --name NAME --db ${quote(db)}`;
+}
 
 const leftInKeyring: Note = {
   tone: 'warning',

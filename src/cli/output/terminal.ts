@@ -71,9 +71,9 @@ const anyOf = (words: readonly string[]): string => `(${words.join('|')})(?![\\w
 /** A command line inside a text: the name, and the first word of a command or an option. */
 const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(Object.values(firstWords).flat())}))`, 'g');
 
-/** A command line that is to be typed: the whole text, or its end. */
+/** A command line that is to be typed: the whole text, or its end. A drill works on a backup alone. */
 const serviceLine = new RegExp(
-  `(?<=^|[:;] |see |before )lkm(?= ${anyOf([...firstWords.service, ...firstWords.database])})`,
+  `(?<=^|[:;] |see |before )lkm(?= ${anyOf([...firstWords.service, ...firstWords.database])})(?!.* --drill)`,
   'g',
 );
 

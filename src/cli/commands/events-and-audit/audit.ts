@@ -47,7 +47,7 @@ export const auditList = command({
       data: items,
       quiet: items.map(({ id }) => id),
       empty: after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`,
-      notes: hasMore ? [moreAfter('audit list', items.at(-1)?.seq)] : [],
+      notes: hasMore ? [moreAfter('audit list', items.at(-1)?.seq, context.written)] : [],
     };
   },
 });

@@ -58,16 +58,23 @@ export const eventsList = command({
       data: items,
       quiet: items.map(({ id }) => id),
       empty: after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`,
-      notes: hasMore ? [moreAfter('events list', items.at(-1)?.seq)] : [],
+      notes: hasMore ? [moreAfter('events list', items.at(-1)?.seq, context.written)] : [],
     };
   },
 });
 
-/** Says how to see the next part. */
-export const moreAfter = (path: string, seq: number | undefined): Note => ({
-  tone: 'hint',
-  text: `there are more: lkm ${path} --after ${seq}`,
-});
+/** Says how to see the next part of a list that was asked for with these options. */
+export function moreAfter(
+  path: string,
+  seq: number | undefined,
+  { limit, type = [] }: Readonly<Record<string, unknown>>,
+): Note {
+  const words = [
+    ...(Array.isArray(type) ? type : []).flatMap((one) => ['--type', one]),
+    ...(limit === undefined ? [] : ['--limit', String(limit)]),
+  ];
+  return { tone: 'hint', text: ['there are more: lkm', path, ...words, '--after', seq].join(' ') };
+}
 
 export const eventsDiff = command({
   path: 'events diff',
@@ -103,7 +110,7 @@ export const eventsDiff = command({
       empty: `nothing is missing: ${end} is the last event`,
       notes: [
         ...(items.length > 0 ? ([{ tone: 'hint', text: hint }] as const) : []),
-        ...(hasMore ? [moreAfter('events list', items.at(-1)?.seq)] : []),
+        ...(hasMore ? [moreAfter('events list', items.at(-1)?.seq, { type: context.written.type })] : []),
       ],
     };
   },

@@ -78,7 +78,7 @@ export function readyNotes(served: Served, access: AccessLines, io: Io): Note[] 
     ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
     ...(ca === undefined ? [] : [`  trusted   ${selfSignedFiles(db).tlsCert}, by this profile alone`]),
     ...access,
-    `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; lkm db rekey seals them'}`,
+    `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; how to seal them: lkm db rekey --help'}`,
     ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),
   ];
   return [
