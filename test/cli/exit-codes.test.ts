@@ -277,7 +277,7 @@ describe('a command line that is wrong', () => {
     [
       'no activations at all',
       [...create, '--max-activations', '0'],
-      'error: --max-activations is 0; a whole number from 1 to 999999999 is needed\n',
+      "error: --max-activations: '0' is neither a whole number from 1 to 999999999 nor 'unlimited'\n",
     ],
     ['a day in the past', [...create, '--expires', '2020-01-01'], "error: --expires: '2020-01-01' is in the past\n"],
     [
@@ -318,7 +318,7 @@ describe('a command line that is wrong', () => {
     [
       'scopes without their kind',
       ['tokens', 'create', '--name', 'n', '--kind', 'admin', '--scope', 'license:read'],
-      'error: --scope goes with --kind scoped, and only with it\n',
+      'error: --kind scoped needs --scope, once or more; other kinds take none\n',
     ],
     ['a life of ten seconds', [...sign, '--ttl', '10s'], 'error: --ttl is 10 seconds; 1 minute to'],
     [
@@ -342,6 +342,28 @@ describe('a command line that is wrong', () => {
       'two confirmations',
       ['customers', 'delete', 'a', 'b', '--confirm', 'a'],
       'error: --confirm a is not the one customer to delete\n',
+    ],
+    [
+      'no time for an answer',
+      ['keys', 'list', '--timeout', '0s'],
+      "--timeout: '0s' is no time to wait: give 1s or more",
+    ],
+    ['a product that cannot be', ['forecast', '-P', 'nope'], "error: --product: 'nope' is not a product id"],
+    ['an empty file', ['keys', 'create', '-P', PRODUCT, '-f', '/dev/null'], 'error: /dev/null is empty'],
+    [
+      'the id of a session in place of its file',
+      ['keys', 'heartbeat', 'ses_01'],
+      'To end it by its id:  lkm sessions release ses_01',
+    ],
+    [
+      'the address of a customer in place of its id',
+      ['keys', 'list', '--customer', 'it@ada.example'],
+      'error: --customer is the id of a customer, and it@ada.example an e-mail address\n  Its id:  lkm customers get it@ada.example -q',
+    ],
+    [
+      'the address of a customer to be deleted',
+      ['customers', 'delete', 'it@ada.example'],
+      'Its id:  lkm customers get it@ada.example -q',
     ],
     [
       'one idempotency key for two',

@@ -61,7 +61,7 @@ describe('a number that is out of range', () => {
   it.each<[argv: string[], says: string]>([
     [['customers', 'list', '--limit', '0'], "--limit: '0' is not a whole number from 1 to 999999999"],
     [['serve', '--rate-limit', '1000000000'], "'1000000000' is neither a whole number from 1 to 999999999 nor 'off'"],
-    [[...create, '--max-activations', '99999999999'], "from 0 to 999999999 nor 'unlimited'"],
+    [[...create, '--max-activations', '99999999999'], "from 1 to 999999999 nor 'unlimited'"],
     [[...create, '--expires', '300000y'], "--expires: '300000y' ends after the year 9999"],
     [[...create, '--timeout', '999999999y'], "--timeout: '999999999y' is longer than 8000 years"],
   ])('%j says the range', async (argv, says) => {

@@ -25,11 +25,12 @@ export const forecast = command({
     'Lists, soonest first, the keys that expire within N days, and those that run full: where slots go on being ' +
     'taken as fast as they were since the key was created. Only the 20 fullest keys with several slots are looked at ' +
     'for that, and only if they are a week old.',
+  operation: 'keys.list',
   watchable: true,
   arguments: {},
   options: {
     days: option('--days <N>', 'how far to look, in days; 60 unless given', { parse: parsePositive }),
-    product: option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT' }),
+    product: option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT', field: 'productId' }),
   },
   fields: forecastFields(),
   examples: [

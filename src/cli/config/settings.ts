@@ -63,7 +63,7 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     interactive: notInteractive === null,
     notInteractive,
     paged: io.stdout.isTTY && env.TERM !== 'dumb' && whyNotInteractive(flags, io, 'table') === null,
-    timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseDuration),
+    timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseTimeout),
     maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
     maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),
     serviceOptions: serviceOptions(flags),
@@ -137,6 +137,13 @@ function usesColor(flags: GlobalFlags, env: Io['env'], output: Output): boolean 
     throw new UsageError(`--color is one of auto, always, never, not '${color}'`);
   }
   return takesColor(env, output);
+}
+
+/** With no time at all, no attempt would succeed. */
+function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= 0) throw new UsageError(`'${text}' is no time to wait: give 1s or more`);
+  return ms;
 }
 
 function parsed(

@@ -40,7 +40,7 @@ export function explain(error: unknown, situation: Situation): Report {
 /** Replaces the messages of the schema library, which are not written for people. */
 function inputIssue({ path, message }: InputIssue): string {
   const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
-  return path === '' ? said : `${path}: ${said}`;
+  return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }
 
 /** Recognised by its name: the class belongs to the server, which the command loads late. */

@@ -11,9 +11,9 @@ export const parsePositive = (text: string): number => parseWhole(text, 1);
 /** The number of a seed; an option without one is `true`. */
 export const parseSeed = (text: string): number => (text === 'true' ? 1 : parseWhole(text, 0));
 
-/** A whole number, or `unlimited`, which is null. Its lower bound is the contract's. */
+/** A whole number from 1 on, or `unlimited`, which is null. */
 export const parseLimit = (text: string): number | null =>
-  text === 'unlimited' ? null : parseWhole(text, 0, 'unlimited');
+  text === 'unlimited' ? null : parseWhole(text, 1, 'unlimited');
 
 /** Requests per minute; `off` is null. */
 export const parseRateLimit = (text: string): number | null => (text === 'off' ? null : parseWhole(text, 1, 'off'));

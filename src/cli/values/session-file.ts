@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionKeys } from '../../client/session-signature.ts';
 import { argument } from '../command.ts';
-import { codeOf, LocalError } from '../failure/errors.ts';
+import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { openDestination } from '../output/destination.ts';
 import { readText } from './files.ts';
@@ -28,6 +28,7 @@ export interface FiledSession extends SessionKeys {
 
 /** Reads the file of a session. Throws `LocalError` when it is none. */
 export async function readSession(path: string, io: Io): Promise<FiledSession> {
+  if (/^ses_\w+$/.test(path)) throw idForFile(path);
   const session = parseSession(await readText(path, io), path);
   return {
     ...session,
@@ -43,6 +44,12 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
     },
   };
 }
+
+const idForFile = (id: string): UsageError =>
+  new UsageError(`${id} is the id of a session, and this takes the file with its secret`, [
+    ['The file:', 'lkm keys checkout KEY --json -o session.json wrote it'],
+    ['To end it by its id:', `lkm sessions release ${id}`],
+  ]);
 
 function parseSession(text: string, path: string): z.output<typeof SessionFile> {
   try {

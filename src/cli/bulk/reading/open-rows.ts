@@ -26,7 +26,7 @@ export function openRows(path: string, delimiter: Delimiter | undefined, io: Io)
   const name = path === '-' ? 'stdin' : basename(path);
   const hash = createHash('sha256');
   const texts = decoded(hashed(path === '-' ? readStdin(io) : readFile(path, io), hash), path === '-' ? name : path);
-  return { name, rows: readRows({ path, name, delimiter }, texts), digest: () => hash.digest('hex') };
+  return { name, rows: readRows({ path, delimiter }, texts), digest: () => hash.digest('hex') };
 }
 
 function readStdin({ stdin }: Io): AsyncIterable<Uint8Array> {
@@ -69,13 +69,12 @@ type Kind = 'csv' | 'json' | 'jsonl';
 
 interface Place {
   readonly path: string;
-  readonly name: string;
   readonly delimiter: Delimiter | undefined;
 }
 
-async function* readRows({ path, name, delimiter }: Place, texts: AsyncGenerator<string>): RawRows {
+async function* readRows({ path, delimiter }: Place, texts: AsyncGenerator<string>): RawRows {
   const start = await readStart(texts);
-  if (start.trim() === '') throw new UsageError(`${name} is empty`);
+  if (start.trim() === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
   const kind = kindOf(path, start);
   const all = following(start, texts);
   if (kind === 'json') yield* readJson(all);

@@ -91,7 +91,7 @@ export const tokensCreate = command({
 
   async run({ name, kind, scope, product, network, maxIssues, rateLimit, expires }, context) {
     if ((kind === 'scoped') !== (scope !== undefined)) {
-      throw new UsageError('--scope goes with --kind scoped, and only with it');
+      throw new UsageError('--kind scoped needs --scope, once or more; other kinds take none');
     }
     const input = { name, kind, scopes: scope, productIds: product, networks: network };
     const changed = await context.change((client, call) =>

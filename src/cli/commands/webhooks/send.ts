@@ -101,7 +101,7 @@ export const webhooksReplay = command({
   ],
 
   async run({ id, after, failed }, context) {
-    if ((after === undefined) === !failed) throw new UsageError('give --after or --failed, and not both');
+    if ((after === undefined) === !failed) throw new UsageError('give one of --after and --failed');
     const what = after === undefined ? { failed: true as const } : { after };
     const changed = await context.change((client, call) => client.webhooks.replay({ webhookId: id, ...what }, call));
     const { answer, idempotencyKey } = changed;
