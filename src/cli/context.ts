@@ -4,6 +4,7 @@ import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
+import { severalAsEnv } from './output/delimited.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
 import { type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
@@ -117,6 +118,8 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   }
 
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
+    // Not after the changes.
+    if (sends.length > 1 && settings.format === 'env') throw severalAsEnv();
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;

@@ -1,6 +1,7 @@
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
+import { severalAsEnv } from '../output/delimited.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
@@ -42,6 +43,7 @@ export async function runBulk(
   if (request.idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
+  if (context.settings.format === 'env' && request.count !== 1) throw severalAsEnv();
   const draft = dryRun ? null : draftJob(io);
   try {
     const read = await readRows(context, operation, request, draft);

@@ -1,3 +1,4 @@
+import { UsageError } from '../failure/errors.ts';
 import { cellValue, type Field, rawCell } from './result.ts';
 
 type Row = Record<string, unknown>;
@@ -19,11 +20,18 @@ function csvCell(field: Field, row: Row): string | number {
   return typeof value === 'number' ? value : rawCell(field, row);
 }
 
-/** Lines for `eval`: `LKM_PRODUCT_ID='…'`; several rows follow one another. */
-export const renderEnv = (fields: readonly Field[], rows: readonly Row[]): string =>
-  rows
-    .flatMap((row) => fields.map((field) => `${variableName(field.name)}=${singleQuoted(rawCell(field, row))}\n`))
-    .join('');
+/** Lines for `eval`: `LKM_PRODUCT_ID='…'`. Throws `UsageError` for several rows, of which the last would be left. */
+export function renderEnv(fields: readonly Field[], [row, ...others]: readonly Row[]): string {
+  if (others.length > 0) throw severalAsEnv();
+  if (row === undefined) return '';
+  return fields.map((field) => `${variableName(field.name)}=${singleQuoted(rawCell(field, row))}\n`).join('');
+}
+
+/** The error for several rows in the format that sets variables. */
+export const severalAsEnv = (): UsageError =>
+  new UsageError('--format env sets variables from one row, and there are several', [
+    'Use tsv, csv or jsonl, or a filter that leaves one.',
+  ]);
 
 const variableName = (name: string): string =>
   `LKM_${name
