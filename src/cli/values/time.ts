@@ -21,6 +21,9 @@ interface Parts {
 const shape =
   /^(?=\d)(?:(\d{1,9})y)?(?:(\d{1,9})mo)?(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})(?:m|min))?(?:(\d{1,9})s)?$/;
 
+const isoShape =
+  /^P(?=.)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
+
 /** What every text about durations lists. */
 export const durationUnits = 's, min or m, h, d, w, mo (30 days) and y (365 days)';
 
@@ -122,9 +125,9 @@ export function refuseAmbiguous(text: string): void {
   throw new UsageError(`'${text}' can mean months or minutes: write ${text}o or ${text}in`);
 }
 
-/** The parts of a duration as it is written here; null for any other text. */
+/** The parts of a duration as it is written here, or in ISO 8601 (`P1Y`); null for any other text. */
 export function readParts(text: string): Parts | null {
-  const found = shape.exec(text.replace(/^(\d+y\d+)m(?![oi])/, '$1mo'));
+  const found = isoShape.exec(text) ?? shape.exec(text.replace(/^(\d+y\d+)m(?![oi])/, '$1mo'));
   if (!found) return null;
   const [years, months, weeks, days, hours, minutes, seconds] = found.slice(1).map((amount) => Number(amount ?? 0));
   return {
