@@ -72,7 +72,10 @@ export async function parseCommandLine(
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isHelp(error) && !root.opts().version) throw await toUsageError(error, reading.path);
+    if (!isHelp(error) && !root.opts().version) {
+      const { explainCommandLine } = await import('./failure/command-line.ts');
+      throw explainCommandLine(error, reading.path, argv);
+    }
   } finally {
     refuseToken(root);
   }
@@ -205,22 +208,4 @@ function refuseToken(root: Commander): void {
     ['In scripts:', 'export LKM_TOKEN=…'],
     ['From a file:', '--token-file PATH, or - for stdin'],
   ]);
-}
-
-/** Moves commander's suggestion from a line of its own into the message. It suggests opposites too: they are left out. */
-async function toUsageError(error: CommanderError, path: string): Promise<UsageError> {
-  const { withoutBrackets } = await import('./help/section.ts');
-  const [, what = error.message, meant] =
-    /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(error.message) ?? [];
-  const message = withoutBrackets(what);
-  const typed = /'([^']*)'/.exec(what)?.[1] ?? '';
-  const near = (meant ?? '').split(', ').filter((word) => word !== '' && isTypoOf(typed, word));
-  const question = near.length > 0 ? `. Did you mean ${near.join(' or ')}?` : '';
-  return new UsageError(`${message}${question}`, [['See:', `${path} --help`]], { cause: error });
-}
-
-/** Whether the word may have been meant: it begins in the same way, and is not the opposite (checkin, checkout). */
-function isTypoOf(typed: string, word: string): boolean {
-  const stem = (text: string): string => text.replace(/^--/, '').replace(/(in|out)$/, '');
-  return stem(typed).at(0) === stem(word).at(0) && stem(typed) !== stem(word);
 }

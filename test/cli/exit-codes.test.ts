@@ -255,6 +255,20 @@ describe('a command that fails', () => {
 describe('a command line that is wrong', () => {
   const wrong: [why: string, argv: string[], says: string][] = [
     ['an unknown command', ['keys', 'creat'], "error: unknown command 'creat'. Did you mean create?\n"],
+    ['the verb before the thing', ['get', 'keys'], "error: unknown command 'get'. Did you mean lkm keys get?\n"],
+    ['the same with another word', ['create', 'key', '-P', PRODUCT], 'Did you mean lkm keys create?\n'],
+    ['fields behind --json', ['keys', 'list', '--json', 'key,status'], 'Some fields: --json --fields key,status'],
+    [
+      'variables from several rows',
+      ['keys', 'create', '-P', PRODUCT, '--count', '2', '--format', 'env'],
+      'error: --format env sets variables from one row, and there are several\n',
+    ],
+    [
+      'variables from several changes',
+      ['keys', 'block', KEY, KEY.replace(/.$/, 'Z'), '-P', PRODUCT, '--format', 'env'],
+      'error: --format env sets variables from one row, and there are several\n',
+    ],
+    ['a key that is too short', ['keys', 'renew', 'K', '--for', '1y'], 'error: KEY has 1 character; 23 to 256'],
     ['an unknown option', [...create, '--max-activation', '3'], 'Did you mean --max-activations?\n'],
     [
       'a missing product',

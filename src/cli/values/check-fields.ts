@@ -4,7 +4,6 @@ import { contract } from '../../contract/index.ts';
 import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
-import { withoutBrackets } from '../help/section.ts';
 import { count, duration, quote } from '../output/words.ts';
 import { longFlag } from './read-values.ts';
 import { parseSeconds } from './time.ts';
@@ -94,7 +93,7 @@ function explain(
   return { message: `${name} ${explainIssue(issue)}` };
 }
 
-const nameOf = (spec: Spec): string => ('flags' in spec ? longFlag(spec.flags) : withoutBrackets(spec.usage));
+const nameOf = (spec: Spec): string => ('flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]/g, ''));
 
 function explainMetadata(name: string, metadata: object, issue: z.core.$ZodIssue | undefined): string {
   const { entries, nameLength, valueLength } = METADATA_LIMITS;
