@@ -372,12 +372,12 @@ describe('a command line that is wrong', () => {
     [
       'the address of a customer in place of its id',
       ['keys', 'list', '--customer', 'it@ada.example'],
-      'error: --customer is the id of a customer, and it@ada.example an e-mail address\n  Its id:  lkm customers get it@ada.example -q',
+      'error: --customer is the id of a customer, not an e-mail address\n  Its id:  lkm customers get ADDRESS -q',
     ],
     [
       'the address of a customer to be deleted',
       ['customers', 'delete', 'it@ada.example'],
-      'Its id:  lkm customers get it@ada.example -q',
+      'Its id:  lkm customers get ADDRESS -q',
     ],
     [
       'one idempotency key for two',

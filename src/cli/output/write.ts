@@ -143,8 +143,8 @@ async function writeTo(
   result: WholeResult,
   context: WriteContext,
 ): Promise<void> {
+  await result.beforeFile?.(text);
   try {
-    await result.beforeFile?.(text);
     await destination.write(text, { secret: result.secret ?? false });
   } catch (error) {
     throw unwritable(String(context.settings.output), error, howToRepeat(result, context, 'for another file'));

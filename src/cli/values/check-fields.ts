@@ -4,7 +4,7 @@ import { contract } from '../../contract/index.ts';
 import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
-import { count, duration, quote } from '../output/words.ts';
+import { count, duration } from '../output/words.ts';
 import { longFlag } from './read-values.ts';
 import { parseSeconds } from './time.ts';
 
@@ -49,7 +49,7 @@ function unwrap(schema: unknown): z.ZodType | undefined {
 type Spec = ArgumentSpec | OptionSpec;
 
 function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
-  if (spec.field === 'customerId' && typeof given === 'string' && given.includes('@')) throw addressForId(spec, given);
+  if (spec.field === 'customerId' && typeof given === 'string' && given.includes('@')) throw addressForId(spec);
   const inner = unwrap(schema);
   const isEntries = (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(given);
   // `--feature` and `--metadata` give names with values.
@@ -62,10 +62,10 @@ function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
   throw new UsageError(message, hints, { cause: result.error });
 }
 
-/** No id has an `@`; the service would find no customer, and a list would be empty. */
-const addressForId = (spec: Spec, address: string): UsageError =>
-  new UsageError(`${nameOf(spec)} is the id of a customer, and ${address.slice(0, 60)} an e-mail address`, [
-    ['Its id:', `lkm customers get ${quote(address)} -q`],
+/** No id has an `@`; the service would find no customer, and a list would be empty. An address stays out of logs. */
+const addressForId = (spec: Spec): UsageError =>
+  new UsageError(`${nameOf(spec)} is the id of a customer, not an e-mail address`, [
+    ['Its id:', 'lkm customers get ADDRESS -q'],
   ]);
 
 function checkNames(option: string, entries: readonly (readonly [string, unknown])[]): void {
