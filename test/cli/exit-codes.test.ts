@@ -377,7 +377,7 @@ describe('a command line that is wrong', () => {
     [
       'the address of a customer to be deleted',
       ['customers', 'delete', 'it@ada.example'],
-      'Its id:  lkm customers get ADDRESS -q',
+      'error: ID is the id of a customer, not an e-mail address\n  Its id:  lkm customers get ADDRESS -q',
     ],
     [
       'one idempotency key for two',

@@ -88,7 +88,8 @@ export function asTyped(
   serviceOptions: ServiceOptions = [],
 ): string {
   const isThere = (name: string) => text.includes(` ${name}`) || (name === '--profile' && text.includes(' -p '));
-  const missing = serviceOptions.filter(([name]) => !isThere(name));
+  // A line that names a database names no other service.
+  const missing = text.includes(' --db ') ? [] : serviceOptions.filter(([name]) => !isThere(name));
   const complete = text.replaceAll(serviceLine, (_, word: string) => {
     const taken = firstWords.database.includes(word) ? missing.filter(([name]) => name === '--db') : missing;
     return ['lkm', ...taken.flat()].join(' ');

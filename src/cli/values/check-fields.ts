@@ -93,7 +93,8 @@ function explain(
   return { message: `${name} ${explainIssue(issue)}` };
 }
 
-const nameOf = (spec: Spec): string => ('flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]/g, ''));
+const nameOf = (spec: Spec): string =>
+  'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
 
 function explainMetadata(name: string, metadata: object, issue: z.core.$ZodIssue | undefined): string {
   const { entries, nameLength, valueLength } = METADATA_LIMITS;
