@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { DELIVERIES, deliveryJob } from '../src/server/jobs/deliveries.ts';
-import { type Jobs, startJobs } from '../src/server/jobs/job.ts';
+import { createJobs } from '../src/server/jobs/job.ts';
 import { gather, SEQUENCER, sequencerJob } from '../src/server/jobs/sequencer.ts';
 import type { Base } from '../src/server/runtime.ts';
 import { createDeliverer } from '../src/server/webhooks/deliverer.ts';
@@ -27,10 +27,10 @@ export function startDelivering(
   { parts, store }: Pick<Base, 'parts' | 'store'>,
   { record: recorder, webhooks }: { readonly record: Recorder; readonly webhooks: ServerSetup['webhooks'] },
 ): Delivering {
-  let jobs: Jobs | undefined;
   const log = pino({ enabled: false });
+  const jobs = createJobs({ store, log });
   const sender = createSender({ allowPrivate: true, ...webhooks });
-  const onRecorded = gather(() => jobs?.wake(SEQUENCER));
+  const onRecorded = gather(() => jobs.wake(SEQUENCER));
   const record = name === 'sent-early' ? sendEarly(recorder, sender) : recorder;
   const deliverer = createDeliverer(
     {
@@ -41,18 +41,12 @@ export function startDelivering(
     },
     randomUUID,
   );
-  jobs = startJobs(
-    [sequencerJob(store, parts, onRecorded, () => jobs?.wake(DELIVERIES)), deliveryJob(deliverer, true)],
-    {
-      store,
-      log,
-    },
-  );
+  jobs.start([sequencerJob(store, parts, onRecorded, () => jobs.wake(DELIVERIES)), deliveryJob(deliverer, true)]);
   return {
     onRecorded,
     record,
     async stop() {
-      await jobs?.stop();
+      await jobs.stop();
       await deliverer.stop();
       sender.close();
     },

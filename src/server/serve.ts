@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
-import type { Store } from '../store/store.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS } from './http/concurrency-limit.ts';
 import { createEventSignal, type EventSignal } from './http/events/event-signal.ts';
 import { createStreamPlaces } from './http/events/stream-places.ts';
-import { type Listener, type ListenOptions, listen } from './http/listen.ts';
+import { type ListenOptions, listen } from './http/listen.ts';
 import { isLoopback } from './http/loopback.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
@@ -15,19 +14,20 @@ import { backupJob } from './jobs/backups.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
-import { type Job, type Jobs, startJobs } from './jobs/job.ts';
+import { createJobs, type Job, type Jobs } from './jobs/job.ts';
 import { ratesJob } from './jobs/rates.ts';
 import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { openLog } from './log.ts';
 import { checkExposure } from './preflight.ts';
 import { type Base, openBase } from './runtime.ts';
 import type { RunningServer, ServeOptions } from './serve-options.ts';
-import { type OpenTelemetry, openTelemetry } from './telemetry/open.ts';
+import { openTelemetry } from './telemetry/open.ts';
 import { logStandbys } from './telemetry/standbys.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
+import type { DeliveryParts } from './webhooks/deliver.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
 import { createPace } from './webhooks/pace.ts';
-import { createSender, type Sender } from './webhooks/send.ts';
+import { createSender } from './webhooks/send.ts';
 
 export { createSelfSigned } from './http/self-signed.ts';
 export { createLogSink } from './log.ts';
@@ -37,77 +37,107 @@ export { createTestClock } from './test-clock.ts';
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   checkExposure(options);
-  const addressOf = trustProxies(options.behindProxy ?? []);
-  const { schedule, leaseSeconds, allowPrivate = false, ...sending } = options.webhooks ?? {};
-  const opening = { masterKey: options.masterKey ?? null, allowPrivate, standbys: options.standbys ?? [] };
-  const base = await openBase(options.db, opening, options.clock);
-  const { store, numbersInCommit, parts } = base;
-  const eventSignal = createEventSignal();
-  const sender = createSender({ allowPrivate, ...sending });
-  let listener: Listener | undefined;
-  let telemetry: OpenTelemetry | undefined;
-  let jobs: Jobs | undefined;
-  const onNumbered = () => {
-    jobs?.wake(DELIVERIES);
-    eventSignal.notify();
-  };
-  const onRecorded = gather(numbersInCommit ? onNumbered : () => jobs?.wake(SEQUENCER));
+  const opened = new AsyncDisposableStack();
   try {
-    const backup = options.backups === undefined ? null : backupJob(options.db, options.backups, parts);
-    const { log, flush } = await openLog(options.logFormat, options.logTo);
-    for (const warning of store.warnings) log.warn(warning);
-    logStandbys(store.standbys, log);
-    const uses = createTokenUses(store);
-    const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-    telemetry = await openTelemetry(
-      options.metrics,
-      { store, concurrencyLimit, now: parts.now, jobHealth: () => jobs?.health() ?? [] },
-      (error) => log.error({ err: error }, 'metrics failed'),
-    );
-    const app = createApp({
-      ...parts,
-      ...{ log, addressOf, concurrencyLimit, onRecorded, eventSignal },
-      limiter: limiterOf(base, options, log),
-      noteUse: uses.note,
-      telemetry: telemetry.telemetry,
-      streamPlaces: createStreamPlaces(),
-      door: 'http',
-    });
-    listener = await listen(app, listenOptions(options, log));
-    store.publishUrl(listener.url);
-    // Not before it listens: who starts a server that cannot is not told the token.
-    const created = await makeFirstToken(base);
-    const recording = { ...parts, onRecorded };
-    const onAttempt = telemetry.telemetry?.metrics?.countAttempt;
-    const pace = createPace(concurrencyLimit);
-    const delivering = { ...recording, log, sender, schedule, leaseSeconds, pace, onAttempt };
-    const deliverer = createDeliverer(delivering, parts.newRequestId);
-    if (store.isOnlyWriter) await store.transaction(({ webhooks }) => webhooks.releaseAll());
-    const listed = listJobs(base, { recording, onNumbered, deliverer, uses, backup });
-    jobs = startJobs(listed, { store, log, testClock: parts.testClock });
-    if (!numbersInCommit) jobs.wake(SEQUENCER);
-    if (backup?.claimRun?.()) jobs.wake(backup.name);
-    const sequence = () => sequenceNow(store, parts);
-    return {
-      url: listener.url,
-      port: listener.port,
-      db: options.db,
-      secrets: store.secrets,
-      metricsUrl: telemetry.url,
-      isNew: base.created,
-      created,
-      reloadTls: listener.reloadTls,
-      jobHealth: jobs.health,
-      close: closeAll(listener, { telemetry, jobs, eventSignal, deliverer, sender, store, uses, flush, sequence }),
-    };
+    return await open(options, opened);
   } catch (error) {
-    // In this order: no request may meet a closed database.
-    await listener?.close();
-    await telemetry?.close();
     // The first failure is reported; a failure to close after it is not.
-    await store.close().catch(() => {});
+    await opened.disposeAsync().catch(() => {});
     throw error;
   }
+}
+
+/** Opens the parts of a server one after the other. Each is put on `opened`, which closes the last one first. */
+async function open(options: ServeOptions, opened: AsyncDisposableStack): Promise<RunningServer> {
+  const { log, flush } = await openLog(options.logFormat, options.logTo);
+  opened.defer(flush);
+  const base = await openDatabase(options, log);
+  const { store, parts } = base;
+  opened.defer(() => store.close());
+  opened.defer(() => sequenceNow(store, parts).then(() => {}));
+  const backup = options.backups === undefined ? null : backupJob(options.db, options.backups, parts);
+  const uses = createTokenUses(store);
+  // Without a database the days of the last uses are lost, and the server ends all the same.
+  opened.defer(() => uses.flush().catch(() => {}));
+
+  const jobs = createJobs({ store, log, testClock: parts.testClock });
+  const eventSignal = createEventSignal();
+  const { onNumbered, onRecorded } = followUps(base, jobs, eventSignal);
+  const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
+  const observing = await openTelemetry(
+    options.metrics,
+    { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health },
+    (error) => log.error({ err: error }, 'metrics failed'),
+  );
+  opened.defer(observing.close);
+  const { telemetry, url: metricsUrl } = observing;
+  const recording = { ...parts, onRecorded };
+  const pace = createPace(concurrencyLimit);
+  const onAttempt = telemetry?.metrics?.countAttempt;
+  const deliverer = openDeliverer({ ...recording, log, pace, onAttempt }, options.webhooks, opened);
+  opened.defer(jobs.stop);
+
+  const app = createApp({
+    ...recording,
+    ...{ log, concurrencyLimit, eventSignal, telemetry },
+    addressOf: trustProxies(options.behindProxy ?? []),
+    limiter: limiterOf(base, options, log),
+    noteUse: uses.note,
+    streamPlaces: createStreamPlaces(),
+    door: 'http',
+  });
+  const listener = await listen(app, listenOptions(options, log));
+  opened.defer(listener.close);
+  // Before the listener: streams have no end of their own that it could wait for.
+  opened.defer(eventSignal.close);
+  store.publishUrl(listener.url);
+  // Not before it listens: who starts a server that cannot is not told the token.
+  const created = await makeFirstToken(base);
+  if (store.isOnlyWriter) await store.transaction(({ webhooks }) => webhooks.releaseAll());
+  jobs.start(listJobs(base, { recording, onNumbered, deliverer, uses, backup }));
+  if (!base.numbersInCommit) jobs.wake(SEQUENCER);
+  if (backup?.claimRun?.()) jobs.wake(backup.name);
+
+  const { url, port, reloadTls } = listener;
+  return {
+    ...{ url, port, reloadTls, metricsUrl, created },
+    db: options.db,
+    secrets: store.secrets,
+    isNew: base.created,
+    jobHealth: jobs.health,
+    close: () => opened.disposeAsync(),
+  };
+}
+
+/** Opens the database and logs what is wrong with it, or with a standby of it. */
+async function openDatabase({ db, masterKey = null, standbys = [], webhooks, clock }: ServeOptions, log: Logger) {
+  const { allowPrivate = false } = webhooks ?? {};
+  const base = await openBase(db, { masterKey, allowPrivate, standbys }, clock);
+  for (const warning of base.store.warnings) log.warn(warning);
+  logStandbys(base.store.standbys, log);
+  return base;
+}
+
+/** What follows when something was recorded: it is numbered, then streams and webhooks get it. */
+function followUps({ numbersInCommit }: Base, jobs: Jobs, eventSignal: EventSignal) {
+  const onNumbered = () => {
+    jobs.wake(DELIVERIES);
+    eventSignal.notify();
+  };
+  return { onNumbered, onRecorded: gather(numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER)) };
+}
+
+function openDeliverer(
+  parts: Omit<DeliveryParts, 'sender'> & Pick<Base['parts'], 'newRequestId'>,
+  options: ServeOptions['webhooks'],
+  opened: AsyncDisposableStack,
+): Deliverer {
+  const { schedule, leaseSeconds, allowPrivate = false, ...sending } = options ?? {};
+  const sender = createSender({ allowPrivate, ...sending });
+  opened.defer(async () => sender.close());
+  const deliverer = createDeliverer({ ...parts, sender, schedule, leaseSeconds }, parts.newRequestId);
+  opened.defer(deliverer.stop);
+  return deliverer;
 }
 
 /**
@@ -169,31 +199,3 @@ function listenOptions(options: ServeOptions, log: Logger): ListenOptions {
     onFailure: (error) => log.error({ err: error }, 'response broken off'),
   };
 }
-
-interface Closing {
-  readonly telemetry: OpenTelemetry;
-  readonly jobs: Jobs;
-  readonly eventSignal: EventSignal;
-  readonly deliverer: Deliverer;
-  readonly sender: Sender;
-  readonly store: Store;
-  readonly uses: TokenUses;
-  sequence(): Promise<unknown>;
-  flush(): Promise<void>;
-}
-
-const closeAll =
-  (listener: Listener, { telemetry, jobs, eventSignal, deliverer, sender, store, uses, sequence, flush }: Closing) =>
-  async () => {
-    eventSignal.close();
-    await listener.close();
-    await telemetry.close();
-    await jobs.stop();
-    await deliverer.stop();
-    sender.close();
-    // Without a database the days of the last uses are lost, and the server ends all the same.
-    await uses.flush().catch(() => {});
-    await sequence();
-    await store.close();
-    await flush();
-  };

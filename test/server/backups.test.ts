@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { drill, restore } from '../../src/operator/index.ts';
 import { backupJob } from '../../src/server/jobs/backups.ts';
-import { startJobs } from '../../src/server/jobs/job.ts';
+import { createJobs } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
 import { takeBackup } from '../../src/store/backup/take.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -95,7 +95,8 @@ describe('a backup that fails', () => {
     );
     const lines: string[] = [];
     const log = await createLog('json', { write: (line) => lines.push(line) });
-    const jobs = startJobs([job], { store: world.store, log });
+    const jobs = createJobs({ store: world.store, log });
+    jobs.start([job]);
     jobs.wake('backups');
     await expect.poll(jobs.health).toMatchObject([{ runs: 1, failures: 1 }]);
     await jobs.stop();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Job, startJobs } from '../../src/server/jobs/job.ts';
+import { createJobs, type Job } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
 import { engines } from '../support/engines.ts';
 import { startTestServer } from '../support/server.ts';
@@ -11,7 +11,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 async function start(world: World, job: Partial<Job> & Pick<Job, 'run'>) {
   const lines: string[] = [];
   const log = await createLog('json', { write: (line) => lines.push(line) });
-  const jobs = startJobs([{ name: 'test', everyMs: DAY_MS, ...job }], { store: world.store, log });
+  const jobs = createJobs({ store: world.store, log });
+  jobs.start([{ name: 'test', everyMs: DAY_MS, ...job }]);
   return { jobs, lines };
 }
 

@@ -34,9 +34,11 @@ export interface JobHealth {
   readonly failures: number;
 }
 
-/** The jobs of a running server. */
+/** The jobs of a server. */
 export interface Jobs {
-  /** Runs a job now; one that is running runs once more afterwards. */
+  /** Runs each at its interval from now on, until all are stopped. */
+  start(jobs: readonly Job[]): void;
+  /** Runs a job now; one that is running runs once more afterwards. Nothing before it is started. */
   wake(name: string): void;
   health(): readonly JobHealth[];
   /** Starts no further run, and waits for those in progress. */
@@ -51,21 +53,26 @@ interface JobParts {
   readonly testClock?: TestClock | undefined;
 }
 
-/** Runs jobs, each at its interval and never twice at one time, until they are stopped. A failed run is logged. */
-export function startJobs(jobs: readonly Job[], parts: JobParts): Jobs {
-  const runners = new Map(jobs.map((job) => [job.name, startJob(job, parts)]));
+/** Makes what runs jobs, none of them twice at one time. A failed run is logged. */
+export function createJobs(parts: JobParts): Jobs {
+  const runners = new Map<string, Runner>();
   const stopListening = parts.testClock?.onMoved(async () => {
     for (const { runIfDue } of runners.values()) await runIfDue();
   });
   return {
+    start(jobs) {
+      for (const job of jobs) runners.set(job.name, startJob(job, parts));
+    },
     wake: (name) => runners.get(name)?.wake(),
     health: () => [...runners.values()].map(({ health }) => health()),
-    stop: async () => {
+    async stop() {
       stopListening?.();
       await Promise.all([...runners.values()].map(({ stop }) => stop()));
     },
   };
 }
+
+type Runner = ReturnType<typeof startJob>;
 
 function startJob(job: Job, { store, log }: JobParts) {
   const stopping = new AbortController();
