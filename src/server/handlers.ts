@@ -66,7 +66,7 @@ async function readiness({ store, log }: AppParts): Promise<HttpResponse> {
 }
 
 /** The response where no handler has the path, or none of those that have it the method. */
-export function nothingHere(parts: AppParts, method: string, allowed: readonly string[]): HttpResponse {
+export function routeRefusal(parts: AppParts, method: string, allowed: readonly string[]): HttpResponse {
   const error = apiError(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
   const requestId = parts.newRequestId();
   // Without the path: a mistyped one may contain a key.

@@ -30,16 +30,16 @@ export function checkExposure({ host, tls, behindProxy = [] }: Exposure): void {
 
 /** Takes an address as a server would; nobody is served there. Returns the function that releases it. Throws StartupError. */
 export const tryAddress = (host: string, port: number): Promise<Release> =>
-  tryOut((server) => bind(server, host, port));
+  tryBinding((server) => bind(server, host, port));
 
 /** The same for metrics. */
 export const tryMetricsAddress = (address: MetricsAddress): Promise<Release> =>
-  tryOut((server) => bindForMetrics(server, address));
+  tryBinding((server) => bindForMetrics(server, address));
 
 type Release = () => Promise<void>;
 
-async function tryOut(take: (server: Server) => Promise<void>): Promise<Release> {
+async function tryBinding(bindTo: (server: Server) => Promise<void>): Promise<Release> {
   const server = createServer((socket) => socket.destroy());
-  await take(server);
+  await bindTo(server);
   return () => new Promise((resolve) => server.close(() => resolve()));
 }

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { failed, listHandlers, nothingHere } from '../handlers.ts';
+import { failed, listHandlers, routeRefusal } from '../handlers.ts';
 import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange } from './messages.ts';
@@ -20,7 +20,7 @@ export function createApp(parts: AppParts): App {
   for (const { method, path, handle } of listHandlers(parts)) {
     app.on(method, path, async ({ env }) => env.respond(await handle(env.request)));
   }
-  app.notFound(({ env, req }) => env.respond(nothingHere(parts, env.request.method, allowedMethods(app, req.path))));
+  app.notFound(({ env, req }) => env.respond(routeRefusal(parts, env.request.method, allowedMethods(app, req.path))));
   app.onError((error, { env }) => env.respond(failed(parts, error)));
   return app;
 }

@@ -2,7 +2,7 @@ import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
 import type { Transport } from '../../contract/transport.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { failed, listHandlers, nothingHere } from '../handlers.ts';
+import { failed, listHandlers, routeRefusal } from '../handlers.ts';
 import type { App } from './app.ts';
 import type { AddressOf } from './client-address.ts';
 import type { AppParts } from './execute.ts';
@@ -31,7 +31,7 @@ export function transportOf(parts: AppParts): Transport {
     const here = handlers.get(splitTarget(request.target).path) ?? [];
     const handler = here.find(({ method }) => method === request.method);
     if (handler !== undefined) return handler.handle(request);
-    return nothingHere(
+    return routeRefusal(
       parts,
       request.method,
       here.map(({ method }) => method),
