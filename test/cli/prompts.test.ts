@@ -2,20 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../src/cli/failure/errors.ts';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { lkm, type Surroundings } from './fake-io.ts';
-import {
-  customer,
-  issued,
-  KEY,
-  listed,
-  PRODUCT,
-  refusal,
-  remote,
-  type Scripted,
-  scriptedService,
-} from './scripted-service.ts';
+import { customer, issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
 const remove = ['customers', 'delete', 'cus_1'];
-const ada = listed([customer('cus_1', 'Ada Ltd', 'it@ada.example')]);
+const ada: Scripted = [
+  200,
+  { action: 'customers.get', status: true, data: customer('cus_1', 'Ada Ltd', 'it@ada.example'), code: 0 },
+];
 const deleted: Scripted = [200, { action: 'customers.delete', status: true, code: 0 }];
 
 /** A person who gives this answer, and the questions they were asked. */
@@ -46,8 +39,42 @@ describe('deleting a customer', () => {
     expect(asked).toEqual(['type cus_1 to confirm:']);
     expect(stderr).toBe('this removes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\ndeleted cus_1\n');
     expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /customer',
+      'GET /customer/by-id?customerId=cus_1',
       'DELETE /customer/by-id?customerId=cus_1',
+    ]);
+  });
+
+  it('says so when the service knows no such customer', async () => {
+    const { fetch } = scriptedService(refusal(404, 2, 'Customer not found'));
+    const { prompter } = person('no');
+    const { code, stderr } = await lkm(remove, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
+    expect(code).toBe(3);
+    expect(stderr).toContain('cus_1  no customer that the service knows');
+  });
+
+  it('finds several in the list, and reads no further than they are', async () => {
+    const page = (data: readonly unknown[]): Scripted => [
+      200,
+      {
+        action: 'customers.list',
+        status: true,
+        data,
+        code: 0,
+        meta: { page: 1, limit: 1_000, total: 2_001, totalPages: 3 },
+      },
+    ];
+    const { fetch, seen } = scriptedService(
+      page([customer('cus_1', 'Ada Ltd')]),
+      page([customer('cus_2', 'Bob')]),
+      deleted,
+      deleted,
+    );
+    expect((await lkm([...remove, 'cus_2', '-y'], { fetch, env: remote })).code).toBe(0);
+    expect(seen.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
+      'GET /customer',
+      'GET /customer',
+      'DELETE /customer/by-id',
+      'DELETE /customer/by-id',
     ]);
   });
 

@@ -1,4 +1,7 @@
+import type { Client } from '../../client/client.ts';
+import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { argumentList, change, command, option, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
@@ -28,7 +31,7 @@ export const customersDelete = command({
     const needsConfirmation = !yes && confirm === undefined && !context.dryRun;
     const needsLookup =
       (needsConfirmation && context.settings.interactive) || (ids.length > 1 && !needsConfirmation && !context.dryRun);
-    const customers = needsLookup ? (await (await context.client()).customers.list()).items : [];
+    const customers = needsLookup ? await lookUp(await context.client(), ids) : new Map();
     if (needsConfirmation) await confirmEach(context, ids, customers);
     const changes = await context.prepare(
       ids.map((customerId) => (client, call) => client.customers.delete({ customerId }, call)),
@@ -62,15 +65,37 @@ function checkArguments(
   }
 }
 
+type Customers = ReadonlyMap<string, Customer>;
+
+/** Those of the customers that exist, by their ids: one is asked for, several are found in the list. */
+async function lookUp(client: Client, ids: readonly string[]): Promise<Customers> {
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1) return findOne(client, id);
+  const wanted = new Set(ids);
+  const found = new Map<string, Customer>();
+  for await (const customer of listAll(client.customers.list, {})) {
+    if (wanted.has(customer.id)) found.set(customer.id, customer);
+    if (found.size === wanted.size) break;
+  }
+  return found;
+}
+
+async function findOne(client: Client, customerId: string): Promise<Customers> {
+  try {
+    return new Map([[customerId, await client.customers.get({ customerId })]]);
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'customerNotFound') return new Map();
+    throw error;
+  }
+}
+
 /** All are confirmed before the first is deleted. */
-async function confirmEach(
-  context: CommandContext,
-  ids: readonly string[],
-  customers: readonly Customer[],
-): Promise<void> {
+async function confirmEach(context: CommandContext, ids: readonly string[], customers: Customers): Promise<void> {
   for (const id of ids) {
-    const customer = customers.find((one) => one.id === id);
-    const who = customer ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}` : 'not in the list';
+    const customer = customers.get(id);
+    const who = customer
+      ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}`
+      : 'no customer that the service knows';
     await confirmByTyping(context, id, {
       about: ['this removes the customer for ever:', `  ${id}  ${who}`],
       action: `deleting ${id}`,
@@ -80,13 +105,8 @@ async function confirmEach(
 }
 
 /** Checks that all customers exist, except those that an earlier run of this command may have deleted. */
-function checkExist(
-  ids: readonly string[],
-  changes: readonly PreparedChange<unknown>[],
-  customers: readonly Customer[],
-) {
-  const existing = new Set(customers.map(({ id }) => id));
-  const missing = ids.filter((id, at) => !existing.has(id) && !changes[at]?.repeats);
+function checkExist(ids: readonly string[], changes: readonly PreparedChange<unknown>[], customers: Customers) {
+  const missing = ids.filter((id, at) => !customers.has(id) && !changes[at]?.repeats);
   if (missing.length === 0) return;
   throw new NotFoundError(`there is no customer ${missing.join(', ')}`, [
     'Nothing was sent: none of the others was deleted.',
