@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -149,13 +150,9 @@ async function load(
       duration: seconds,
       sampleInt: SAMPLE_MS,
       ...(rate !== undefined && { overallRate: rate / urls.length }),
-      headers: {
-        authorization: `Bearer ${fixture.token}`,
-        'content-type': 'application/json',
-        ...(operation === 'create-key once' ? { 'idempotency-key': '[<id>]' } : {}),
-      },
+      headers: { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' },
       requests: requestsOf(operation, fixture),
-      idReplacement: operation === 'sign' || operation === 'create-key once',
+      idReplacement: operation === 'sign',
     });
     if (run.non2xx > 0 || run.errors > 0) throw new Error(`${operation}: ${run.non2xx} refused, ${run.errors} failed`);
     return run['2xx'] / run.duration;
@@ -164,9 +161,9 @@ async function load(
 }
 
 function requestsOf(operation: Operation, { productId, keys }: Fixture): autocannon.Request[] {
-  if (operation === 'create-key' || operation === 'create-key once') {
-    return [{ method: 'POST', path: '/create-key', body: JSON.stringify({ productId }) }];
-  }
+  const create: autocannon.Request = { method: 'POST', path: '/create-key', body: JSON.stringify({ productId }) };
+  if (operation === 'create-key') return [create];
+  if (operation === 'create-key once') return [{ ...create, setupRequest: withNewKey }];
   if (operation === 'get') {
     return keys.map((key) => ({ method: 'GET', path: `/key?productId=${productId}&licenseKey=${key}` }));
   }
@@ -176,3 +173,9 @@ function requestsOf(operation: Operation, { productId, keys }: Fixture): autocan
     body: JSON.stringify({ productId, licenseKey, hostId: 'host-[<id>]', ttl: 86_400 }),
   }));
 }
+
+/** A key as clients make it. The ids of the load generator follow each other, which no client's keys do. */
+const withNewKey = (request: autocannon.Request): autocannon.Request => ({
+  ...request,
+  headers: { ...request.headers, 'idempotency-key': randomUUID() },
+});
