@@ -32,6 +32,8 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   readonly env?: string;
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
+  /** Whether one text may give several values, with commas between them: none of them can contain one. */
+  readonly takesList?: boolean;
   readonly parse: Parse<unknown>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
@@ -107,7 +109,7 @@ export function command<A extends Specs<ArgumentSpec>, O extends Specs<OptionSpe
   return spec;
 }
 
-type More = Omit<Described, 'describe'> & Conditional & { readonly env?: string };
+type More = Omit<Described, 'describe'> & Conditional & Pick<OptionSpec, 'env' | 'takesList'>;
 
 /** For an option that takes one of a list, whose value then has that type. */
 type Choice<T extends string> = Omit<More, 'choices'> & { readonly choices: readonly T[] };
@@ -147,7 +149,7 @@ export function required(flags: string, describe: string, more: More = {}): Opti
   return { flags, describe, kind: 'required', parse: asText, ...more };
 }
 
-/** An option that may be given several times; absent when it is not given at all. */
+/** An option that may be given several times, and one of a list also as `a,b`; absent when it is not given at all. */
 export function many<const T extends string>(
   flags: string,
   describe: string,
@@ -160,7 +162,7 @@ export function many<T>(
   more: More & { parse: Parse<T> },
 ): OptionSpec<Awaited<T>[] | undefined>;
 export function many(flags: string, describe: string, more: More & { parse?: Parse<unknown> } = {}): OptionSpec {
-  return { flags, describe, kind: 'many', parse: asText, ...more };
+  return { flags, describe, kind: 'many', parse: asText, takesList: more.choices !== undefined, ...more };
 }
 
 /** A positional argument that must be given. */

@@ -53,6 +53,8 @@ describe('lkm __complete', () => {
     ],
     [['keys', 'create', '--type=fl'], ['--type=floating']],
     [['keys', 'create', '--type', '=', 'fl'], ['--type=floating']],
+    [['tokens', 'create', '--scope', 'license:read,audit:'], ['license:read,audit:read']],
+    [['tokens', 'create', '--scope=license:read,audit:'], ['--scope=license:read,audit:read']],
     [['-p', 'shop', 'keys', 'cr'], ['create']],
     [['--format', 'json', 'auth', 'sw'], ['switch']],
     [

@@ -81,6 +81,27 @@ describe('an option that takes one of a list', () => {
     expect(wrong.stderr).toBe("error: --kind: 'root' is not one of admin, read-only, client, scoped\n");
   });
 
+  it('that may be given several times may have them in one text too', async () => {
+    const dryRun = async (...scopes: readonly string[]) => {
+      const argv = ['tokens', 'create', '--name', 'n', '--kind', 'scoped', '-n', '--json', ...scopes];
+      const { code, stdout, stderr } = await lkm(argv, { env: remote });
+      return { code, scopes: code === 0 ? JSON.parse(stdout).request.body.scopes : stderr };
+    };
+    const both = { code: 0, scopes: ['license:read', 'audit:read'] };
+    expect(await dryRun('--scope', 'license:read', '--scope', 'audit:read')).toEqual(both);
+    expect(await dryRun('--scope', 'license:read,audit:read')).toEqual(both);
+    expect(await dryRun('--scope', 'license:read,')).toMatchObject({
+      code: 2,
+      scopes: expect.stringContaining("--scope: '' is not one of license:read"),
+    });
+  });
+
+  it('keeps the commas of a text that may have them', async () => {
+    const argv = ['keys', 'create', '-P', PRODUCT, '--metadata', 'note=a,b', '-n', '--json'];
+    const { stdout } = await lkm(argv, { env: remote });
+    expect(JSON.parse(stdout).request.body.metadata).toEqual({ note: 'a,b' });
+  });
+
   it.each(commandEntries)(
     'has the list of the contract, and shows it in the help of lkm $path',
     async ({ path, load }) => {

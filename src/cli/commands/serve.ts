@@ -35,7 +35,9 @@ const options = {
     '--tls-self-signed',
     'serve HTTPS, for local use, with a certificate that only its profile trusts',
   ),
-  behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network'),
+  behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network of proxies', {
+    takesList: true,
+  }),
   rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', { parse: parseRateLimit }),
   logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
     choices: ['auto', 'pretty', 'json', 'none'],

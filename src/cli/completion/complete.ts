@@ -144,13 +144,17 @@ function formsOf(flags: string): Pick<Flag, 'forms' | 'takesValue'> {
   return { forms: flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [], takesValue: flags.includes('<') };
 }
 
-/** The option whose value is being typed, and that value as far as it is there. */
+/** The option whose value is being typed, and that value as far as it is there; of a list, its last one. */
 function optionInFrontOf(typed: string, line: Line): { option?: Flag | undefined; word: string } {
-  if (line.open !== undefined) return { option: line.open, word: typed };
+  if (line.open !== undefined) return { option: line.open, word: lastOf(line.open, typed) };
   const [, form, word = ''] = /^(--[a-z-]+)=(.*)$/s.exec(typed) ?? [];
   if (form === undefined) return { word: typed };
-  return { option: [...ownFlags(line.command), ...globalFlags].find(({ forms }) => forms.includes(form)), word };
+  const option = [...ownFlags(line.command), ...globalFlags].find(({ forms }) => forms.includes(form));
+  return { option, word: lastOf(option, word) };
 }
+
+const lastOf = (option: Flag | undefined, typed: string): string =>
+  option?.spec?.takesList ? typed.slice(typed.lastIndexOf(',') + 1) : typed;
 
 const argumentAt = (command: Command, index: number): ArgumentSpec | undefined => {
   const specs = Object.values(command.arguments);

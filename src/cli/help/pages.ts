@@ -1,5 +1,5 @@
 import type { Command as Commander, Help } from 'commander';
-import type { Command, CommandEntry } from '../command.ts';
+import { type Command, type CommandEntry, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
@@ -82,7 +82,13 @@ export function commandHelp(self: Commander, helper: Help, command: Command, vie
     withoutBrackets(usage),
     describe,
   ]);
-  const options = helper.visibleOptions(self).map(({ flags, description }) => ({ flags, describe: description }));
+  const repeatable = new Set(
+    Object.values(optionsOf(command)).flatMap(({ kind, flags }) => (kind === 'many' ? [flags] : [])),
+  );
+  const options = helper.visibleOptions(self).map(({ flags, description }) => ({
+    flags: repeatable.has(flags) ? `${flags}...` : flags,
+    describe: description,
+  }));
   const fields = (command.fields ?? []).map(({ name }) => name);
   const usage = ['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ');
   return [
@@ -90,6 +96,7 @@ export function commandHelp(self: Commander, helper: Help, command: Command, vie
     `Usage:  ${usage}\n`,
     ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
     section('Options', options.map(optionRow), view),
+    ...(repeatable.size > 0 ? ['What ends in ... may be given several times.\n'] : []),
     ...(fields.length > 0
       ? [`${heading('Fields for --fields, which makes JSON flat too', view)}${indented(fields.join(', '), view)}`]
       : []),

@@ -112,7 +112,9 @@ async function readOption(spec: OptionSpec, given: string | boolean | readonly s
     return spec.parse(one, io, {});
   };
   try {
-    return typeof text === 'object' ? await Promise.all(text.map(parse)) : await parse(String(text));
+    if (typeof text !== 'object') return await parse(String(text));
+    const texts = spec.takesList ? text.flatMap((several) => several.split(',')) : text;
+    return await Promise.all(texts.map(parse));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(`${source}: ${error.message}`, error.hints, { cause: error });

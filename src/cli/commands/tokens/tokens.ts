@@ -68,9 +68,15 @@ export const tokensCreate = command({
     name: required('--name <NAME>', 'what it is for', { field: 'name' }),
     kind: required('--kind <KIND>', 'what it is', { field: 'kind', choices: tokenKinds }),
     scope: many('--scope <SCOPE>', 'what a scoped token may do', { field: 'scopes', choices: scopes }),
-    product: many('--product <ID>', 'the only product it may touch', { field: 'productIds' }),
+    product: many('--product <ID>', 'a product it may touch; all unless given', {
+      field: 'productIds',
+      takesList: true,
+    }),
     maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
-    network: many('--network <CIDR>', 'the only network it may be used from', { field: 'networks' }),
+    network: many('--network <CIDR>', 'a network it may be used from; any unless given', {
+      field: 'networks',
+      takesList: true,
+    }),
     rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', {
       parse: parsePositive,
       field: 'rateLimit',
