@@ -107,7 +107,7 @@ export const authList = command({
 export const authSwitch = command({
   path: 'auth switch',
   about: 'Makes a profile the current one: the one that commands use when nothing else names a service.',
-  arguments: { name: optionalArgument('[NAME]', 'the profile; asked for on a terminal') },
+  arguments: { name: optionalArgument('[PROFILE]', 'the profile; asked for on a terminal') },
   options: {},
   fields: [{ name: 'profile' }, { name: 'baseUrl' }],
   examples: [['lkm auth switch shop', 'commands now use profile shop']],
@@ -138,7 +138,7 @@ export const authLogout = command({
   path: 'auth logout',
   about:
     'Forgets a profile and its token on this machine. The service goes on accepting the token until it is revoked.',
-  arguments: { name: optionalArgument('[NAME]', 'the profile; the current one unless given') },
+  arguments: { name: optionalArgument('[PROFILE]', 'the profile; the current one unless given') },
   options: {},
   fields: [{ name: 'profile' }, { name: 'baseUrl' }],
   examples: [

@@ -4,7 +4,7 @@ import { effectiveSettings, settingOf, storable, storeSetting } from '../config/
 import { NotFoundError } from '../failure/errors.ts';
 import { nothing } from '../output/words.ts';
 
-const nameArgument = argument('<NAME>', `the setting: ${Object.keys(storable).join(', ')}`);
+const nameArgument = argument('<SETTING>', `the setting: ${Object.keys(storable).join(', ')}`);
 
 export const configList = command({
   path: 'config list',

@@ -62,8 +62,10 @@ interface Line {
 
 /** An option as it is looked up: its forms, and whether it takes a value. */
 interface Flag {
+  /** The long one is the last. */
   readonly forms: readonly string[];
-  readonly takesValue: boolean;
+  /** What stands for its value in the help, such as `FILE`; undefined for a switch. */
+  readonly placeholder?: string | undefined;
   readonly about: string;
   readonly spec?: OptionSpec;
 }
@@ -82,9 +84,9 @@ async function readLine(words: readonly string[]): Promise<Line> {
       continue;
     }
     if (word.startsWith('-')) {
-      const [form = '', value] = word.split('=', 2);
+      const [, form = word, value] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
       const flag = [...globalFlags, ...ownFlags(command)].find(({ forms }) => forms.includes(form));
-      if (flag?.takesValue && value === undefined) open = flag;
+      if (flag?.placeholder !== undefined && value === undefined) open = flag;
       else if (flag !== undefined) given[flag.forms.at(-1) ?? ''] = value ?? '';
       continue;
     }
@@ -136,12 +138,17 @@ const ownFlags = (command: Command | undefined): Flag[] =>
 
 const globalFlags: readonly Flag[] = [
   ...globalOptions.map(({ flags, describe }) => ({ ...formsOf(flags), about: describe })),
-  { forms: ['-h', '--help'], takesValue: false, about: 'show help' },
+  { forms: ['-h', '--help'], about: 'show help' },
 ];
 
-/** `-P, --product <ID>` → its forms, the long one last. */
-function formsOf(flags: string): Pick<Flag, 'forms' | 'takesValue'> {
-  return { forms: flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [], takesValue: flags.includes('<') };
+/** Reads `-P, --product <ID>`. */
+function formsOf(flags: string): Pick<Flag, 'forms' | 'placeholder'> {
+  return { forms: flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [], placeholder: placeholderOf(flags) };
+}
+
+/** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`. */
+function placeholderOf(usage: string): string | undefined {
+  return /[<[]+([A-Z]+)/.exec(usage)?.[1];
 }
 
 /** The option whose value is being typed, and that value as far as it is there; of a list, its last one. */
@@ -165,31 +172,33 @@ const argumentAt = (command: Command, index: number): ArgumentSpec | undefined =
 /** The values that an option or an argument may have. */
 async function valuesOf(what: Flag | ArgumentSpec, typed: string, line: Line, io: Io): Promise<Completion> {
   const spec = 'usage' in what ? what : what.spec;
-  const usage = 'usage' in what ? what.usage : (what.spec?.flags ?? (what.forms.at(-1) || ''));
   if (spec?.choices)
     return startingWith(
       typed,
       spec.choices.map((word) => ({ word })),
     );
   if (spec?.field) return startingWith(typed, await describeObjects(spec.field, line.given, io));
-  const listed = wordsOf[usage];
+  const placeholder = 'usage' in what ? placeholderOf(what.usage) : what.placeholder;
+  const name = 'usage' in what || what.spec !== undefined ? placeholder : what.forms.at(-1);
+  const listed = wordsOf[name ?? ''];
   if (listed !== undefined)
     return startingWith(
       typed,
       (await listed(io)).map((word) => ({ word })),
     );
-  return /FILE|PATH|DIR|DB|--(db|output|token-file)$/.test(usage) ? 'files' : [];
+  return filePlaceholders.includes(placeholder) ? 'files' : [];
 }
 
-/** The values of what the contract does not know. */
+const filePlaceholders: readonly (string | undefined)[] = ['FILE', 'PATH', 'DIR', 'DB'];
+
+/** The values of what the contract does not know: of a global option by its name, else by what stands for them in the help. */
 const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
   '--format': async () => (await import('../config/settings.ts')).formats,
   '--color': async () => ['auto', 'always', 'never'],
   '--profile': profileNames,
-  '[NAME]': profileNames,
-  '<NAME>': async () => Object.keys((await import('../config/stored-settings.ts')).storable),
-  '<TOPIC>': async () => Object.keys((await import('../help/topics.ts')).topics),
-  '<SHELL>': async () => Object.keys((await import('./scripts.ts')).scripts),
+  PROFILE: profileNames,
+  SETTING: async () => Object.keys((await import('../config/stored-settings.ts')).storable),
+  TOPIC: async () => Object.keys((await import('../help/topics.ts')).topics),
 };
 
 async function profileNames(io: Io): Promise<readonly string[]> {
