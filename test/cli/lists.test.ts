@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
-import { listed, remote, scriptedService } from './scripted-service.ts';
+import { listed, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
 const DAY = 86_400_000;
 
@@ -37,6 +37,17 @@ describe('keys of a customer or product that does not exist', () => {
       const { code, stderr } = await run('keys', command, ...filter);
       expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining(says) });
     }
+  });
+
+  it.each<[scripted: Scripted, code: number]>([
+    [refusal(403, 1, 'Insufficient permissions for this operation'), 0],
+    [refusal(401, 1, 'Invalid access token'), 4],
+    [refusal(500, 1, 'Server error'), 10],
+  ])('are an empty list only when the customer may not be seen: %j', async (looked, code) => {
+    const empty: Scripted = [200, { data: [], code: 0, meta: { limit: 1_000, next: null } }];
+    const { fetch } = scriptedService(empty, looked);
+    const argv = ['keys', 'list', '--customer', 'cus_1', '--max-retries', '0'];
+    expect((await lkm(argv, { env: remote, fetch })).code).toBe(code);
   });
 
   it('are an empty list where nothing fits a filter', async () => {

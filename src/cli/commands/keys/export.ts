@@ -1,7 +1,7 @@
 import { command, option } from '../../command.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
-import { refuseUnknown } from '../../request/known-filters.ts';
+import { checkFiltersExist } from '../../request/check-filters.ts';
 
 export const keysExport = command({
   path: 'keys export',
@@ -31,7 +31,7 @@ export const keysExport = command({
     });
     async function* chunks(): AsyncGenerator<string> {
       yield* written;
-      if (exported === 0) await refuseUnknown(client, { productId, customerId });
+      if (exported === 0) await checkFiltersExist(client, { productId, customerId });
     }
     return {
       kind: 'chunks',

@@ -6,7 +6,7 @@ import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
-import { refuseUnknown } from '../../request/known-filters.ts';
+import { checkFiltersExist } from '../../request/check-filters.ts';
 import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars.ts';
 import { parseMoment, parseSpan } from '../../values/time.ts';
 
@@ -102,7 +102,7 @@ export const keysList = command({
       found.push(key);
       if (limit !== undefined && found.length > limit) break;
     }
-    if (found.length === 0) await refuseUnknown(client, input);
+    if (found.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);
     const empty = isFiltered ? 'no key fits; leave a filter out to see more' : 'no keys yet; lkm keys create makes one';
     return listOfKeys(found, { limit, empty, now: context.io.now() });
