@@ -176,6 +176,8 @@ describe('lkm keys update', () => {
     [[], 'nothing to change: give an option such as --max-activations or --expires'],
     [['--feature', 'a', '--remove-feature', 'a'], '--feature a and --remove-feature a contradict each other'],
     [['--allow-host', 'a', '--allow-any-host'], '--allow-host and --allow-any-host contradict each other'],
+    [['--remove-metadata', 'is_trial'], 'is_trial has an option of its own: --trial false'],
+    [['--remove-metadata', 'features'], 'features has an option of its own: --remove-feature'],
     [['--trial', 'yes'], "--trial: 'yes' is neither true nor false"],
     [['--if-updated-at', 'now'], "--if-updated-at: 'now' is not an instant"],
   ])('refuses %j', async (argv, message) => {

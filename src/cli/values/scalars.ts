@@ -62,9 +62,20 @@ export function parseMetadata(text: string): readonly [name: string, value: stri
   const [name, value] = splitEntry(text, 'NAME=VALUE');
   if (value === undefined) throw new UsageError(`'${shorten(name)}' has no value; write NAME=VALUE`);
   if (name === '__proto__') throw new UsageError(`metadata cannot be called ${name}`);
-  if (name === 'features') throw new UsageError(`${name} has an option of its own: --feature`);
-  if (name === 'is_trial') throw new UsageError(`${name} has an option of its own: --trial`);
+  checkFree(name, '--feature', '--trial');
   return [name, value];
+}
+
+/** The name of an entry of free metadata that is to be removed. */
+export function parseMetadataName(name: string): string {
+  checkFree(name, '--remove-feature', '--trial false');
+  return name;
+}
+
+/** Throws for the parts of metadata that are not free. */
+function checkFree(name: string, features: string, trial: string): void {
+  if (name === 'features') throw new UsageError(`${name} has an option of its own: ${features}`);
+  if (name === 'is_trial') throw new UsageError(`${name} has an option of its own: ${trial}`);
 }
 
 function splitEntry(text: string, form: string): [name: string, value: string | undefined] {

@@ -6,7 +6,7 @@ import { change, command, flag, many, option, productOfKeyOrRows } from '../../c
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
-import { parseBoolean, parseFeature, parseLimit, parseMetadata } from '../../values/scalars.ts';
+import { parseBoolean, parseFeature, parseLimit, parseMetadata, parseMetadataName } from '../../values/scalars.ts';
 import { parseExpiry, parseSeconds } from '../../values/time.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 
@@ -62,7 +62,7 @@ export const keysUpdate = command({
       parse: parseMetadata,
       field: 'metadata',
     }),
-    removeMetadata: many('--remove-metadata <NAME>', 'remove an entry of its metadata'),
+    removeMetadata: many('--remove-metadata <NAME>', 'remove an entry of its metadata', { parse: parseMetadataName }),
     trial: option('--trial <true|false>', 'whether it is a trial', { parse: parseBoolean, field: 'metadata.is_trial' }),
     allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', { field: 'allowedHosts' }),
     allowAnyHost: flag('--allow-any-host', 'let any host use it'),
