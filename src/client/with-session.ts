@@ -25,9 +25,12 @@ export interface LeasedSession {
 
 /** Options of {@link withSession}. */
 export interface SessionOptions {
-  /** Ends the checkout, and then the work through its own signal. The seat is given back all the same. */
+  /**
+   * Ends the checkout, which may leave a seat taken until its lease ends. Later it ends the work through its own signal;
+   * the seat is given back all the same.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Called when the seat could not be given back; it is free again when the lease ends. */
+  /** Called when the seat could not be given back; it is free again when the lease ends. What it throws is dropped. */
   readonly onReturnFailed?: ((error: unknown) => void) | undefined;
   /** Clock, timers and new idempotency keys; tests set them. */
   readonly timing?: Timing | undefined;
@@ -64,7 +67,11 @@ export async function withSession<T>(
   } finally {
     done.abort();
     await kept;
-    if (!lease.hasEnded) await giveBack(client, lease).catch(onReturnFailed);
+    if (!lease.hasEnded) {
+      await giveBack(client, lease)
+        .catch(onReturnFailed)
+        .catch(() => {});
+    }
   }
 }
 

@@ -148,6 +148,21 @@ describe('a session', () => {
     expect(await ran).toBe('done');
   });
 
+  test('keeps the result of the work when the one who is told of it throws', async () => {
+    const { work, run } = service({
+      checkin: async () => {
+        throw unreachable();
+      },
+    });
+    const ran = run({
+      onReturnFailed: () => {
+        throw new Error('of the callback');
+      },
+    });
+    work.resolve('done');
+    expect(await ran).toBe('done');
+  });
+
   test('that has ended by itself counts as given back', async () => {
     const failed: unknown[] = [];
     const { work, run } = service({
