@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { hasProgram, Terminal } from '../support/terminal.ts';
 import { lkm, tempFolder } from './fake-io.ts';
+import { customer, listed, refusal, remote, scriptedService } from './scripted-service.ts';
 
 /** A shop with a product, two customers and a key of each; `at` runs a command in it. */
 async function shop() {
@@ -107,6 +108,30 @@ describe('at a terminal', () => {
     await lkm(['customers', 'get'], { ...surroundings, terminal: true, columns: 60, prompter });
     expect(drawn.map((name) => stringWidth(name)).every((width) => width <= 58)).toBe(true);
     expect(drawn.map((name) => name.split('  ')[0]).toSorted()).toEqual(['Ada Ltd', 'Bob', '長い名前の株式会社']);
+  });
+
+  it('what could not be asked is asked again', async () => {
+    const found = listed([customer('cus_1', 'Ada Ltd')]);
+    const { fetch, seen } = scriptedService(found, refusal(503, 1, 'Service unavailable'), found, found);
+    const prompter: Prompter = {
+      ...person('').prompter,
+      search: async (_, find) => {
+        const { signal } = new AbortController();
+        await expect(find('ada', signal)).rejects.toThrow('Service unavailable');
+        const [first] = await find('ada', signal);
+        await find('ada', signal);
+        return first?.value ?? '';
+      },
+    };
+    await lkm(['customers', 'get', '--max-retries', '0'], { fetch, env: remote, terminal: true, prompter });
+    const texts = seen.map(({ path }) => new URLSearchParams(path.split('?')[1]).get('text'));
+    expect(texts.slice(0, 3)).toEqual([null, 'ada', 'ada']);
+    expect(seen.map(({ path }) => path.split('?')[0])).toEqual([
+      '/customer',
+      '/customer',
+      '/customer',
+      '/customer/by-id',
+    ]);
   });
 
   it('a list that has nothing to pick is no question', async () => {

@@ -142,6 +142,8 @@ function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): 
     if (signal.aborted) return [];
     const answer = asked.get(text) ?? ask(text === '' ? undefined : text);
     asked.set(text, answer);
+    // One that failed may succeed when it is asked again.
+    answer.catch(() => asked.delete(text));
     return answer;
   };
 }
