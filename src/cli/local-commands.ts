@@ -125,6 +125,11 @@ export const localCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/idempotency.ts')).idempotencyHistory,
   },
   {
+    path: 'doctor',
+    summary: 'find out what is wrong here, and what to do',
+    load: async () => (await import('./commands/doctor/doctor.ts')).doctor,
+  },
+  {
     path: 'api',
     summary: 'send any request, and print the response',
     load: async () => (await import('./commands/api/api.ts')).api,
@@ -133,11 +138,6 @@ export const localCommands: readonly CommandEntry[] = [
     path: 'api-diff',
     summary: 'say which changes of the API break clients',
     load: async () => (await import('./commands/api/api-diff.ts')).apiDiff,
-  },
-  {
-    path: 'doctor',
-    summary: 'find out what is wrong here, and what to do',
-    load: async () => (await import('./commands/doctor/doctor.ts')).doctor,
   },
   {
     path: 'completion',

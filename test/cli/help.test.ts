@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { topics } from '../../src/cli/help/topics.ts';
+import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm } from './fake-io.ts';
 
 describe('help', () => {
@@ -33,6 +34,12 @@ describe('help', () => {
     expect((await lkm(['help', 'idempotency'])).stdout).toBe(topics.idempotency());
     expect((await lkm(['idempotency', '--help'])).stdout).toContain('Usage:  lkm idempotency COMMAND [options]\n');
     expect(await lkm(['help', 'idempotency', 'resolve'])).toEqual(await lkm(['idempotency', 'resolve', '--help']));
+  });
+
+  it('shows every group and every command without one', async () => {
+    const { stdout } = await lkm(['--help']);
+    const words = commandEntries.map(({ path, shortcut }) => shortcut ?? path.split(' ')[0]);
+    for (const word of words) expect(stdout).toMatch(new RegExp(`^  ${word} {2}`, 'm'));
   });
 
   it('has the commands of operators apart', async () => {

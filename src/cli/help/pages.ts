@@ -3,6 +3,7 @@ import { type Command, type CommandEntry, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
+import { topics } from './topics.ts';
 
 /** The page of `lkm` alone. */
 export function rootHelp(view: HelpView): string {
@@ -15,15 +16,11 @@ export function rootHelp(view: HelpView): string {
   return [
     'licence keys: issue, inspect, sign and free them\n',
     'Usage:  lkm COMMAND [options]\n',
-    section('Start here', ['quickstart', 'serve'].map(commandRow), view),
+    section('Start here', start.map(commandRow), view),
     section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow), view),
-    section('Numbers', ['stats', 'forecast'].map(commandRow), view),
+    section('Numbers', numbers.map(commandRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
-    section(
-      'More',
-      [...shortcuts.map(shortcutRow), ...['doctor', 'api', 'completion', 'explain', 'version', 'help'].map(commandRow)],
-      view,
-    ),
+    section('More', [...shortcuts.map(shortcutRow), ...others.map(commandRow)], view),
     section('Options of every command', options.map(optionRow), view),
     section('Examples', examples, view),
     ...wrap(closing, view.columns),
@@ -37,9 +34,16 @@ const examples: readonly Row[] = [
   ['lkm keys get "$KEY" --db lkm.db', 'see who uses it'],
 ];
 
-const closing =
-  'lkm COMMAND --help shows one command. lkm help TOPIC explains environment, exit-codes, formatting, idempotency, ' +
-  'bulk and ci.';
+const [lastTopic, ...firstTopics] = Object.keys(topics).reverse();
+
+const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains ${firstTopics.reverse().join(', ')} and ${lastTopic}.`;
+
+const start = ['quickstart', 'serve'];
+const numbers = ['stats', 'forecast'];
+/** Commands without a group that are in no other section. */
+const others = commandEntries
+  .map(({ path }) => path)
+  .filter((path) => !path.includes(' ') && !start.includes(path) && !numbers.includes(path));
 
 const shortcuts = commandEntries.filter(({ shortcut }) => shortcut !== undefined);
 
