@@ -174,6 +174,31 @@ describe('GET /event/stream', () => {
     await expect.poll(status, { timeout: 40_000 }).toBe(200);
   }, 60_000);
 
+  it('ends with its token, also for a caller that is far behind', async () => {
+    let milliseconds = 0;
+    await using world = await createWorld({ monotonic: () => milliseconds });
+    for (let made = 0; made < 400; made += 1) await world.customer();
+    await world.sequence();
+    const [revoked, kept] = await Promise.all([world.tokenOf({ scopes: ['event:read'] }), world.tokenOf('read-only')]);
+    const follow = async (token: string | null) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const { body } = await world.fetch('/event/stream?after=0', { headers });
+      return body?.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    const [first, second] = [await follow(revoked), await follow(kept)];
+    const begun = [(await first?.read())?.value, (await second?.read())?.value];
+    const self = await world.call({ token: revoked ?? '' }, 'GET', '/token/self');
+    const gone = await world.call('admin', 'DELETE', `/token/by-id?tokenId=${self.body.data.id}`);
+    expect(gone.status).toBe(200);
+    milliseconds += 15_000;
+    const readOn = async (reader: typeof first, text = '') => {
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += part.value;
+      return seqsOf(text);
+    };
+    expect((await readOn(first, begun[0])).length).toBeLessThanOrEqual(200);
+    expect((await readOn(second, begun[1])).length).toBe(400);
+  });
+
   it('in process ends with what there is', async () => {
     await using world = await createWorld();
     await world.customer();

@@ -79,6 +79,8 @@ export interface World extends AsyncDisposable {
   tokenOf(as: As): Promise<string | null>;
   /** Sends JSON and reads the answer. */
   call(as: As, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends a request as it is; the response is not read yet. */
+  fetch(path: string, init: RequestInit): Promise<Response>;
   /** Sends a request as it is. */
   send(path: string, init: RequestInit & { duplex?: 'half' }): Promise<Answer>;
   /** Serves it over HTTP as well, until that is closed. */
@@ -130,6 +132,8 @@ export async function createWorld(
     readonly allowPrivateWebhooks?: boolean;
     /** Numbers what is recorded in its commit, where the engine can; else it waits in the outbox for `sequence`. */
     readonly numbersInCommit?: boolean;
+    /** Milliseconds, by a clock that nobody sets; that of this machine unless given. */
+    readonly monotonic?: () => number;
     /** Takes the log, as JSON lines. */
     readonly logTo?: LogSink;
   } = {},
@@ -167,7 +171,7 @@ export async function createWorld(
     exactlyOnce: createExactlyOnce(store, random),
     webhooks: { allowPrivate: options.allowPrivateWebhooks ?? false },
     now: () => now,
-    monotonic: () => performance.now(),
+    monotonic: options.monotonic ?? (() => performance.now()),
     random,
     newKeyPair: () => {
       const privatePem = privatePemOf(random(32));
@@ -227,8 +231,10 @@ export async function createWorld(
     return token;
   }
 
+  const fetch: World['fetch'] = (path, init) => fetchOf(app, PEER)(new Request(`http://lkm.test${path}`, init));
+
   async function send(path: string, init: RequestInit): Promise<Answer> {
-    return readAnswer(await fetchOf(app, PEER)(new Request(`http://lkm.test${path}`, init)));
+    return readAnswer(await fetch(path, init));
   }
 
   const call: World['call'] = async (as, method, path, body, headers) => {
@@ -265,6 +271,7 @@ export async function createWorld(
     accounts,
     tokenOf,
     call,
+    fetch,
     send,
     contents,
     listen: () => listen(app, { host: '127.0.0.1', port: 0 }),

@@ -89,10 +89,16 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
   const { store, eventSignal } = parts;
   const { caller, after, type, ended } = following;
   let last = after;
-  let heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
+  let lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
   // The number at once, so that a caller that is cut off before the first event comes back to the same place.
   yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
   for (;;) {
+    // Also while the caller is behind: who reads slowly must not outlive the token.
+    if (parts.monotonic() >= lookAgainAt) {
+      lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
+      if (!(await isStillAllowed(parts, following))) return;
+      yield ': alive\n\n';
+    }
     const { items, meta } = await listEvents(
       { repositories: store.repositories, caller },
       { after: last, limit: PART, type },
@@ -105,10 +111,6 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
     if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
     if (isBehind) continue;
     if (eventSignal === undefined || !(await eventSignal.wait(ended))) return;
-    if (!heartbeat.aborted) continue;
-    heartbeat = AbortSignal.timeout(HEARTBEAT_MS);
-    if (!(await isStillAllowed(parts, following))) return;
-    yield ': alive\n\n';
   }
 }
 
