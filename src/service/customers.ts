@@ -121,12 +121,13 @@ interface KnownCustomer {
 
 /**
  * The id of the customer of this id, else of this e-mail address, who stays until this transaction ends; one that is not
- * there is added. Throws ApiError `customerNotFound` when there is nothing to call it by.
+ * there is added. Throws ApiError `customerNotFound` when there is nothing to call it by, and for one that the caller does
+ * not learn of; `emailTaken` when that is the one of the e-mail address.
  */
 export async function findOrAddCustomer(context: Context, customer: KnownCustomer): Promise<string> {
   const { repositories, caller, now, random, record } = context;
   const found = await findCustomer(context, customer);
-  if (found !== null) return found;
+  if (found !== null) return seen(context, found, customer);
   const { id = newId('cus', now, random(10)), email = null, active = true } = customer;
   const name = customer.name ?? email;
   if (name === null) throw apiError('customerNotFound', { customerId: id });
@@ -138,7 +139,15 @@ export async function findOrAddCustomer(context: Context, customer: KnownCustome
   // Another request has added it at the same time.
   const other = await findCustomer(context, customer);
   if (other === null) throw new Error(`the customer ${id} is neither there nor could be added`);
-  return other;
+  return seen(context, other, customer);
+}
+
+/** The id again. A key would make the customer one of the caller's own. */
+async function seen(context: Context, customerId: string, { id, email }: KnownCustomer): Promise<string> {
+  if (await seesCustomer(context, customerId)) return customerId;
+  throw customerId === id || email === undefined
+    ? apiError('customerNotFound', { customerId })
+    : apiError('emailTaken', { email });
 }
 
 async function findCustomer({ repositories, caller }: Context, { id, email }: KnownCustomer): Promise<string | null> {

@@ -229,6 +229,30 @@ scenarios<Subject>('keys.import', shop, [
     expect: { status: 404, code: 1, message: 'Version not found' },
   },
   {
+    name: 'refuses a token of one product the customer of another by e-mail address',
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    request: ({ productId }) => ({ body: { productId, key: KEY, customer: { email: 'Zoe@Example.com' } } }),
+    expect: { status: 409, code: 2, message: () => 'A customer with email Zoe@Example.com already exists' },
+  },
+  {
+    name: 'refuses a token of one product the customer of another by id',
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    request: ({ productId, customerId }) => ({
+      body: { productId, key: KEY, customer: { id: customerId, email: 'new@example.com' } },
+    }),
+    expect: { status: 404, code: 2, message: ({ customerId }) => `Customer ${customerId} not found` },
+  },
+  {
+    name: 'takes a customer of the same product from a token of that product',
+    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
+    given: async (world, { productId, customerId }) => {
+      expect((await world.call('admin', 'POST', '/create-key', { productId, customerId })).status).toBe(200);
+    },
+    request: ({ productId }) => ({ body: { productId, key: KEY, customer: { email: 'zoe@example.com' } } }),
+    expect: imported,
+    wrote: { licenses: 1 },
+  },
+  {
     name: 'refuses a customer of whom only an id is given that nobody has',
     as: 'admin',
     request: ({ productId }) => ({ body: { productId, key: KEY, customer: { id: 'cus_nobody' } } }),

@@ -140,6 +140,7 @@ export const keyImport = {
     errors: [
       'productNotFound',
       'customerNotFound',
+      'emailTaken',
       'versionNotFound',
       'inUse',
       'keyTaken',

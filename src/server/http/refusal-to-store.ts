@@ -8,7 +8,7 @@ import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
 const OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit', 'selfResetOff', 'rebindLimit'];
 
 /** The same for tokens that are limited to some products, where others find something. */
-const HIDING: readonly (Reason | null)[] = ['customerNotFound', 'tokenNotFound'];
+const HIDING: readonly (Reason | null)[] = ['customerNotFound', 'emailTaken', 'tokenNotFound'];
 
 /** The response that a refusal of the use case leaves under its key. What leaves none is thrown on. */
 export function responseToStore(endpoint: AnyEndpoint, { productIds }: Caller, error: unknown): StoredResponse {
