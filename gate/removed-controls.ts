@@ -141,7 +141,7 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'A stored response is given',
     file: 'src/server/idempotency/exactly-once.ts',
-    from: '    if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response);',
+    from: '    if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response, record.tokenId);',
     to: '',
     test: 'test/api/replay-rights.test.ts',
   },

@@ -71,7 +71,7 @@ export function allows(caller: Caller, scope: Scope | 'none'): boolean {
 }
 
 /** Whether the caller sees keys and addresses in full. Source: API description, "Authentication", 5. */
-export function seesSecrets(caller: Caller): boolean {
+export function seesSecrets(caller: Pick<Caller, 'kind' | 'scopes'>): boolean {
   return caller.kind === 'admin' || caller.scopes.has('license:reveal');
 }
 

@@ -1,26 +1,116 @@
+import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
+import type { Contract } from '../contract/index.ts';
+import type { TokenId } from '../contract/scalars.ts';
+import { mayMint, mayRebind, seesSecrets } from '../domain/access.ts';
 import type { Context } from './context.ts';
+import { countIssue } from './keys/keys.ts';
 
-/*
- * Checks before a response that was stored for another token is replayed, where what the caller may touch depends on
- * data that may have changed since. A caller that is limited to some products gets the response of an object that is not
- * there.
+/** A success that was stored for another token. */
+export interface StoredSuccess<Payload> {
+  /** The token that it was stored for; null for the owner of a database in process, and where it is not known. */
+  readonly tokenId: TokenId | null;
+  payload(): Payload;
+}
+
+/**
+ * Whether the caller may be given a success that was stored for another token: throws ApiError when it may not. That the
+ * caller may make the request was checked before; this is for what depends on the account's data, and on what is in the
+ * response.
  */
+export type AuthorizeReplay<E> = (
+  context: Context,
+  input: InputOf<E>,
+  stored: StoredSuccess<PayloadOf<E>>,
+) => Promise<void>;
 
-/** The change of a customer. Throws ApiError `customerNotFound`. */
-export async function authorizeCustomerReplay(
-  { caller }: Context,
-  { customerId }: { customerId: string },
+/** The response is the same for all who may make the request. */
+const anyone = async (): Promise<void> => {};
+
+/**
+ * The response shows keys and addresses in full to those who may see them. It goes to them, and to the others if it was
+ * stored for one who may not.
+ */
+async function unlessUnmasked(
+  { repositories, caller }: Context,
+  _input: unknown,
+  { tokenId }: StoredSuccess<unknown>,
 ): Promise<void> {
+  if (seesSecrets(caller)) return;
+  const token = tokenId === null ? null : await repositories.tokens.find(caller.accountId, tokenId);
+  if (token === null || seesSecrets({ kind: token.kind, scopes: new Set(token.scopes) }))
+    throw apiError('scopeMissing');
+}
+
+/** Masked, and only for who may move devices of the key now. */
+async function rebinding(
+  context: Context,
+  { productId, licenseKey }: InputOf<Contract['keys']['rebind']>,
+  stored: StoredSuccess<unknown>,
+): Promise<void> {
+  const { repositories, caller } = context;
+  if (caller.kind === 'client') {
+    const license = await repositories.keys.find(caller.accountId, productId, licenseKey);
+    if (license === null) throw apiError('licenseNotFound');
+    if (!mayRebind(caller, license)) throw apiError('selfResetOff');
+  }
+  await unlessUnmasked(context, undefined, stored);
+}
+
+/** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
+async function customer({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
   if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
 }
 
-/** The revocation of a token. Throws ApiError `tokenNotFound`. */
-export async function authorizeRevocationReplay({ caller }: Context): Promise<void> {
+/** The rights of the new token were filled in from those of its maker: only who may make such a token gets it. */
+const newToken: AuthorizeReplay<Contract['tokens']['create']> = async ({ caller }, _, { payload }) => {
+  if (!mayMint(caller, payload())) throw apiError('scopeMissing');
+};
+
+/** What a token of this id may do depends on the token: nobody else gets its new secret. */
+async function nobodyElse(): Promise<void> {
+  throw apiError('scopeMissing');
+}
+
+/** The token was looked up with the rights of another. */
+async function revocation({ caller }: Context): Promise<void> {
   if (caller.productIds !== null) throw apiError('tokenNotFound');
 }
 
-/** A new secret, of which nobody can tell by the request what it may do: nobody else gets it. */
-export async function authorizeRotationReplay(): Promise<void> {
-  throw apiError('scopeMissing');
-}
+type ReplayAuthorizations<C> = {
+  readonly [R in keyof C]?: { readonly [N in keyof C[R]]?: AuthorizeReplay<C[R][N]> };
+};
+
+/** Every operation that changes something; a service does not start when one has no entry. Decision 0028. */
+export const replayAuthorizations: ReplayAuthorizations<Contract> = {
+  keys: {
+    create: countIssue,
+    import: countIssue,
+    activate: unlessUnmasked,
+    deactivate: anyone,
+    rebind: rebinding,
+    sign: anyone,
+    checkout: anyone,
+    heartbeat: anyone,
+    checkin: anyone,
+    update: unlessUnmasked,
+    renew: unlessUnmasked,
+    transfer: unlessUnmasked,
+    block: anyone,
+    unblock: anyone,
+    delete: anyone,
+  },
+  sessions: { delete: anyone },
+  customers: { create: anyone, update: customer, delete: customer },
+  products: { create: anyone, update: anyone, createVersion: anyone, updateVersion: anyone },
+  tokens: { create: newToken, rotate: nobodyElse, revoke: revocation },
+  signingKeys: { rotate: anyone },
+  webhooks: {
+    create: anyone,
+    update: anyone,
+    delete: anyone,
+    test: anyone,
+    rotate: anyone,
+    replay: anyone,
+  },
+};

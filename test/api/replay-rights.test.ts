@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scopes } from '../../src/contract/scopes.ts';
+import { type Scope, scopes } from '../../src/contract/scopes.ts';
 import { engines } from '../support/engines.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { findEndpoint, pathWith } from '../support/scenario.ts';
@@ -14,8 +14,15 @@ const notForClients = { reader: withoutScope, client: withoutScope };
 /** Who may not make the valid request of an operation, and how it is refused, as `status/code`. */
 const refusals = {
   'keys.create': { ...notForClients, elsewhere: '404/1', spent: '403/10' },
+  'keys.import': { ...notForClients, elsewhere: '404/1', spent: '403/10' },
   'keys.activate': { reader: withoutScope, elsewhere: '404/1' },
   'keys.rebind': { reader: withoutScope, elsewhere: '404/1' },
+  'keys.update': { ...notForClients, elsewhere: '404/1' },
+  'keys.renew': { ...notForClients, elsewhere: '404/1' },
+  'keys.transfer': { ...notForClients, elsewhere: '404/1' },
+  'keys.block': { ...notForClients, elsewhere: '404/1' },
+  'keys.unblock': { ...notForClients, elsewhere: '404/1' },
+  'keys.delete': { ...notForClients, elsewhere: '404/1' },
   'keys.deactivate': { reader: withoutScope, elsewhere: '404/1' },
   'keys.sign': { reader: withoutScope, elsewhere: '404/1' },
   'keys.checkout': { reader: withoutScope, elsewhere: '404/1' },
@@ -31,6 +38,9 @@ const refusals = {
 } as const satisfies Partial<Record<EndpointName, Partial<Record<CallerName, string>>>>;
 
 type OperationName = keyof typeof refusals;
+
+/** Their responses show addresses in full to all callers here but `client`. */
+const masked: readonly OperationName[] = ['keys.activate', 'keys.rebind'];
 
 /** A world of one account, with callers of every kind. */
 async function peopled(world: World): Promise<Record<CallerName, As>> {
@@ -69,7 +79,8 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
         'Idempotency-Key': 'k',
       });
       const outcome = { name, answer: nameOf(answer), replayed: isReplay(answer) };
-      const refusal = refused[name];
+      const isUnmasked = name === 'client' && made !== null && masked.includes(operation);
+      const refusal = refused[name] ?? (isUnmasked ? withoutScope : undefined);
       if (refusal !== undefined) {
         expect(outcome).toEqual({ name, answer: refusal, replayed: false });
         expect((await world.contents()).idempotency).toHaveLength(made === null ? 0 : 1);
@@ -135,5 +146,71 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect([nameOf(answer), isReplay(answer)]).toEqual(['400/1', false]);
     const again = await world.call('admin', 'POST', '/create-key', { productId }, keyed);
     expect([again.text, isReplay(again)]).toEqual([made.text, true]);
+  });
+
+  it('gives a new token only to who may make one with its rights', async () => {
+    await using world = await createWorld({ engine });
+    const keyed = { 'Idempotency-Key': 'deploy-1' };
+    const body = { name: 'deploy', kind: 'scoped', scopes: ['license:read'] };
+    const scoped = { scopes: ['token:write', 'license:read'] } as const;
+    const made = await world.call('admin', 'POST', '/token', body, keyed);
+    const lesser: As[] = [
+      { ...scoped, expiresAt: '2026-12-01T00:00:00.000Z' },
+      { ...scoped, rateLimit: 5 },
+      { ...scoped, networks: ['203.0.113.0/24'] },
+    ];
+    for (const as of lesser) {
+      const answer = await world.call(as, 'POST', '/token', body, keyed);
+      expect([nameOf(answer), isReplay(answer)]).toEqual(['403/1', false]);
+    }
+    const again = await world.call(scoped, 'POST', '/token', body, keyed);
+    expect([again.text, isReplay(again)]).toEqual([made.text, true]);
+  });
+
+  it.each<[operation: string, path: string, more: Record<string, unknown>]>([
+    ['PATCH', '/key', { maxActivations: 9 }],
+    ['POST', '/key/renew', { duration: 'P1Y' }],
+    ['POST', '/key/transfer', { customerId: null }],
+    ['POST', '/key/activate', { hostId: 'host-9' }],
+    ['POST', '/key/rebind', { hostId: 'host-1', newHostId: 'host-9' }],
+  ])('shows a masked caller nothing that %s %s showed to another', async (method, path, more) => {
+    await using world = await createWorld({ engine });
+    const { productId, licenseKey } = await furnish(world);
+    const masked = (...also: Scope[]) => ({ scopes: ['license:write', 'license:activate', ...also] }) as As;
+    const call = (as: As, key: string) =>
+      world.call(as, method, path, { productId, licenseKey, ...more }, { 'Idempotency-Key': key });
+    expect(nameOf(await call('admin', 'k'))).toBe('200/0');
+    const hidden = await call(masked(), 'k');
+    expect([nameOf(hidden), isReplay(hidden)]).toEqual(['403/1', false]);
+    const shown = await call(masked('license:reveal'), 'k');
+    expect([nameOf(shown), isReplay(shown)]).toEqual(['200/0', true]);
+  });
+
+  it('gives what one masked caller was shown to another', async () => {
+    await using world = await createWorld({ engine });
+    const { productId, licenseKey } = await furnish(world);
+    const call = (as: As) =>
+      world.call(as, 'POST', '/key/renew', { productId, licenseKey, duration: 'P1Y' }, { 'Idempotency-Key': 'k' });
+    const first = await call({ scopes: ['license:write'] });
+    expect(first.text).not.toContain(licenseKey);
+    const second = await call({ scopes: ['license:write', 'license:read'] });
+    expect([second.text, isReplay(second)]).toEqual([first.text, true]);
+  });
+
+  it('tells an application nothing of a move that its customer may not make', async () => {
+    await using world = await createWorld({ engine });
+    const { productId, licenseKey } = await furnish(world);
+    const move = (as: As) =>
+      world.call(
+        as,
+        'POST',
+        '/key/rebind',
+        { productId, licenseKey, hostId: 'host-1', newHostId: 'host-9' },
+        { 'Idempotency-Key': 'k' },
+      );
+    expect(nameOf(await move({ scopes: ['license:activate'] }))).toBe('200/0');
+    const body = { productId, licenseKey, customerCanSelfReset: false };
+    expect(nameOf(await world.call('admin', 'PATCH', '/key', body))).toBe('200/0');
+    expect(nameOf(await move('client'))).toBe('403/12');
   });
 });

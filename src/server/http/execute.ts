@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { apiErrors } from '../../contract/errors.ts';
-import type { Instant } from '../../contract/scalars.ts';
+import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context, KeyPair, SignerOf, WebhookSettings } from '../../service/context.ts';
@@ -174,11 +174,15 @@ async function mutateOnce(
     method: endpoint.method,
     path: endpoint.path,
     now,
-    authorizeReplay: async (repositories: Repositories, { status }: StoredResponse) => {
+    authorizeReplay: async (repositories: Repositories, { status, body }: StoredResponse, tokenId: TokenId | null) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
       if (!input.ok && status !== apiErrors.invalidParams.status) throw input.error;
       if (status < 300 && input.ok) {
-        await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input.value);
+        const context = contextOf(parts, request, repositories, refuseToRecord);
+        await route.authorizeReplay(context, input.value, {
+          tokenId,
+          payload: () => endpoint.reply.unwrap(JSON.parse(body)),
+        });
       }
     },
   };

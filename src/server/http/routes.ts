@@ -1,4 +1,4 @@
-import { type AnyEndpoint, type InputOf, type ResultOf, reasonsOf } from '../../contract/endpoint.ts';
+import { type AnyEndpoint, type InputOf, mutates, type ResultOf, reasonsOf } from '../../contract/endpoint.ts';
 import type { Reason } from '../../contract/errors.ts';
 import { type Contract, listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
@@ -16,11 +16,7 @@ import { explainKey } from '../../service/keys/why.ts';
 import { exportRevocations } from '../../service/license-files.ts';
 import { createVersion, updateVersion } from '../../service/product-versions.ts';
 import { createProduct, getProduct, listProducts, updateProduct } from '../../service/products.ts';
-import {
-  authorizeCustomerReplay,
-  authorizeRevocationReplay,
-  authorizeRotationReplay,
-} from '../../service/replay-authorization.ts';
+import { replayAuthorizations, type StoredSuccess } from '../../service/replay-authorization.ts';
 import { checkinKey, checkoutKey, deleteSession, heartbeatKey, listSessions } from '../../service/sessions.ts';
 import { listPublicKeys, listSigningKeys, rotateSigningKey } from '../../service/signing-keys.ts';
 import { getStats } from '../../service/stats.ts';
@@ -120,21 +116,10 @@ export interface Route {
   /** Why the caller may not make this request, or null. Called before anything is looked up or replayed. */
   authorize(caller: Caller, input: unknown): Reason | null;
   /** Called before a success that was stored for another token is replayed. Throws ApiError when the caller must not have it. */
-  authorizeReplay(context: Context, input: unknown): Promise<void>;
+  authorizeReplay(context: Context, input: unknown, stored: StoredSuccess<unknown>): Promise<void>;
   /** Whether its success counts against the `maxIssues` of the caller's token. */
   readonly issuesKeys: boolean;
 }
-
-/** Checks before a response that was stored for another token is replayed. */
-const replayAuthorizations: {
-  readonly [R in keyof Contract]?: { readonly [N in keyof Contract[R]]?: AuthorizeReplay<Contract[R][N]> };
-} = {
-  keys: { create: countIssue },
-  customers: { update: authorizeCustomerReplay, delete: authorizeCustomerReplay },
-  tokens: { rotate: authorizeRotationReplay, revoke: authorizeRevocationReplay },
-};
-
-type AuthorizeReplay<E> = (context: Context, input: InputOf<E>) => Promise<void>;
 
 /** Every endpoint of the contract with its use case. */
 export function listRoutes(): Route[] {
@@ -146,6 +131,7 @@ export function listRoutes(): Route[] {
       resource
     ]?.[operation];
     if (perform === undefined || authorize === undefined) throw new Error(`${name} has no use case`);
+    if (mutates(endpoint) !== (authorizeReplay !== undefined)) throw new Error(`who gets a replay of ${name}?`);
     return {
       name,
       endpoint,
@@ -153,11 +139,15 @@ export function listRoutes(): Route[] {
       maxAgeSeconds: endpoint.headers?.includes('Cache-Control') ? PUBLIC_MAX_AGE_SECONDS : 0,
       perform,
       authorize,
-      authorizeReplay: authorizeReplay ?? (async () => {}),
+      authorizeReplay: authorizeReplay ?? notReplayed,
       issuesKeys: authorizeReplay === countIssue,
     };
   });
 }
+
+const notReplayed = async (): Promise<never> => {
+  throw new TypeError('a read is not replayed');
+};
 
 /** A new key, or a revoked file, is known to those who keep responses that soon. */
 const PUBLIC_MAX_AGE_SECONDS = 300;

@@ -23,8 +23,8 @@ export interface IdempotencyClaim {
   readonly method: string;
   readonly path: string;
   readonly now: Instant;
-  /** Called before the caller is given a response that another token was given; throws when it must not have it. */
-  authorizeReplay(repositories: Repositories, response: StoredResponse): Promise<void>;
+  /** Called before the caller is given a response that was stored for another token; throws when it must not have it. */
+  authorizeReplay(repositories: Repositories, response: StoredResponse, tokenId: TokenId | null): Promise<void>;
 }
 
 /** The response to a request, and whether it was stored by an earlier one. */
@@ -81,7 +81,7 @@ async function runOrReplay(
   const record = await repositories.idempotency.find(claim.accountId, hash);
   if (record !== null) {
     const response = readResponse(record, claim, sealingKey);
-    if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response);
+    if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response, record.tokenId);
     return { ...response, replayed: true };
   }
 
