@@ -76,7 +76,7 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams');
   refuseUnlessAllowed('sign', facts);
 
-  await holdSlot(context, facts, { hostId: input.hostId });
+  await holdSlot(context, { license, device: await lockDevice(context, facts) }, { hostId: input.hostId });
   // The first use has set the end: this one, or another at the same time.
   const used = (isWaiting(license) ? await findLicense(context, input) : null) ?? license;
   const expiresAt = earlier(grantEnd(used, now), ends);
@@ -126,7 +126,11 @@ export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>
  * The device of the host, which is made one of the licence if it is none yet. Throws ApiError `activationLimit` when no
  * slot is free for it.
  */
-async function holdSlot(context: Context, { license, device }: LoadedFacts, wanted: WantedDevice): Promise<Device> {
+async function holdSlot(
+  context: Context,
+  { license, device }: Pick<LoadedFacts, 'license' | 'device'>,
+  wanted: WantedDevice,
+): Promise<Device> {
   if (device !== null) return device;
   const { hostId, deviceTag = null } = wanted;
   const { repositories, now, ipAddress } = context;
@@ -144,6 +148,16 @@ async function holdSlot(context: Context, { license, device }: LoadedFacts, want
   if (other === null && !(await repositories.keys.lock(license))) throw apiError('licenseNotFound');
   if (other === null) throw refusalOf('activationLimit', { license, hostId });
   return other;
+}
+
+/**
+ * The device of the host, if it still is one. Whoever frees its slot, or moves it, waits until this transaction ends, and
+ * then revokes what was signed in it.
+ */
+async function lockDevice({ repositories }: Context, { license, device }: LoadedFacts): Promise<Device | null> {
+  if (device === null) return null;
+  if (!(await repositories.keys.lock(license))) throw apiError('licenseNotFound');
+  return repositories.devices.find(license, device.hostId);
 }
 
 interface WantedDevice {

@@ -80,6 +80,42 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(await world.license(address)).toMatchObject({ activations: 1 });
   });
 
+  it.each<[what: string, method: string, path: string, more: object]>([
+    ['freed', 'POST', '/deactivate-key', { hostId: 'host-1' }],
+    ['freed with all others', 'POST', '/deactivate-key', {}],
+    ['moved', 'POST', '/key/rebind', { hostId: 'host-1', newHostId: 'host-2' }],
+  ])('leave no file that counts to a host whose slot is %s at that moment', async (_, method, path, more) => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    for (let round = 0; round < 20; round += 1) {
+      const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
+      await world.call('client', 'POST', '/key/activate', { ...address, hostId: 'host-1' });
+      const sign = () => world.call('client', 'POST', '/key/sign', { ...address, hostId: 'host-1' });
+      await Promise.all([sign(), world.call('admin', method, path, { ...address, ...more }), sign()]);
+      const { body } = await world.call('admin', 'GET', `/key?${new URLSearchParams(address)}`);
+      const { license, files } = body.data;
+      const hosts = license.devices.map(({ hostId }: { hostId: string }) => hostId);
+      const counting = files.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt === null);
+      for (const { hostId } of counting) expect(hosts).toContain(hostId);
+      expect(license.activations).toBe(hosts.length);
+    }
+  });
+
+  it('leave no file of a key that is deleted out of the revocation list', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    for (let round = 0; round < 20; round += 1) {
+      const address = { productId, licenseKey: await world.key({ productId }) };
+      await world.call('client', 'POST', '/key/activate', { ...address, hostId: 'host-1' });
+      const sign = (hostId: string) => world.call('client', 'POST', '/key/sign', { ...address, hostId });
+      const query = new URLSearchParams({ ...address, force: 'true' });
+      await Promise.all([sign('host-1'), world.call('admin', 'DELETE', `/key?${query}`), sign('host-2')]);
+    }
+    const { license_files: files = [], licenses } = await world.contents();
+    expect(licenses).toEqual([]);
+    expect(files.filter(({ revoked_at }) => revoked_at === null)).toEqual([]);
+  });
+
   it('move a slot to one of the hosts that want it, and no other', async () => {
     await using world = await createWorld({ engine });
     const { id: productId } = await world.product();
