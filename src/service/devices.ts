@@ -154,10 +154,10 @@ async function holdSlot(
  * The device of the host, if it still is one. Whoever frees its slot, or moves it, waits until this transaction ends, and
  * then revokes what was signed in it.
  */
-async function lockDevice({ repositories }: Context, { license, device }: LoadedFacts): Promise<Device | null> {
-  if (device === null) return null;
+async function lockDevice({ repositories }: Context, { license, device, hostId }: LoadedFacts): Promise<Device | null> {
+  if (device === null || hostId === null) return null;
   if (!(await repositories.keys.lock(license))) throw apiError('licenseNotFound');
-  return repositories.devices.find(license, device.hostId);
+  return repositories.devices.find(license, hostId);
 }
 
 interface WantedDevice {
