@@ -126,6 +126,7 @@ const refused: readonly Record<string, string>[] = [
   { cursor: '', page: '1' },
   { 'metadata.': 'x' },
   { [`metadata.${'n'.repeat(65)}`]: 'x' },
+  Object.fromEntries([['metadata.__proto__', 'x']]),
   { 'metadata.a': 'v'.repeat(501) },
   Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`metadata.m${at}`, 'x'])),
 ];

@@ -42,6 +42,7 @@ function firstIssues(issues: readonly { readonly path: readonly PropertyKey[]; r
 function readQuery(text: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(text)) {
+    if (name.split('.').includes('__proto__')) throw apiError('invalidParams', {}, { cause: new Error(name) });
     if (name in query) throw apiError('invalidParams', {}, { cause: new Error(`query parameter ${name} is repeated`) });
     query[name] = value;
   }
