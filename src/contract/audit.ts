@@ -24,6 +24,12 @@ export const AuditRow = once(() =>
       resource: z.looseObject({ type: z.string(), id: z.string() }).nullable().describe('What it was done to'),
       outcome: z.string().describe('`done` or `refused`'),
       details: Members().describe('Ids, numbers, instants and masked keys'),
+      salt: z
+        .string()
+        .nullish()
+        .describe(
+          'Random, so that nobody finds a masked address by the hash; null without one, and where it is masked',
+        ),
       hash: Hash().describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
     })
     .meta({ id: 'AuditRow', description: 'Who did what, and when' }),

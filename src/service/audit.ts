@@ -21,7 +21,8 @@ export async function listAudit(
   const seesAll = seesSecrets(caller);
   const items = found.map(({ content, hash }) => {
     const row = readAuditContent(content);
-    return { ...row, address: showAddress(row.address, seesAll), hash };
+    // With the salt, the hidden part of an address could be tried until the hash fits.
+    return { ...row, address: showAddress(row.address, seesAll), ...(!seesAll && { salt: null }), hash };
   });
   const last = found.length === limit ? found.at(-1)?.seq : seq;
   return { items, meta: { last: last ?? 0, head: { seq, hash } } };

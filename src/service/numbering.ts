@@ -35,6 +35,7 @@ export interface AuditContent {
   readonly resource: Thing | null;
   readonly outcome: string;
   readonly details: JsonObject;
+  readonly salt: string | null;
 }
 
 /** An event as it is kept. */
@@ -159,7 +160,7 @@ async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Pr
 }
 
 function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
-  const { actor, address, door, requestId: request_id, operation, resource, outcome, details } = entry;
+  const { actor, address, door, requestId: request_id, operation, resource, outcome, details, salt } = entry;
   const token = actor.type === 'token' ? actor.id : null;
   // In the order of canonical JSON, which is then quick to write.
   return {
@@ -173,6 +174,7 @@ function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
     outcome,
     request_id,
     resource: resource && { id: resource.id, type: resource.type },
+    salt,
     seq,
     token,
   };

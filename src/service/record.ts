@@ -51,6 +51,9 @@ export const actorOf = ({ accountId, tokenId }: Pick<Caller, 'accountId' | 'toke
 /** Records a mutation with its events, in the transaction of what happened. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
 
+/** As many as cannot be tried: see decision 0040. */
+const SALT_BYTES = 16;
+
 /**
  * Makes the recorder of a process. What it records sorts in the order in which it was recorded, also within a millisecond
  * and when the clock is set back.
@@ -59,6 +62,7 @@ export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: Re
  */
 export function createRecorder(random: (length: number) => Uint8Array): Recorder {
   const nextId = createIdSequence(random);
+  const newSalt = () => Buffer.from(random(SALT_BYTES)).toString('base64url');
   return async ({ outbox }, { accountId, at, events, refusal, ...mutation }) => {
     const subject = events.find(({ resource }) => resource.type === 'license') ?? events[0];
     await outbox.insert({
@@ -67,6 +71,7 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
       at,
       entry: {
         ...mutation,
+        salt: mutation.address === null ? null : newSalt(),
         outcome: refusal === undefined ? 'done' : 'refused',
         resource: subject?.resource ?? null,
         details: { ...subject?.data, ...(refusal && { reason: refusal }) },

@@ -17,6 +17,7 @@ const shared = {
   actor: { type: 'token', id: expect.stringMatching(/^tok_/) },
   token: expect.stringMatching(/^tok_/),
   address: PEER,
+  salt: expect.stringMatching(/^[\w-]{22}$/),
   door: 'http',
   request_id: expect.stringMatching(/^request-/),
   operation: 'customers.create',
@@ -47,7 +48,7 @@ scenarios('audit.list', audited, [
     expect: {
       status: 200,
       body: {
-        data: [expect.objectContaining({ seq: 2, address: '203.0.*.*' })],
+        data: [expect.objectContaining({ seq: 2, address: '203.0.*.*', salt: null })],
         meta: { last: 2, head: { seq: 2, hash } },
         code: 0,
       },

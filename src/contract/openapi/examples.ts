@@ -216,6 +216,7 @@ export const examples = {
     resource: { type: 'license', id: 'lic_01jd7q4xk1ffvr3h8n5p6m2w9t' },
     outcome: 'done',
     details: { productId, customerId, key: '*****-*****-*****-*****-85SB5' },
+    salt: null,
     hash: '9c1f0d2b7e4a5c3f8b6d0e1a2c4f5b7d9e0a1c3f5b7d8e9a0c2f4b6d8e1a3c5f',
   },
   checkpoint: {

@@ -106,6 +106,7 @@ function toOutbox({
   const entry = {
     actor: { type: 'operator', id: actor },
     address: null,
+    salt: null,
     door: 'db',
     requestId: null,
     operation: action,

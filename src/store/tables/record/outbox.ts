@@ -10,6 +10,8 @@ import { insertInto, json, type RecordOf, readerOf, type Table, text } from '../
 export interface OutboxEntry {
   readonly actor: { readonly type: string; readonly id: string };
   readonly address: IpAddress | null;
+  /** Random, base64url; null where there is no address to hide. */
+  readonly salt: string | null;
   /** How the request came in: `http`, `db` or `job`. */
   readonly door: string;
   readonly requestId: string | null;
