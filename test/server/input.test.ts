@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { contract } from '../../src/contract/index.ts';
 import { createBodyReader, readInput } from '../../src/server/http/input.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
+import { createWorld } from '../support/world.ts';
 
 const noHeaders = { get: () => null, lines: () => [] };
 
@@ -31,6 +33,34 @@ describe('a body', () => {
     const body = createBodyReader(noHeaders);
     for (const chunk of chunks) body.add(Buffer.from(chunk));
     expect(Buffer.from(body.bytes()).toString()).toBe(chunks.join(''));
+  });
+
+  it('that comes after its token was revoked changes nothing', async () => {
+    let milliseconds = 0;
+    await using world = await createWorld({ monotonic: () => milliseconds });
+    const revoked = await world.tokenOf({ scopes: ['customer:write'] });
+    const kept = await world.tokenOf({ kind: 'admin', maxIssues: 1 });
+    const begin = (token: string | null) => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = world.send('/customer', { method: 'POST', headers, body: readable, duplex: 'half' });
+      const end = async () => {
+        const writer = writable.getWriter();
+        await writer.write(Buffer.from('{"name":"Mallory"}'));
+        await writer.close();
+        return response;
+      };
+      return end;
+    };
+    const [first, second] = [begin(revoked), begin(kept)];
+    // Both wait for their bodies.
+    await sleep(50);
+    const self = await world.call({ token: revoked ?? '' }, 'GET', '/token/self');
+    expect((await world.call('admin', 'DELETE', `/token/by-id?tokenId=${self.body.data.id}`)).status).toBe(200);
+    milliseconds += 1_000;
+    expect((await first()).status).toBe(401);
+    expect((await second()).status).toBe(201);
+    expect((await world.contents()).customers).toHaveLength(1);
   });
 
   it('that arrives in parts makes one request', async () => {

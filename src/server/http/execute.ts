@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { apiErrors } from '../../contract/errors.ts';
+import { apiError, apiErrors } from '../../contract/errors.ts';
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
@@ -12,6 +12,7 @@ import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import type { Telemetry } from '../telemetry/observe.ts';
 import type { TestClock } from '../test-clock.ts';
+import { authenticate } from './authenticate.ts';
 import { budgetOfReplay } from './budget.ts';
 import type { AddressOf } from './client-address.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -22,7 +23,7 @@ import type { HttpRequest } from './messages.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { recordDone, recordRefused, refuse } from './recording.ts';
 import { responseToStore } from './refusal-to-store.ts';
-import { JSON_TYPE } from './respond.ts';
+import { JSON_TYPE, startBody } from './respond.ts';
 import type { Route } from './routes.ts';
 
 /** What the service is made of. Time and randomness come in here. */
@@ -97,29 +98,8 @@ async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadRe
     contextOf(parts, request, parts.store.repositories, refuseToRecord),
     input,
   )) as never;
-  const body = stream === undefined ? JSON.stringify(wrap(result)) : await begin(stream(result));
+  const body = stream === undefined ? JSON.stringify(wrap(result)) : await startBody(stream(result));
   return { status, body, replayed: false };
-}
-
-/**
- * Waits for the first piece, so that a database that fails at once is answered with an error, and no head has been
- * sent. A response of one piece is a text.
- */
-async function begin(pieces: AsyncIterable<string>): Promise<string | AsyncIterable<string>> {
-  const iterator = pieces[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  if (first.done) return '';
-  const second = await iterator.next();
-  return second.done ? first.value : resume([first.value, second.value], iterator);
-}
-
-async function* resume(read: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
-  try {
-    yield* read;
-    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
 }
 
 /**
@@ -128,12 +108,30 @@ async function* resume(read: readonly string[], rest: AsyncIterator<string>): As
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
   const key = readIdempotencyKey(request.httpRequest.headers);
+  const asked = parts.monotonic();
   // Before it takes one of the places, so that a body that comes slowly holds up no other request.
   const bytes = await request.httpRequest.readBody();
-  const result = await limited(parts, () => mutateOnce(parts, request, key, bytes));
+  const result = await limited(parts, async () => {
+    if (parts.monotonic() - asked >= TRUSTED_MS) await authenticateAgain(parts, request);
+    return mutateOnce(parts, request, key, bytes);
+  });
   if (!result.replayed) parts.onRecorded?.();
   else request.budget ??= await budgetOfReplay(parts, request);
   return result;
+}
+
+/** How long a token counts as looked up, in milliseconds. A body that comes slowly must not outlive its token. */
+const TRUSTED_MS = 1_000;
+
+/** Throws ApiError `invalidToken` for a token that has been revoked, or has expired, since the request began. */
+async function authenticateAgain(
+  parts: AppParts,
+  { caller, httpRequest, ipAddress }: AuthorizedRequest,
+): Promise<void> {
+  if (caller.tokenId === null) return;
+  const authorization = httpRequest.headers.get('authorization');
+  const found = await authenticate(parts.store.repositories, authorization, { now: parts.now(), ipAddress });
+  if (found === null) throw apiError('invalidToken');
 }
 
 const limited = <T>({ concurrencyLimit }: AppParts, work: () => Promise<T>): Promise<T> =>
@@ -177,13 +175,9 @@ async function mutateOnce(
     authorizeReplay: async (repositories: Repositories, { status, body }: StoredResponse, tokenId: TokenId | null) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
       if (!input.ok && status !== apiErrors.invalidParams.status) throw input.error;
-      if (status < 300 && input.ok) {
-        const context = contextOf(parts, request, repositories, refuseToRecord);
-        await route.authorizeReplay(context, input.value, {
-          tokenId,
-          payload: () => endpoint.reply.unwrap(JSON.parse(body)),
-        });
-      }
+      if (status >= 300 || !input.ok) return;
+      const stored = { tokenId, payload: () => endpoint.reply.unwrap(JSON.parse(body)) };
+      await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input.value, stored);
     },
   };
   return parts.exactlyOnce(claim, async (repositories) => {

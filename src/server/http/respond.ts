@@ -72,3 +72,24 @@ export function retirementHeaders({ retirement }: AnyEndpoint): Record<string, s
     ].join(', '),
   };
 }
+
+/**
+ * Waits for the first piece, so that a database that fails at once is answered with an error, and no head has been
+ * sent. A response of one piece is a text.
+ */
+export async function startBody(pieces: AsyncIterable<string>): Promise<string | AsyncIterable<string>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done) return '';
+  const second = await iterator.next();
+  return second.done ? first.value : resume([first.value, second.value], iterator);
+}
+
+async function* resume(read: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+  try {
+    yield* read;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
