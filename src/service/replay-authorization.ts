@@ -28,10 +28,10 @@ export type AuthorizeReplay<E> = (
 const anyone = async (): Promise<void> => {};
 
 /**
- * The response shows keys and addresses in full to those who may see them. It goes to them, and to the others if it was
- * stored for one who may not.
+ * The rule where nothing else is said: the response may show keys and addresses in full to those who may see them. It
+ * goes to them, and to the others if it was stored for one who may not.
  */
-async function unlessUnmasked(
+export async function unlessUnmasked(
   { repositories, caller }: Context,
   _input: unknown,
   { tokenId }: StoredSuccess<unknown>,
@@ -81,21 +81,17 @@ type ReplayAuthorizations<C> = {
   readonly [R in keyof C]?: { readonly [N in keyof C[R]]?: AuthorizeReplay<C[R][N]> };
 };
 
-/** Every operation that changes something; a service does not start when one has no entry. Decision 0028. */
+/** The operations with another rule than {@link unlessUnmasked}. Decision 0028. */
 export const replayAuthorizations: ReplayAuthorizations<Contract> = {
   keys: {
     create: countIssue,
     import: countIssue,
-    activate: unlessUnmasked,
     deactivate: anyone,
     rebind: rebinding,
     sign: anyone,
     checkout: anyone,
     heartbeat: anyone,
     checkin: anyone,
-    update: unlessUnmasked,
-    renew: unlessUnmasked,
-    transfer: unlessUnmasked,
     block: anyone,
     unblock: anyone,
     delete: anyone,
