@@ -5,7 +5,7 @@ import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
 import { type Caller, mayRebind, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
-import type { Device } from '../domain/license.ts';
+import type { Device, License } from '../domain/license.ts';
 import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
@@ -142,10 +142,9 @@ async function holdSlot(
     }
     await repositories.keys.freeSlots(license, 1, now);
   }
+  await lockUsable(context, license);
   // Another request may have activated this very host since we looked, perhaps with the last slot.
   const other = await repositories.devices.find(license, hostId);
-  // Or have removed the licence.
-  if (other === null && !(await repositories.keys.lock(license))) throw apiError('licenseNotFound');
   if (other === null) throw refusalOf('activationLimit', { license, hostId });
   return other;
 }
@@ -154,10 +153,17 @@ async function holdSlot(
  * The device of the host, if it still is one. Whoever frees its slot, or moves it, waits until this transaction ends, and
  * then revokes what was signed in it.
  */
-async function lockDevice({ repositories }: Context, { license, device, hostId }: LoadedFacts): Promise<Device | null> {
+async function lockDevice(context: Context, { license, device, hostId }: LoadedFacts): Promise<Device | null> {
   if (device === null || hostId === null) return null;
-  if (!(await repositories.keys.lock(license))) throw apiError('licenseNotFound');
-  return repositories.devices.find(license, hostId);
+  await lockUsable(context, license);
+  return context.repositories.devices.find(license, hostId);
+}
+
+/** Keeps all others from changing the licence. Throws ApiError when it was removed or disabled since we looked. */
+async function lockUsable({ repositories }: Context, { accountId, productId, key }: License): Promise<void> {
+  const license = await repositories.keys.findLocked(accountId, productId, key);
+  if (license === null) throw apiError('licenseNotFound');
+  if (license.vendorDisabled) throw apiError('licenseDisabled');
 }
 
 interface WantedDevice {

@@ -101,6 +101,25 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     }
   });
 
+  it('leave no file of a key that is blocked out of the revocation list', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const listed = async () => {
+      const { text } = await world.call('nobody', 'GET', '/.well-known/revocations');
+      const [, claims = ''] = text.split('.');
+      return JSON.parse(Buffer.from(claims, 'base64url').toString()).licenses;
+    };
+    for (let round = 0; round < 20; round += 1) {
+      const address = { productId, licenseKey: await world.key({ productId }) };
+      await world.call('client', 'POST', '/key/activate', { ...address, hostId: 'host-1' });
+      await listed();
+      const sign = (hostId: string) => world.call('client', 'POST', '/key/sign', { ...address, hostId });
+      await Promise.all([sign('host-1'), world.call('admin', 'POST', '/key/block', address), sign('host-2')]);
+      const { body } = await world.call('admin', 'GET', `/key?${new URLSearchParams(address)}`);
+      if (body.data.files.length > 0) expect(await listed()).toContain(body.data.license.id);
+    }
+  });
+
   it('leave no file of a key that is deleted out of the revocation list', async () => {
     await using world = await createWorld({ engine });
     const { id: productId } = await world.product();

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
 import type { License } from '../../../domain/license.ts';
 import type { LicenseChanges } from '../../../domain/license-changes.ts';
@@ -64,6 +65,7 @@ const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant; end
     }))
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
+    .where('vendor_disabled', '=', sql.lit(0))
     .where((l) => l.or([l('max_activations', 'is', null), l('activations', '<', l.ref('max_activations'))])),
 );
 
