@@ -4,7 +4,8 @@ import type { HostId, Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
 import type { LicenseClaims } from '../domain/license-file/claims.ts';
-import { signRevocations } from '../domain/license-file/revocations.ts';
+import type { Signer } from '../domain/license-file/jws.ts';
+import { hourOf, signRevocations } from '../domain/license-file/revocations.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { epochSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
@@ -67,13 +68,22 @@ export async function exportRevocations(
 ): Promise<PayloadOf<Revocations['export']>> {
   const { repositories, now } = context;
   const iss = await findAccount(repositories, account);
+  const signer = await context.signer(iss);
+  const seconds = epochSeconds(now);
+  const hour = hourOf(seconds);
+  const last = lastLists.get(signer);
+  if (last !== undefined && last.hour === hour && last.seq === (await repositories.files.revocationSeq(iss))) {
+    return last.text;
+  }
   const { seq, changedAt, files, licenses } = await repositories.files.revocations(iss);
-  return signRevocations(await context.signer(iss), {
-    iss,
-    now: epochSeconds(now),
-    changedAt: changedAt === null ? null : epochSeconds(changedAt),
-    seq,
-    files,
-    licenses,
-  });
+  const changed = changedAt === null ? null : epochSeconds(changedAt);
+  const text = signRevocations(signer, { iss, now: seconds, changedAt: changed, seq, files, licenses });
+  lastLists.set(signer, { seq, hour, text });
+  return text;
 }
+
+/**
+ * The list that each signer signed last. Number and hour tell what is in it; anybody may ask for it, and a long one takes
+ * milliseconds to read and to sign.
+ */
+const lastLists = new WeakMap<Signer, { readonly seq: number; readonly hour: number; readonly text: string }>();

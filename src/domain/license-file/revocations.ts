@@ -33,9 +33,12 @@ export interface RevocationFacts extends Omit<RevocationClaims, 'iat' | 'exp'> {
   readonly changedAt: number | null;
 }
 
+/** The beginning of the hour; times are seconds since 1970. */
+export const hourOf = (now: number): number => now - (now % REFRESH_INTERVAL_SECONDS);
+
 /** Signs a revocation list: a compact JWS, the same text for an hour unless the list changes. */
 export function signRevocations(signer: Signer, { now, changedAt, ...content }: RevocationFacts): string {
-  const hour = now - (now % REFRESH_INTERVAL_SECONDS);
+  const hour = hourOf(now);
   const iat = Math.max(hour, changedAt ?? hour);
   const { iss, seq, files, licenses } = content;
   const claims: RevocationClaims = { iss, iat, exp: iat + REVOCATION_LIST_SECONDS, seq, files, licenses };

@@ -127,6 +127,10 @@ const noInstant = sql<Instant | null>`cast(null as text)`.as('changed_at');
 const noFile = sql<string | null>`cast(null as text)`.as('file_id');
 const noLicense = sql<string | null>`cast(null as text)`.as('license_id');
 
+const listNumber = statement<{ accountId: AccountId }>()((db, $) =>
+  db.selectFrom('revocation_lists').select('seq').where('account_id', '=', $.accountId),
+);
+
 /** One statement, so that the number and what it numbers are of the same moment. */
 const revocations = statement<{ accountId: AccountId }>()((db, $) =>
   db
@@ -208,6 +212,11 @@ export const licenseFileRepository = (db: Connection) => {
         files: rows.flatMap(({ file_id }) => file_id ?? []),
         licenses: rows.flatMap(({ license_id }) => license_id ?? []),
       };
+    },
+
+    /** The number of what {@link revocations} states now. */
+    async revocationSeq(accountId: AccountId): Promise<number> {
+      return (await db.first(listNumber, { accountId }))?.seq ?? 0;
     },
 
     /** Removes up to `limit` files of all accounts that ended before the instant; returns the account of each. */
