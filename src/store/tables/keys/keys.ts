@@ -168,7 +168,7 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /**
-   * Takes one activation slot; false when none is free. One statement, so no two callers get the last one. Where the
+   * Takes one activation slot; false when none is free, or the key is disabled. One statement, so no two callers get the last one. Where the
    * first use sets the end of the licence, the first slot sets it to `end`.
    */
   async takeSlot(license: License, now: Instant, end: Instant | null): Promise<boolean> {
