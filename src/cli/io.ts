@@ -57,7 +57,7 @@ export interface Io {
   onHangup(listener: () => void): () => void;
   readonly prompter: Prompter;
   /** Shows a text with a program such as less, until the person leaves it; false when there is no such program. */
-  readonly page?: ((program: string, text: string) => Promise<boolean>) | undefined;
+  readonly runPager?: ((program: string, text: string) => Promise<boolean>) | undefined;
   /** The network; the client's own unless given. */
   readonly fetch?: Fetch | undefined;
   /** Clock, delays and random numbers of the client; its own unless given. */

@@ -43,8 +43,8 @@ function systemIo(): Io {
     now: Date.now,
     uuid: () => crypto.randomUUID(),
     stop: signals.stop,
-    page: (program, text) =>
-      signals.leaveTo(async () => (await import('./output/pager.ts')).showIn(program, text, process.env)),
+    runPager: (program, text) =>
+      signals.leaveTo(async () => (await import('./output/pager.ts')).runPager(program, text, process.env)),
     onHangup: (listener) => {
       process.on('SIGHUP', listener);
       return () => void process.off('SIGHUP', listener);

@@ -154,8 +154,8 @@ const otherRun = ({ name, file, rows, createdAt }: BulkJob): UsageError =>
 function describeRun({ noun, done }: BulkOperation, rows: number, first: RowBody['body']): CommandResult {
   const text = `${counted(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
   return {
-    kind: 'page',
-    page: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n`,
+    kind: 'text',
+    draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n`,
     data: { dryRun: true, rows, first },
     quiet: [],
     notes: [{ tone: 'hint', text: 'nothing was sent' }],

@@ -35,20 +35,20 @@ export const explain = command({
     const exit = errors.length === 0 ? findExitCode(code) : undefined;
     if (exit !== undefined) {
       const caused = errorNames.map(describeError).filter((error) => error.exitCode === exit.exitCode);
-      const page = ({ columns, paint }: View) => exitPage(exit, caused, { columns: Math.min(columns, 100), paint });
+      const draw = ({ columns, paint }: View) => exitPage(exit, caused, { columns: Math.min(columns, 100), paint });
       return {
-        kind: 'page',
-        page,
+        kind: 'text',
+        draw,
         rows: caused.map((one) => ({ ...one })),
         data: { ...exit, errors: caused },
         quiet: caused.map(({ error }) => error),
       };
     }
     if (errors.length === 0) throw unknown(code);
-    const page = ({ columns, paint }: View) => errorPages(errors, { columns: Math.min(columns, 100), paint });
+    const draw = ({ columns, paint }: View) => errorPages(errors, { columns: Math.min(columns, 100), paint });
     return {
-      kind: 'page',
-      page,
+      kind: 'text',
+      draw,
       rows: errors.map((one) => ({ ...one })),
       data: errors,
       quiet: errors.map(({ error }) => error),

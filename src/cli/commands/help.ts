@@ -20,8 +20,8 @@ export const help = command({
     const known: Readonly<Record<string, Topic>> = topics;
     const explain = Object.hasOwn(known, topic) ? known[topic] : undefined;
     if (!explain) throw new UsageError(`there is no topic '${topic}'`, [`Topics: ${names}`]);
-    const page = ({ columns, paint }: View) => explain({ columns: Math.min(columns, 100), paint });
+    const draw = ({ columns, paint }: View) => explain({ columns: Math.min(columns, 100), paint });
     const row = { topic, text: explain() };
-    return { kind: 'page', page, rows: [row], data: row, quiet: [] };
+    return { kind: 'text', draw, rows: [row], data: row, quiet: [] };
   },
 });

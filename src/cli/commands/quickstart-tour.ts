@@ -73,7 +73,7 @@ interface Step {
   readonly lines: readonly (readonly [commandLine: string, ...results: string[]])[];
 }
 
-/** The tour as a page that reads well at 80 columns, and whose commands can be typed. */
+/** The tour as a text that reads well at 80 columns, and whose commands can be typed. */
 export async function renderTour(tour: Tour, view: View, env: Io['env']): Promise<string> {
   const { paint } = view;
   const steps = await stepsOf(tour, view, env);

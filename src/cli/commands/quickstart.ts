@@ -33,8 +33,8 @@ export const quickstart = command({
     const { product, customer, key, file, verdicts } = tour;
     const row = { db: tour.db, product, customer, key, file, verdicts };
     return {
-      kind: 'page',
-      page: (view) => renderTour(tour, view, io.env),
+      kind: 'text',
+      draw: (view) => renderTour(tour, view, io.env),
       rows: [{ ...row, product: product.id, customer: customer.id }],
       data: row,
       quiet: [key],

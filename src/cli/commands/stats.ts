@@ -66,7 +66,7 @@ export const stats = command({
       empty: '',
       quiet: [String(data.keys.total)],
       secret: true,
-      page: async (view) => renderStats(data, await namesOfProducts(client), view),
+      draw: async (view) => renderStats(data, await namesOfProducts(client), view),
     };
   },
 });

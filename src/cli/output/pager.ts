@@ -8,14 +8,14 @@ import { displayWidth } from './table.ts';
  * Shows a text that is longer than the terminal with the person's pager, once `before` is done; false when it is to be
  * printed instead.
  */
-export async function page(text: string, io: Io, before: () => Promise<void>): Promise<boolean> {
+export async function showInPager(text: string, io: Io, before: () => Promise<void>): Promise<boolean> {
   const { stdout } = io;
-  if (io.page === undefined || stdout.lines === undefined || !isLonger(text, stdout.lines, stdout.columns))
-    return false;
+  if (io.runPager === undefined || stdout.lines === undefined) return false;
+  if (!isLonger(text, stdout.lines, stdout.columns)) return false;
   const program = pagerOf(io);
   if (program === null) return false;
   await before();
-  return io.page(program, text);
+  return io.runPager(program, text);
 }
 
 /** Whether a text fills more lines of a terminal than it has, long lines wrapped. */
@@ -39,8 +39,8 @@ function pagerOf({ env, platform }: Io): string | null {
 /** For a shell that finds no such program, or cannot run it. */
 const NOT_RUN = [126, 127];
 
-/** Gives a text to a program; resolves once that has ended, to whether it ran. */
-export function showIn(program: string, text: string, env: Io['env']): Promise<boolean> {
+/** Gives a text to a pager; resolves once that has ended, to whether it ran. */
+export function runPager(program: string, text: string, env: Io['env']): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(program, {
       shell: true,

@@ -57,7 +57,7 @@ interface Common {
 
 /** How people see a result in place of columns, unless they choose fields. */
 interface Drawn {
-  readonly page?: Draw;
+  readonly draw?: Draw;
 }
 
 type Draw = (view: View) => string | Promise<string>;
@@ -86,7 +86,7 @@ export type CommandResult =
   /** A document; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */
-  | (Common & { readonly kind: 'page'; readonly page: Draw; readonly rows?: readonly Row[] })
+  | (Common & { readonly kind: 'text'; readonly draw: Draw; readonly rows?: readonly Row[] })
   /** Objects as they come; the command ends with them, with a signal, or when nobody reads them any more. */
   | (Common & { readonly kind: 'stream'; readonly stream: AsyncIterable<readonly Row[]> })
   /** A document of any length, as it comes; `-o` names the file it becomes. */

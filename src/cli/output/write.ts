@@ -47,8 +47,8 @@ async function isPaged(result: WholeResult, text: string, { settings, io, destin
   const isLong =
     result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined && !result.isOfChanges;
   if (!isLong || !settings.paged || destination !== null) return false;
-  const { page } = await import('./pager.ts');
-  return page(text, io, release);
+  const { showInPager } = await import('./pager.ts');
+  return showInPager(text, io, release);
 }
 
 /** Writes a document part by part: no more than one is in memory. */
@@ -183,7 +183,7 @@ export async function render(result: WholeResult, rendering: Rendering): Promise
   if (result.kind === 'file') return whole(withNewline(result.content));
   if (quiet && rendering.chosen === null) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
   const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
-  if (result.kind === 'page' && (isText || !result.rows)) return whole(await result.page(rendering.view));
+  if (result.kind === 'text' && (isText || !result.rows)) return whole(await result.draw(rendering.view));
   if (result.kind === 'done' && isText) return whole('');
   if (result.kind === 'value' && isText) return whole(`${sanitise(result.value)}\n`);
   return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
@@ -193,7 +193,7 @@ const whole = (text: string): TableText => ({ text, hidden: [] });
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'page' | 'done' }>;
+type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
 
 async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
   const medium = format === 'table' ? 'table' : 'data';
@@ -203,8 +203,8 @@ async function renderFields(result: Fielded, { format, fields, chosen, view }: R
   if (format === 'csv') return whole(await renderCsv(shown, rows));
   if (format === 'env') return whole(renderEnv(shown, rows));
   if (rows.length === 0) return whole('');
-  const drawn = chosen === null && 'page' in result ? result.page : undefined;
-  if (drawn !== undefined) return whole(await drawn(view));
+  const draw = chosen === null && 'draw' in result ? result.draw : undefined;
+  if (draw !== undefined) return whole(await draw(view));
   // Loaded late: most commands print one value, and counting columns takes a while to load.
   const { renderRecord, renderTable } = await import('./table.ts');
   // What was asked for by name is not left out.
@@ -220,7 +220,7 @@ async function renderFields(result: Fielded, { format, fields, chosen, view }: R
 }
 
 function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
-  if (result.kind === 'rows' || result.kind === 'page') return result.rows ?? [];
+  if (result.kind === 'rows' || result.kind === 'text') return result.rows ?? [];
   const rows = result.kind === 'record' ? result.row : result.data;
   return (Array.isArray(rows) ? rows : [rows]).filter(isRow);
 }

@@ -23,8 +23,8 @@ function outcomeOf(described: readonly Described[]): CommandResult {
   const requests = described.map(({ request }) => request);
   const texts = described.map(({ lines }) => `${lines.join('\n')}\n`);
   return {
-    kind: 'page',
-    page: () => texts.join('\n'),
+    kind: 'text',
+    draw: () => texts.join('\n'),
     data: { dryRun: true, ...(requests.length === 1 ? { request: requests[0] } : { requests }) },
     quiet: [],
     notes: [{ tone: 'hint', text: 'nothing was sent' }],

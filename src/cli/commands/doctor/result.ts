@@ -28,7 +28,7 @@ export function checkResult(checks: readonly Check[], { io, settings }: CommandC
     quiet: failed.map(({ check }) => check),
     empty: 'nothing was checked',
     exitCode,
-    page: (view) => listChecks(checks, view, (advice) => asTyped(advice, io.env, settings.serviceOptions)),
+    draw: (view) => listChecks(checks, view, (advice) => asTyped(advice, io.env, settings.serviceOptions)),
     notes: [{ tone: failed.length > 0 ? 'warning' : 'done', text: `${verdict}${warnings}` }],
   };
 }

@@ -58,7 +58,7 @@ export const keysWhy = command({
       notes: notesOn(explanation, subject),
       exitCode: allowed ? exitCodes.ok : verdictExitCodes.negative,
     };
-    return { kind: 'rows', rows: rules, empty: 'no rules', page: (view) => listRules(rules, view), ...common };
+    return { kind: 'rows', rows: rules, empty: 'no rules', draw: (view) => listRules(rules, view), ...common };
   },
 });
 
