@@ -6,9 +6,9 @@ import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import { explain } from './failure/report.ts';
 import type { Io } from './io.ts';
+import { renderResult } from './output/render.ts';
 import type { CommandResult, Field } from './output/result.ts';
 import { createPaint, type Note, sanitise } from './output/terminal.ts';
-import { renderFor } from './output/write.ts';
 import { inProcessUrl } from './request/connection.ts';
 import { parseInterval } from './values/time.ts';
 
@@ -83,7 +83,7 @@ async function readOnce({ parsed, values, settings, chosen, state }: Watched): P
   const result = await parsed.command.run(values, context);
   if (result.kind === 'stream' || result.kind === 'chunks')
     throw new UsageError('this command goes on by itself: leave out --watch');
-  const { text } = await renderFor(result, { settings, io, fields: parsed.command.fields ?? [], chosen }, false);
+  const { text } = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen }, false);
   // Others may open the file in between, and change what is shown.
   if (isDatabase(context)) {
     delete state.context;

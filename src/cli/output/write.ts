@@ -1,18 +1,12 @@
-import type { Format, Settings } from '../config/settings.ts';
 import { codeOf, type Hint, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
 import type { Destination } from './destination.ts';
-import { type CommandResult, cellValue, type Field, type View, type WholeResult } from './result.ts';
-import type { TableText } from './table.ts';
-import { createPaint, type Note, sanitise, sanitiseJson, talk } from './terminal.ts';
+import { type RenderContext, renderResult } from './render.ts';
+import type { CommandResult, Field, WholeResult } from './result.ts';
+import { type Note, sanitise, talk } from './terminal.ts';
 
 /** What the writer has to know beyond the result. */
-export interface WriteContext {
-  readonly settings: Settings;
-  readonly io: Io;
-  readonly fields: readonly Field[];
-  readonly chosen: readonly Field[] | null;
+export interface WriteContext extends RenderContext {
   /** Where `-o` writes; null means stdout. */
   readonly destination: Destination | null;
   /** Lets go of the service before the pager waits for a person. */
@@ -29,11 +23,12 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const { settings, io, destination } = context;
   if (result.kind === 'stream') return writeStream(result, context);
   if (result.kind === 'chunks') return writeChunks(result, context);
-  const isDocument = result.kind === 'file' && destination !== null;
-  const isIndented = isDocument || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
-  const { text, hidden } = await renderFor(result, context, isIndented);
-  if (destination !== null) await writeTo(destination, isDocument ? result.content : text, result, context);
-  const isPrinted = destination === null || (isDocument && settings.format.startsWith('json'));
+  // The document goes into the file; what is on stdout describes it.
+  const becomesFile = result.kind === 'file' && destination !== null;
+  const isIndented = becomesFile || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
+  const { text, hidden } = await renderResult(result, context, isIndented);
+  if (destination !== null) await writeTo(destination, becomesFile ? result.content : text, result, context);
+  const isPrinted = destination === null || (becomesFile && settings.format.startsWith('json'));
   // A terminal would obey what is in a document; pipes and files get its exact content.
   const printable = result.kind === 'file' && io.stdout.isTTY ? visible(text) : text;
   const repeat = () => howToRepeat(result, context, 'where it can be written');
@@ -78,7 +73,7 @@ async function writeStream(
   const format = settings.format.startsWith('json') ? 'jsonl' : 'tsv';
   for await (const rows of stream) {
     const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => String(id)), empty: '' };
-    const { text } = await renderFor(
+    const { text } = await renderResult(
       part,
       { ...context, chosen, settings: { ...settings, fileFormat: format } },
       false,
@@ -101,23 +96,6 @@ export async function print(text: string, io: Io, repeat: () => Repeat = () => (
 /** The error for a result that cannot be written. */
 export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
   new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
-
-export async function renderFor(
-  result: WholeResult,
-  context: Pick<WriteContext, 'settings' | 'io' | 'fields' | 'chosen'>,
-  indented: boolean,
-): Promise<TableText> {
-  const { settings, io } = context;
-  const own = result.kind === 'rows' ? result.fields : undefined;
-  const fields = own ?? context.fields;
-  // Rows with fields of their own are not what the command's fields are computed from.
-  const chosen =
-    (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
-  const paint = createPaint(settings.color.stdout && settings.output === null);
-  const view = { columns: io.stdout.columns, now: io.now(), paint };
-  const format = result.kind === 'file' ? settings.format : settings.fileFormat;
-  return render(result, { format, fields, chosen, quiet: settings.quiet, indented, view });
-}
 
 /** A document on a terminal: its lines cannot control the terminal. */
 const visible = (text: string): string => text.split('\n').map(sanitise).join('\n');
@@ -162,82 +140,3 @@ function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext,
   const hint = `The service did its part. This gets the same response again, ${whereTo}:`;
   return { hints: [hint, ['', rerun(idempotencyKey)]], idempotencyKey };
 }
-
-/** How a result is to be printed. */
-export interface Rendering {
-  readonly format: Format;
-  /** All that the command declares. */
-  readonly fields: readonly Field[];
-  /** Those that `--fields` chose. */
-  readonly chosen: readonly Field[] | null;
-  readonly quiet: boolean;
-  /** Whether JSON may take several lines. */
-  readonly indented: boolean;
-  readonly view: View;
-}
-
-/** The text of a result, for stdout or a file, and the columns it has no room for. */
-export async function render(result: WholeResult, rendering: Rendering): Promise<TableText> {
-  const { format, quiet } = rendering;
-  if (format === 'json' || format === 'jsonl') return whole(renderJson(result, rendering));
-  if (result.kind === 'file') return whole(withNewline(result.content));
-  if (quiet && rendering.chosen === null) return whole(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
-  const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
-  if (result.kind === 'text' && (isText || !result.rows)) return whole(await result.draw(rendering.view));
-  if (result.kind === 'done' && isText) return whole('');
-  if (result.kind === 'value' && isText) return whole(`${sanitise(result.value)}\n`);
-  return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
-}
-
-const whole = (text: string): TableText => ({ text, hidden: [] });
-
-const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
-
-type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
-
-async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
-  const medium = format === 'table' ? 'table' : 'data';
-  const shown = chosen ?? fields.filter(({ shown }) => shown === undefined || shown === medium);
-  const rows = rowsOf(result);
-  if (format === 'tsv') return whole(renderTsv(shown, rows));
-  if (format === 'csv') return whole(await renderCsv(shown, rows));
-  if (format === 'env') return whole(renderEnv(shown, rows));
-  if (rows.length === 0) return whole('');
-  const draw = chosen === null && 'draw' in result ? result.draw : undefined;
-  if (draw !== undefined) return whole(await draw(view));
-  // Loaded late: most commands print one value, and counting columns takes a while to load.
-  const { renderRecord, renderTable } = await import('./table.ts');
-  // What was asked for by name is not left out.
-  const kept = chosen === null ? shown : shown.map(({ drops: _, ...field }) => field);
-  if (result.kind === 'rows') return renderTable(kept, rows, view);
-  const record = rows.map((row) => renderRecord(shown, row, view)).join('');
-  const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
-  const tables = parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view));
-  return {
-    text: [record, ...tables.map(({ text }) => text)].join('\n'),
-    hidden: tables.flatMap(({ hidden }) => hidden),
-  };
-}
-
-function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
-  if (result.kind === 'rows' || result.kind === 'text') return result.rows ?? [];
-  const rows = result.kind === 'record' ? result.row : result.data;
-  return (Array.isArray(rows) ? rows : [rows]).filter(isRow);
-}
-
-function renderJson(result: WholeResult, { format, chosen, indented }: Rendering): string {
-  const data = chosen ? pick(result, chosen) : result.data;
-  const lines = format === 'jsonl' && Array.isArray(data) ? data : [data];
-  const indent = format === 'json' && indented ? 2 : undefined;
-  return lines.map((line) => `${sanitiseJson(JSON.stringify(line ?? {}, null, indent))}\n`).join('');
-}
-
-/** A flat object of the chosen fields, or one for each row. */
-function pick(result: WholeResult, chosen: readonly Field[]): unknown {
-  const picked = (row: unknown) =>
-    Object.fromEntries(chosen.map((field) => [field.name, isRow(row) ? cellValue(field, row) : null]));
-  const data = result.kind === 'record' ? result.row : result.kind === 'rows' ? result.rows : result.data;
-  return Array.isArray(data) ? data.map(picked) : picked(data);
-}
-
-const isRow = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

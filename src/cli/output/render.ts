@@ -1,0 +1,110 @@
+import type { Format, Settings } from '../config/settings.ts';
+import type { Io } from '../io.ts';
+import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
+import { cellValue, type Field, type View, type WholeResult } from './result.ts';
+import type { TableText } from './table.ts';
+import { createPaint, sanitise, sanitiseJson } from './terminal.ts';
+
+/** What the text of a result depends on, besides the result. */
+export interface RenderContext {
+  readonly settings: Settings;
+  readonly io: Io;
+  /** All that the command declares. */
+  readonly fields: readonly Field[];
+  /** Those that `--fields` chose. */
+  readonly chosen: readonly Field[] | null;
+}
+
+/** Renders a result for stdout or a file. `isIndented`: whether JSON may take several lines. */
+export async function renderResult(
+  result: WholeResult,
+  context: RenderContext,
+  isIndented: boolean,
+): Promise<TableText> {
+  const { settings, io } = context;
+  const own = result.kind === 'rows' ? result.fields : undefined;
+  const fields = own ?? context.fields;
+  // Rows with fields of their own are not what the command's fields are computed from.
+  const chosen =
+    (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
+  const paint = createPaint(settings.color.stdout && settings.output === null);
+  const view = { columns: io.stdout.columns, now: io.now(), paint };
+  const format = result.kind === 'file' ? settings.format : settings.fileFormat;
+  return render(result, { format, fields, chosen, quiet: settings.quiet, isIndented, view });
+}
+
+/** How a result is to be rendered. */
+interface Rendering {
+  readonly format: Format;
+  readonly fields: readonly Field[];
+  readonly chosen: readonly Field[] | null;
+  readonly quiet: boolean;
+  readonly isIndented: boolean;
+  readonly view: View;
+}
+
+async function render(result: WholeResult, rendering: Rendering): Promise<TableText> {
+  const { format, quiet } = rendering;
+  if (format === 'json' || format === 'jsonl') return allShown(renderJson(result, rendering));
+  if (result.kind === 'file') return allShown(withNewline(result.content));
+  if (quiet && rendering.chosen === null) return allShown(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
+  const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
+  if (result.kind === 'text' && (isText || !result.rows)) return allShown(await result.draw(rendering.view));
+  if (result.kind === 'done' && isText) return allShown('');
+  if (result.kind === 'value' && isText) return allShown(`${sanitise(result.value)}\n`);
+  return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
+}
+
+/** A text in which no column is left out. */
+const allShown = (text: string): TableText => ({ text, hidden: [] });
+
+const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+
+type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
+
+async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
+  const medium = format === 'table' ? 'table' : 'data';
+  const shown = chosen ?? fields.filter(({ shown }) => shown === undefined || shown === medium);
+  const rows = rowsOf(result);
+  if (format === 'tsv') return allShown(renderTsv(shown, rows));
+  if (format === 'csv') return allShown(await renderCsv(shown, rows));
+  if (format === 'env') return allShown(renderEnv(shown, rows));
+  if (rows.length === 0) return allShown('');
+  const draw = chosen === null && 'draw' in result ? result.draw : undefined;
+  if (draw !== undefined) return allShown(await draw(view));
+  // Loaded late: most commands print one value, and counting columns takes a while to load.
+  const { renderRecord, renderTable } = await import('./table.ts');
+  // What was asked for by name is not left out.
+  const kept = chosen === null ? shown : shown.map(({ drops: _, ...field }) => field);
+  if (result.kind === 'rows') return renderTable(kept, rows, view);
+  const record = rows.map((row) => renderRecord(shown, row, view)).join('');
+  const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
+  const tables = parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view));
+  return {
+    text: [record, ...tables.map(({ text }) => text)].join('\n'),
+    hidden: tables.flatMap(({ hidden }) => hidden),
+  };
+}
+
+function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
+  if (result.kind === 'rows' || result.kind === 'text') return result.rows ?? [];
+  const rows = result.kind === 'record' ? result.row : result.data;
+  return (Array.isArray(rows) ? rows : [rows]).filter(isRow);
+}
+
+function renderJson(result: WholeResult, { format, chosen, isIndented }: Rendering): string {
+  const data = chosen ? pick(result, chosen) : result.data;
+  const lines = format === 'jsonl' && Array.isArray(data) ? data : [data];
+  const indent = format === 'json' && isIndented ? 2 : undefined;
+  return lines.map((line) => `${sanitiseJson(JSON.stringify(line ?? {}, null, indent))}\n`).join('');
+}
+
+/** A flat object of the chosen fields, or one for each row. */
+function pick(result: WholeResult, chosen: readonly Field[]): unknown {
+  const picked = (row: unknown) =>
+    Object.fromEntries(chosen.map((field) => [field.name, isRow(row) ? cellValue(field, row) : null]));
+  const data = result.kind === 'record' ? result.row : result.kind === 'rows' ? result.rows : result.data;
+  return Array.isArray(data) ? data.map(picked) : picked(data);
+}
+
+const isRow = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
