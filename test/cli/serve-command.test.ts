@@ -60,6 +60,17 @@ describe('lkm serve -- COMMAND', () => {
     expect(folders(cwd)).toEqual([]);
   });
 
+  it('refuses -o, which it has nothing for, before the command runs', async () => {
+    const cwd = tempFolder();
+    const line = ['serve', '-o', 'file', '--', process.execPath, '-e', "require('fs').writeFileSync('ran', '')"];
+    expect(await lkm(line, { cwd })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: -o has nothing to write: stdout is that of the command behind --\n',
+    });
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
   it('says what cannot be run', async () => {
     const cwd = tempFolder();
     expect(await lkm(['serve', '--', './no-such-program'], { cwd })).toEqual({

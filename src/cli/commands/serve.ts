@@ -101,7 +101,7 @@ export const serve = command({
   ],
 
   async run(values, context) {
-    const { io, flags } = context;
+    const { io, flags, settings } = context;
     if (values.command.length > 0 && values.checkConfig) {
       throw new UsageError('--check-config starts nothing, and so no command either');
     }
@@ -109,6 +109,9 @@ export const serve = command({
       throw new UsageError(
         'a certificate of --tls-self-signed is trusted by a profile, and a command behind -- has none',
       );
+    }
+    if (values.command.length > 0 && settings.output !== null) {
+      throw new UsageError('-o has nothing to write: stdout is that of the command behind --');
     }
     if (values.command.length > 0) return serveCommand(values, context);
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
@@ -216,7 +219,7 @@ async function serveCommand(
   const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
   try {
     const exitCode = await runAgainst(server, token, values.command, io);
-    return { kind: 'stream', stream: nothing(), data: null, quiet: [], exitCode };
+    return { kind: 'chunks', chunks: nothing(), data: null, quiet: [], exitCode };
   } finally {
     await lent?.revoke(server.url);
     await server.close();
