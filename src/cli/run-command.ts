@@ -1,12 +1,13 @@
-import type { ParsedCommand } from './command.ts';
+import type { Command, ParsedCommand } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { openContext } from './context.ts';
-import { exitCodes } from './failure/errors.ts';
+import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import { openDestination } from './output/destination.ts';
 import { maskInLog } from './output/github.ts';
 import { type CommandResult, chooseFields } from './output/result.ts';
 import type { Note } from './output/terminal.ts';
+import { quote } from './output/words.ts';
 import { writeResult } from './output/write.ts';
 import { rerunLine } from './request/rerun.ts';
 import { readValues } from './values/read-values.ts';
@@ -17,6 +18,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const { io, argv } = state;
   const fields = command.fields ?? [];
   const chosen = settings.fields && chooseFields(settings.fields, fields);
+  if (command.streams) checkCanStream(command, settings);
   const context = openContext({ flags: globals, settings, options: written.options, io });
   state.context = context;
   const { values, picked } = await readValues(command, written, context);
@@ -53,6 +55,20 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   else if (result.idempotencyKey !== undefined) await context.say(unread(rerun(result.idempotencyKey)));
   await result.afterwards?.();
   return result.exitCode ?? exitCodes.ok;
+}
+
+/** A file of `-o` is written when the result is whole; variables hold one row. Throws `UsageError`. */
+function checkCanStream({ path }: Command, { output, format }: Settings): void {
+  if (output !== null) {
+    throw new UsageError(`${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`, [
+      ['Into a file, line by line:', `lkm ${path} … > ${quote(output)}`],
+    ]);
+  }
+  if (format === 'env') {
+    throw new UsageError(`--format env sets variables from one row, and ${path} prints many`, [
+      'Use tsv, csv or jsonl.',
+    ]);
+  }
 }
 
 const unread = (line: string): Note => ({

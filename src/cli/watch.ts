@@ -81,9 +81,10 @@ async function readOnce({ parsed, values, settings, chosen, state }: Watched): P
   const context = state.context ?? openContext({ flags: parsed.globals, settings, options: {}, io });
   state.context = context;
   const result = await parsed.command.run(values, context);
-  if (result.kind === 'stream' || result.kind === 'chunks')
-    throw new UsageError('this command goes on by itself: leave out --watch');
-  const { text } = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen }, false);
+  if (result.kind === 'stream' || result.kind === 'chunks') {
+    throw new Error(`${parsed.command.path} is watchable, and its result comes in parts`);
+  }
+  const { text } = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen });
   // Others may open the file in between, and change what is shown.
   if (isDatabase(context)) {
     delete state.context;

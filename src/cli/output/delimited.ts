@@ -8,10 +8,15 @@ export const renderTsv = (fields: readonly Field[], rows: readonly Row[]): strin
   rows.map((row) => `${fields.map((field) => rawCell(field, row)).join('\t')}\n`).join('');
 
 /** Comma-separated with a header, quoted as in RFC 4180; a text that a spreadsheet would run gets an apostrophe. */
-export async function renderCsv(fields: readonly Field[], rows: readonly Row[]): Promise<string> {
+export async function renderCsv(
+  fields: readonly Field[],
+  rows: readonly Row[],
+  { hasHeader = true }: { readonly hasHeader?: boolean } = {},
+): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
+  const header = hasHeader ? [fields.map(({ name }) => name)] : [];
   const lines = rows.map((row) => fields.map((field) => csvCell(field, row)));
-  return stringify([fields.map(({ name }) => name), ...lines], { escape_formulas: true });
+  return stringify([...header, ...lines], { escape_formulas: true });
 }
 
 /** Numbers stay numbers: a negative one is no formula. */

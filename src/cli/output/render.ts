@@ -15,11 +15,19 @@ export interface RenderContext {
   readonly chosen: readonly Field[] | null;
 }
 
-/** Renders a result for stdout or a file. `isIndented`: whether JSON may take several lines. */
+/** How the same text differs by where it goes. */
+interface Layout {
+  /** Whether JSON may take several lines. */
+  readonly isIndented?: boolean;
+  /** Whether csv begins with the names of its columns: yes unless it goes on from an earlier part. */
+  readonly hasHeader?: boolean;
+}
+
+/** Renders a result for stdout or a file. */
 export async function renderResult(
   result: WholeResult,
   context: RenderContext,
-  isIndented: boolean,
+  layout: Layout = {},
 ): Promise<TableText> {
   const { settings, io } = context;
   const own = result.kind === 'rows' ? result.fields : undefined;
@@ -30,16 +38,15 @@ export async function renderResult(
   const paint = createPaint(settings.color.stdout && settings.output === null);
   const view = { columns: io.stdout.columns, now: io.now(), paint };
   const format = result.kind === 'file' ? settings.format : settings.fileFormat;
-  return render(result, { format, fields, chosen, quiet: settings.quiet, isIndented, view });
+  return render(result, { format, fields, chosen, quiet: settings.quiet, view, ...layout });
 }
 
 /** How a result is to be rendered. */
-interface Rendering {
+interface Rendering extends Layout {
   readonly format: Format;
   readonly fields: readonly Field[];
   readonly chosen: readonly Field[] | null;
   readonly quiet: boolean;
-  readonly isIndented: boolean;
   readonly view: View;
 }
 
@@ -62,12 +69,13 @@ const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${t
 
 type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
 
-async function renderFields(result: Fielded, { format, fields, chosen, view }: Rendering): Promise<TableText> {
+async function renderFields(result: Fielded, rendering: Rendering): Promise<TableText> {
+  const { format, fields, chosen, view } = rendering;
   const medium = format === 'table' ? 'table' : 'data';
   const shown = chosen ?? fields.filter(({ shown }) => shown === undefined || shown === medium);
   const rows = rowsOf(result);
   if (format === 'tsv') return allShown(renderTsv(shown, rows));
-  if (format === 'csv') return allShown(await renderCsv(shown, rows));
+  if (format === 'csv') return allShown(await renderCsv(shown, rows, rendering));
   if (format === 'env') return allShown(renderEnv(shown, rows));
   if (rows.length === 0) return allShown('');
   const draw = chosen === null && 'draw' in result ? result.draw : undefined;

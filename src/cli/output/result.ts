@@ -87,8 +87,13 @@ export type CommandResult =
   | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */
   | (Common & { readonly kind: 'text'; readonly draw: Draw; readonly rows?: readonly Row[] })
-  /** Objects as they come; the command ends with them, with a signal, or when nobody reads them any more. */
-  | (Common & { readonly kind: 'stream'; readonly stream: AsyncIterable<readonly Row[]> })
+  /** Objects as they come, of a command that `streams`; it ends with them, with a signal, or when nobody reads. */
+  | (Common & {
+      readonly kind: 'stream';
+      readonly stream: AsyncIterable<readonly Row[]>;
+      /** What `-q` prints of a row as it comes. */
+      quietOf(row: Row): string;
+    })
   /** A document of any length, as it comes; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<string> })
   /** Nothing beyond success. */

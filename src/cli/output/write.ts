@@ -1,4 +1,5 @@
-import { codeOf, type Hint, LocalError, UsageError } from '../failure/errors.ts';
+import type { Format } from '../config/settings.ts';
+import { codeOf, type Hint, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from './destination.ts';
 import { type RenderContext, renderResult } from './render.ts';
@@ -26,7 +27,7 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   // The document goes into the file; what is on stdout describes it.
   const becomesFile = result.kind === 'file' && destination !== null;
   const isIndented = becomesFile || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
-  const { text, hidden } = await renderResult(result, context, isIndented);
+  const { text, hidden } = await renderResult(result, context, { isIndented });
   if (destination !== null) await writeTo(destination, becomesFile ? result.content : text, result, context);
   const isPrinted = destination === null || (becomesFile && settings.format.startsWith('json'));
   // A terminal would obey what is in a document; pipes and files get its exact content.
@@ -63,24 +64,27 @@ async function writeChunks(
   return true;
 }
 
-/** Writes objects as they come, a line for each: as JSON, or with tabs and without a header. */
+/** Writes objects as they come, a line for each: as JSON, as csv below its header, else with tabs. */
 async function writeStream(
-  { stream }: Extract<CommandResult, { kind: 'stream' }>,
+  { stream, quietOf }: Extract<CommandResult, { kind: 'stream' }>,
   context: WriteContext,
 ): Promise<boolean> {
-  const { settings, io, chosen } = context;
-  if (settings.output !== null) throw new UsageError('this command goes on until it is stopped: leave out -o');
-  const format = settings.format.startsWith('json') ? 'jsonl' : 'tsv';
-  for await (const rows of stream) {
-    const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => String(id)), empty: '' };
-    const { text } = await renderResult(
-      part,
-      { ...context, chosen, settings: { ...settings, fileFormat: format } },
-      false,
-    );
-    if (!(await print(text, io))) return false;
-  }
+  const { settings, io } = context;
+  const inLines = { ...context, settings: { ...settings, fileFormat: lineFormat(settings.format) } };
+  const printRows = async (rows: readonly Record<string, unknown>[], hasHeader: boolean): Promise<boolean> => {
+    const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(quietOf), empty: '' };
+    return print((await renderResult(part, inLines, { hasHeader })).text, io);
+  };
+  // Not with the first row: whoever reads knows the columns while they wait for it.
+  if (!(await printRows([], true))) return false;
+  for await (const rows of stream) if (!(await printRows(rows, false))) return false;
   return true;
+}
+
+/** The form of a format that has a line for each row, however many come. */
+function lineFormat(format: Format): Format {
+  if (format.startsWith('json')) return 'jsonl';
+  return format === 'csv' ? 'csv' : 'tsv';
 }
 
 /** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */

@@ -1,4 +1,4 @@
-import { eventTypes } from '../../../contract/events.ts';
+import { type Event, eventTypes } from '../../../contract/events.ts';
 import { command, many, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
@@ -120,6 +120,7 @@ export const eventsTail = command({
   path: 'events tail',
   about: 'Prints what happens in the account as it happens, until it is stopped: a line for each event.',
   operation: 'events.list',
+  streams: true,
   arguments: {},
   options: {
     after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {
@@ -138,7 +139,8 @@ export const eventsTail = command({
     const client = await context.client();
     // A service that refuses, or that is not there, is met before anything is waited for.
     const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
-    return { kind: 'stream', stream: context.follow({ after: after ?? meta.last, type }), data: [], quiet: [] };
+    const stream = context.follow({ after: after ?? meta.last, type });
+    return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id };
   },
 });
 

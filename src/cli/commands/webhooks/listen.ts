@@ -28,6 +28,7 @@ export const webhooksListen = command({
   about:
     'Forwards events to a program on this machine as they happen, signed as webhooks are, until it is stopped. Nothing is ' +
     `set up in the service. They are signed with the secret in ${SECRET_VARIABLE}, or with a new one, which is shown.`,
+  streams: true,
   arguments: {},
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
@@ -49,7 +50,8 @@ export const webhooksListen = command({
     const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
     const start = after ?? meta.last;
     await context.say({ tone: 'done', text: `forwarding events after ${start} to ${url} · ctrl-c ends it` });
-    return { kind: 'stream', stream: forward(context, { url, secret, after: start, type }), data: [], quiet: [] };
+    const stream = forward(context, { url, secret, after: start, type });
+    return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ eventId }: Forwarded) => eventId };
   },
 });
 
@@ -84,7 +86,10 @@ interface Forwarding {
   readonly type: Parameters<CommandContext['follow']>[0]['type'];
 }
 
-async function* forward(context: CommandContext, { url, secret, after, type }: Forwarding) {
+async function* forward(
+  context: CommandContext,
+  { url, secret, after, type }: Forwarding,
+): AsyncGenerator<Forwarded[]> {
   for await (const events of context.follow({ after, type })) {
     for (const event of events) {
       if (context.io.stop.aborted) return;
@@ -93,12 +98,21 @@ async function* forward(context: CommandContext, { url, secret, after, type }: F
   }
 }
 
+/** An event, and what the program said to it. */
+type Forwarded = Pick<Event, 'seq' | 'type'> & {
+  readonly eventId: Event['id'];
+  /** Null when there was no response. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  readonly error: string | null;
+};
+
 /** Sends an event as the service would, once. */
 async function send(
   { io }: CommandContext,
   { address: _, ...event }: Event,
   { url, secret }: Pick<Forwarding, 'url' | 'secret'>,
-): Promise<Record<string, unknown>> {
+): Promise<Forwarded> {
   const { id, seq, type } = event;
   const body = JSON.stringify(event);
   const started = io.now();
@@ -107,9 +121,9 @@ async function send(
     'user-agent': 'lkm-webhooks',
     ...signedHeaders({ id, timestamp: epochSeconds(toInstant(started)), body }, [secret]),
   };
-  const ended = (status: number | null, error: string | null) => ({
-    ...{ seq, type, status, durationMs: io.now() - started, error, eventId: id },
-  });
+  const ended = (status: number | null, error: string | null): Forwarded => {
+    return { seq, type, status, durationMs: io.now() - started, error, eventId: id };
+  };
   try {
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), io.stop]);
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });

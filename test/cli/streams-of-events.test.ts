@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { fakeIo, lkm, tempFolder } from './fake-io.ts';
+import { refusal, remote, scriptedService } from './scripted-service.ts';
+
+/** A folder with a database in which two customers were created. */
+async function shop(): Promise<string> {
+  const cwd = tempFolder();
+  for (const name of ['Ada', 'Zoë']) {
+    await lkm(['customers', 'create', '--name', name, '--create', '--db', 'lkm.db'], { cwd });
+  }
+  return cwd;
+}
+
+/** Runs a command on the first events of the database, and stops it once stdout is as expected. */
+async function follow(argv: readonly string[], stdout: unknown): Promise<void> {
+  const stop = new AbortController();
+  const { io, printed } = fakeIo({ cwd: await shop(), stop: stop.signal, env: { LKM_DB: 'lkm.db' } });
+  const ended = run([...argv, '--after', '0'], io);
+  await expect.poll(() => printed.stdout, { timeout: 5_000 }).toEqual(stdout);
+  stop.abort('SIGINT');
+  expect(await ended).toBe(0);
+  expect(printed.stdout).toEqual(stdout);
+}
+
+const ids = expect.stringMatching(/^(evt_\w{26}\n){2}$/);
+
+describe('lkm events tail', () => {
+  it.each([
+    [['--fields', 'seq,type'], '1\tcustomer.created\n2\tcustomer.created\n'],
+    [['--fields', 'seq,type', '--format', 'table'], '1\tcustomer.created\n2\tcustomer.created\n'],
+    [['--fields', 'seq,type', '--format', 'csv'], 'seq,type\n1,customer.created\n2,customer.created\n'],
+    [['--fields', 'seq', '--format', 'csv', '--type', 'product.created'], 'seq\n'],
+    [['--fields', 'seq', '--json'], '{"seq":1}\n{"seq":2}\n'],
+    [['-q'], ids],
+    [['-q', '--format', 'csv'], ids],
+  ])('prints a line for each event with %j', (options, stdout) => follow(['events', 'tail', ...options], stdout));
+});
+
+describe('lkm webhooks listen', () => {
+  it.each([
+    [['--fields', 'seq,status'], '1\t204\n2\t204\n'],
+    [['--fields', 'seq,status', '--format', 'csv'], 'seq,status\n1,204\n2,204\n'],
+    [['-q'], ids],
+  ])('prints a line for each event that it forwarded, with %j', async (options, stdout) => {
+    await using receiver = await startReceiver();
+    await follow(['webhooks', 'listen', '--forward-to', receiver.url, ...options], stdout);
+    expect(receiver.seqs).toEqual([1, 2]);
+  });
+});
+
+describe.each([
+  ['events tail', []],
+  ['webhooks listen', ['--forward-to', 'localhost:9']],
+])('lkm %s', (path, words) => {
+  it.each([
+    [['-o', 'file'], `${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`],
+    [['--format', 'env'], `--format env sets variables from one row, and ${path} prints many`],
+    [['--watch'], "unknown option '--watch'"],
+  ])('refuses %j before anything is sent or said', async (options, message) => {
+    const { fetch, seen } = scriptedService(refusal(401, 1, 'Unauthorized'));
+    const cwd = tempFolder();
+    const { code, stdout, stderr } = await lkm([...path.split(' '), ...words, ...options], { fetch, env: remote, cwd });
+    const files = readdirSync(cwd);
+    expect({ code, stdout, error: stderr.split('\n')[0], seen, files }).toEqual({
+      ...{ code: 2, stdout: '', seen: [], files: [] },
+      error: `error: ${message}`,
+    });
+  });
+});
