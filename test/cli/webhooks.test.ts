@@ -69,6 +69,13 @@ describe('lkm webhooks create', () => {
 });
 
 describe('lkm webhooks list, get and update', () => {
+  it('say what an update without --type leaves as it is', async () => {
+    const help = async (command: string) => (await lkm(['webhooks', command, '--help'])).stdout.replaceAll(/\s+/g, ' ');
+    expect(await help('create')).toContain('such as license.created; all unless given');
+    expect(await help('update')).toContain('such as license.created; replaces those set before');
+    expect(await help('update')).not.toContain('all unless given');
+  });
+
   it('show what was set, and never a secret', async () => {
     await using world = await shop();
     const { receiver, at, json } = world;

@@ -10,10 +10,9 @@ import type { Changed } from '../../request/changes.ts';
 import { parseInstant, parseSeconds } from '../../values/time.ts';
 import { webhookFields, webhookId } from './list.ts';
 
-const type = many('--type <TYPE>', 'an event to send, such as license.created; all unless given', {
-  field: 'types',
-  choices: eventTypes,
-});
+/** The option for the events to send; `more` says what holds without it, or what becomes of those before. */
+const typeOption = (more: string) =>
+  many('--type <TYPE>', `an event to send, such as license.created; ${more}`, { field: 'types', choices: eventTypes });
 
 const description = option('--description <TEXT>', 'what it is for', { field: 'description' });
 
@@ -30,7 +29,7 @@ export const webhooksCreate = command({
   arguments: {},
   options: {
     url: required('--url <URL>', 'where to send them: https, at a public address', { field: 'url' }),
-    type,
+    type: typeOption('all unless given'),
     description,
     ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
     reveal: flag('--reveal', 'send licence keys in full, not masked'),
@@ -105,7 +104,7 @@ export const webhooksUpdate = command({
   arguments: { id: webhookId },
   options: {
     url: option('--url <URL>', 'where to send events', { field: 'url' }),
-    type,
+    type: typeOption('replaces those set before'),
     allTypes: flag('--all-types', 'send all types of events'),
     description,
     ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
