@@ -4,7 +4,7 @@ import type { Settings } from './config/settings.ts';
 import { type OpenedContext, openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
-import { explain } from './failure/report.ts';
+import { toReport } from './failure/report.ts';
 import type { Io } from './io.ts';
 import { renderResult } from './output/render.ts';
 import type { CommandResult, Field } from './output/result.ts';
@@ -108,7 +108,7 @@ function notesBelow(result: CommandResult, { stdout }: Io, settings: Settings): 
 /** What went wrong, for the line above. Throws what cannot pass by itself. */
 function troubleOf(error: unknown, io: Io): string | null {
   if (io.stop.aborted) return null;
-  const { retryable, message } = explain(error, { baseUrl: null, tokenFrom: null, now: io.now(), rerun: () => '' });
+  const { retryable, message } = toReport(error, { baseUrl: null, tokenFrom: null, now: io.now(), rerun: () => '' });
   if (!retryable) throw error;
   return message;
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/cli/failure/report.ts';
+import { toReport } from '../../src/cli/failure/report.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { mintToken } from '../../src/domain/token.ts';
@@ -324,7 +324,7 @@ describe('an answer of the service', () => {
       retryAfterMs: 312_000,
       call,
     });
-    const { exitCode, hints } = explain(limited, situation);
+    const { exitCode, hints } = toReport(limited, situation);
     expect(exitCode).toBe(9);
     expect(hints.at(-1)).toBe('The service asks to wait 5m12s: try again after 12:05:12 UTC, or add --max-wait 5m12s.');
   });
@@ -335,7 +335,7 @@ describe('an answer of the service', () => {
       status: 200,
       foreign: true,
     });
-    const { exitCode, retryable, hints } = explain(page, situation);
+    const { exitCode, retryable, hints } = toReport(page, situation);
     expect({ exitCode, retryable }).toEqual({ exitCode: 10, retryable: false });
     expect(hints.at(-1)).toBe(
       'This does not look like lkm: is https://shop.example the address of the service, with its path?',
@@ -344,6 +344,6 @@ describe('an answer of the service', () => {
 
   it('that never came to a read can be asked for again', () => {
     const lost = new NetworkError('no answer', { call: { ...call, idempotencyKey: null }, sent: true, timedOut: true });
-    expect(explain(lost, situation).hints).toEqual(['This request only reads; it is safe to run it again.']);
+    expect(toReport(lost, situation).hints).toEqual(['This request only reads; it is safe to run it again.']);
   });
 });

@@ -2,7 +2,7 @@ import { reasonsOf } from '../../contract/endpoint.ts';
 import { type ApiErrorDetail, apiError, apiErrors, type Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
 import { argument, command } from '../command.ts';
-import { hintsFor } from '../failure/advice.ts';
+import { hintsByReason } from '../failure/advice.ts';
 import { exitCodes, type Hint, UsageError } from '../failure/errors.ts';
 import { exitOf } from '../failure/report.ts';
 import { type HelpView, heading, prose, rows } from '../help/section.ts';
@@ -106,7 +106,7 @@ function describeError(reason: Reason): DescribedError {
     message: apiError(reason, anything).message,
     exitCode: exitOf({ status, code }),
     operations: returning.length > endpoints.length / 2 ? [] : returning.map(({ method, path }) => `${method} ${path}`),
-    hints: hintsFor[reason] ?? [],
+    hints: hintsByReason[reason] ?? [],
   };
 }
 

@@ -1,8 +1,8 @@
 import type { NetworkError } from '../../client/errors.ts';
 import type { ApiError, Reason } from '../../contract/errors.ts';
-import { listEndpoints } from '../../contract/index.ts';
 import { firstLower, moment, typedDuration } from '../output/words.ts';
 import type { Hint } from './errors.ts';
+import { findOperation, type OperationName } from './operation.ts';
 
 /** What is known about the request that failed. */
 export interface Situation {
@@ -25,15 +25,15 @@ export interface Advice {
 export function adviseOn(error: ApiError, situation: Situation): Advice {
   const message = firstLower(error.message);
   if (error.status === 401) return refusedToken(situation);
-  if (error.status === 400 && error.code === 3)
+  if (error.reason === 'idempotencyKeyReused')
     return { message: 'this idempotency key was used for a different request', hints: [relativeTimes, newKey] };
   // What is printed here may stay in a log: the address of a person does not belong there.
   if (error.reason === 'emailTaken')
-    return { message: 'a customer with this e-mail address already exists', hints: hintsFor.emailTaken ?? [] };
+    return { message: 'a customer with this e-mail address already exists', hints: hintsByReason.emailTaken ?? [] };
   if (error.reason === 'scopeMissing') return { message, hints: scopeHints(error, situation) };
   if (error.reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
   if (error.status === 429) return { message, hints: [waitHint(error, situation)] };
-  return { message, hints: error.reason === null ? [] : (hintsFor[error.reason] ?? []) };
+  return { message, hints: error.reason === null ? [] : (hintsByReason[error.reason] ?? []) };
 }
 
 const relativeTimes =
@@ -49,8 +49,7 @@ function refusedToken({ tokenFrom, baseUrl }: Situation): Advice {
 }
 
 function scopeHints({ call }: ApiError, { tokenFrom }: Situation): Hint[] {
-  const named = listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === call?.operation);
-  const scope = named?.endpoint.scope ?? 'SCOPE';
+  const scope = findOperation(call?.operation)?.endpoint.scope ?? 'SCOPE';
   return [
     `The token lacks ${scope}. With an admin token, one that has it can be made:`,
     [
@@ -60,9 +59,11 @@ function scopeHints({ call }: ApiError, { tokenFrom }: Situation): Hint[] {
   ];
 }
 
-/** The service does not say which field is wrong; for `POST /key/sign` the usual reason is known. */
+const signing: OperationName = 'keys.sign';
+
+/** The service does not say which field is wrong; when a file is signed the usual reason is known. */
 const paramsHint = ({ call }: ApiError): Hint =>
-  call?.operation === 'POST /key/sign'
+  findOperation(call?.operation)?.name === signing
     ? 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d'
     : 'A field is missing or has a value that the service does not take.';
 
@@ -77,7 +78,7 @@ function waitHint(error: ApiError, { now }: Situation): Hint {
 }
 
 /** What to do about each error of the service, where there is something to do. */
-export const hintsFor: Partial<Record<Reason, readonly Hint[]>> = {
+export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   notActivated: ['No device holds a slot of this key, so there is none to free.'],
   activationLimit: [
     ['See who uses it:', 'lkm devices list KEY'],

@@ -13,7 +13,7 @@ export function explainCommandLine(error: CommanderError, path: string, argv: re
   const near = (meant ?? '').split(', ').filter((word) => word !== '' && isTypoOf(typed, word));
   const likely = error.code === 'commander.unknownCommand' ? [...inOrder(argv), ...near] : near;
   const question = likely.length > 0 ? `. Did you mean ${likely.join(' or ')}?` : '';
-  return new UsageError(`${message}${question}`, [...hintsFor(error, argv), ['See:', `${path} --help`]], {
+  return new UsageError(`${message}${question}`, [...hintsForUsage(error, argv), ['See:', `${path} --help`]], {
     cause: error,
   });
 }
@@ -35,7 +35,7 @@ function inOrder(argv: readonly string[]): string[] {
 }
 
 /** `--json` takes no list of fields, as that of other tools does. */
-function hintsFor({ code }: CommanderError, argv: readonly string[]): Hint[] {
+function hintsForUsage({ code }: CommanderError, argv: readonly string[]): Hint[] {
   const fields = argv[argv.indexOf('--json') + 1];
   const isList = argv.includes('--json') && fields !== undefined && /^\w+(,\w+)*$/.test(fields);
   return code === 'commander.excessArguments' && isList ? [['Some fields:', `--json --fields ${fields}`]] : [];

@@ -25,13 +25,13 @@ export interface RunState {
 /** Says what went wrong and resolves to the exit code. */
 export async function fail(error: unknown, state: RunState): Promise<number> {
   const { argv, io, parsed, settings, context } = state;
-  const { explain } = await import('./report.ts');
+  const { toReport } = await import('./report.ts');
   const { withoutTokens } = await import('../../domain/token.ts');
   const rerun = (key: string): string =>
     parsed
       ? rerunLine([...argv, ...(context?.foundWords ?? [])], key, { ...parsed, showsSecrets: io.stderr.isTTY })
       : '';
-  const explained = explain(interruption(state, rerun) ?? error, {
+  const explained = toReport(interruption(state, rerun) ?? error, {
     baseUrl: context?.connection?.baseUrl ?? null,
     tokenFrom: context?.connection?.token?.from ?? null,
     now: io.now(),

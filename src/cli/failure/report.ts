@@ -3,6 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
 import { adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
+import { findOperation, type OperationName } from './operation.ts';
 
 /** An error as it is reported: as text to people, as JSON to programs. */
 export interface Report {
@@ -23,16 +24,16 @@ export interface Report {
 type CallError = ApiError | NetworkError | ProtocolError;
 
 /** Turns any error into a report: its name, its message, the exit code and what to do next. */
-export function explain(error: unknown, situation: Situation): Report {
+export function toReport(error: unknown, situation: Situation): Report {
   if (error instanceof CommandError) {
     const { code, message, exitCode, hints, idempotencyKey } = error;
-    return { ...report(code, message, exitCode, hints), idempotencyKey };
+    return { ...newReport(code, message, exitCode, hints), idempotencyKey };
   }
-  if (error instanceof InputError) return report('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
+  if (error instanceof InputError) return newReport('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
   if (isCallError(error)) return { ...explainCall(error, situation), ...callDetails(error) };
-  if (isStartupError(error)) return report('local', error.message, exitCodes.local, [error.hint]);
+  if (isStartupError(error)) return newReport('local', error.message, exitCodes.local, [error.hint]);
   const message = error instanceof Error ? error.message : String(error);
-  return report('internal', `something went wrong inside lkm: ${message}`, exitCodes.internal, [
+  return newReport('internal', `something went wrong inside lkm: ${message}`, exitCodes.internal, [
     'This is a bug. Run it again with --debug, and report what it says.',
   ]);
 }
@@ -56,7 +57,7 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
   const hint = `Is ${situation.baseUrl} the address of the service?`;
-  return report('bad_response', error.message, exitCodes.serverError, [attemptsLine(error), hint]);
+  return newReport('bad_response', error.message, exitCodes.serverError, [attemptsLine(error), hint]);
 }
 
 /** Whether the response cannot come from lkm: a page, a redirect. */
@@ -64,52 +65,54 @@ const isForeign = (error: CallError): boolean => error instanceof ProtocolError 
 
 /** Running it again would get the same response: the address is wrong, or something stands before the service. */
 function explainForeign(error: CallError, { baseUrl }: Situation): Report {
-  const wrongAddress = {
-    ...report('bad_response', firstLower(error.message), exitCodes.serverError, [
-      attemptsLine(error),
-      `This does not look like lkm: is ${baseUrl} the address of the service, with its path?`,
-    ]),
+  const hint = `This does not look like lkm: is ${baseUrl} the address of the service, with its path?`;
+  return {
+    ...newReport('bad_response', firstLower(error.message), exitCodes.serverError, [attemptsLine(error), hint]),
     retryable: false,
   };
-  return wrongAddress;
 }
 
 function explainNetwork(error: NetworkError): Report {
   if (error.sent) {
-    return report('network', error.message, exitCodes.network, [
+    return newReport('network', error.message, exitCodes.network, [
       'This request only reads; it is safe to run it again.',
     ]);
   }
   const known = explainConnection(error);
   const hint = known?.hint ?? 'Check the address and the network.';
-  return report('network', known?.message ?? error.message, exitCodes.network, [`Nothing was sent. ${hint}`]);
+  return newReport('network', known?.message ?? error.message, exitCodes.network, [`Nothing was sent. ${hint}`]);
 }
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const key = error.call?.idempotencyKey ?? '';
-  return report('outcome_unknown', `${firstLower(error.message)}; ${possibleEffect(error)}`, exitCodes.outcomeUnknown, [
-    ...('status' in error ? [attemptsLine(error)] : []),
-    'Run the same command again with the same key; the service then returns its first answer:',
-    ['', rerun(key)],
-  ]);
+  return newReport(
+    'outcome_unknown',
+    `${firstLower(error.message)}; ${possibleEffect(error)}`,
+    exitCodes.outcomeUnknown,
+    [
+      ...('status' in error ? [attemptsLine(error)] : []),
+      'Run the same command again with the same key; the service then returns its first answer:',
+      ['', rerun(key)],
+    ],
+  );
 }
 
 const effects: Readonly<Record<string, string>> = {
-  'POST /create-key': 'the key may have been created',
-  'POST /deactivate-key': 'the device may have been freed',
-  'POST /key/sign': 'a slot may have been taken',
-  'POST /key/checkout': 'a session may have begun',
-  'DELETE /customer/by-id': 'the customer may have been deleted',
-};
+  'keys.create': 'the key may have been created',
+  'keys.deactivate': 'the device may have been freed',
+  'keys.sign': 'a slot may have been taken',
+  'keys.checkout': 'a session may have begun',
+  'customers.delete': 'the customer may have been deleted',
+} satisfies Partial<Record<OperationName, string>>;
 
 const possibleEffect = ({ call }: CallError): string =>
-  effects[call?.operation ?? ''] ?? 'the change may have been made';
+  effects[findOperation(call?.operation)?.name ?? ''] ?? 'the change may have been made';
 
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
   const effect = error.call?.idempotencyKey == null ? '' : ' Nothing was changed.';
   const answered = error.call ? [`${attemptsLine(error)}${effect}`] : [];
-  return report(codeOfRefusal(error), message, exitOf(error), [...answered, ...hints]);
+  return newReport(codeOfRefusal(error), message, exitOf(error), [...answered, ...hints]);
 }
 
 /** `POST /key/sign answered 503 (code 1) at attempt 5, the last.` */
@@ -159,7 +162,7 @@ const retryable: readonly ExitCode[] = [
   exitCodes.network,
 ];
 
-function report(code: string, message: string, exitCode: ExitCode, hints: readonly Hint[] = []): Report {
+function newReport(code: string, message: string, exitCode: ExitCode, hints: readonly Hint[] = []): Report {
   const nothing = { status: null, apiCode: null, operation: null, idempotencyKey: null };
   return { code, message, exitCode, hints, ...nothing, retryable: retryable.includes(exitCode) };
 }
