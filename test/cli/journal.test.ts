@@ -211,6 +211,21 @@ describe('a change that had no answer', () => {
     expect(pending()).toHaveLength(1);
   });
 
+  it.each<[argv: string[], way: string]>([
+    [['create'], 'see whether the earlier one made its key, the newest first: lkm keys list'],
+    [['update', KEY, '--max-activations', '3'], 'see what the key is: lkm keys get KEY'],
+    [['renew', KEY, '--for', '1y'], 'see when the key expires: lkm keys get KEY'],
+    [['transfer', KEY, '--nobody'], 'see whose the key is: lkm keys get KEY'],
+    [['activate', KEY, '--host-id', 'build-01'], 'see which devices hold a slot: lkm keys get KEY'],
+    [['checkout', KEY], 'see whether the earlier one took a seat, and free it: lkm sessions list --key KEY'],
+    [['block', KEY], "the service's log shows whether the earlier call was carried out"],
+  ])('that is too old is followed up: lkm keys %j', async (argv, way) => {
+    const { at } = machine();
+    const words = ['keys', ...argv, '-P', PRODUCT, '--max-retries', '0'];
+    await at(words, serverError, { now: NOW - DAY - 1 });
+    expect((await at(words, serverError)).stderr).toContain(`this is a new one; ${way}\n`);
+  });
+
   it('is repeated up to a day', async () => {
     const { at } = machine();
     const lost = await at(create, serverError, { now: NOW - DAY });
@@ -359,7 +374,9 @@ describe('the journal', () => {
     writeFileSync(join(cwd, 'state'), '');
     const { code, stdout, stderr } = await at(create, issued, { env: { LKM_STATE_DIR: join(cwd, 'state') } });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${KEY}\n` });
-    expect(stderr).toMatch(/^warning: cannot write to \S+\/state\/journal \(E\w+\): a call that gets no answer is not/);
+    expect(stderr).toMatch(
+      /^warning: cannot write to \S+\/state\/journal \(E\w+\): a call that gets no response cannot be repeated/,
+    );
   });
 
   it.each([
@@ -374,7 +391,7 @@ describe('the journal', () => {
     plant(file);
     const ran = await at(create, issued);
     expect(ran).toMatchObject({ code: 0, stdout: `${KEY}\n` });
-    expect(ran.stderr).toContain(`(${code}): a call that gets no answer`);
+    expect(ran.stderr).toContain(`(${code}): a call that gets no response`);
     expect(readFileSync(victim, 'utf8')).toBe('as it was');
   });
 

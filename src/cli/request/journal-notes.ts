@@ -1,5 +1,6 @@
 import { toInstant } from '../../domain/time.ts';
 import { codeOf } from '../failure/errors.ts';
+import { findOperation, type OperationName } from '../failure/operation.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment } from '../output/words.ts';
@@ -13,7 +14,7 @@ export function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io
   const [first, ...others] = repeated;
   if (first !== undefined) yield { tone: 'hint', text: repeating(first, others.length, io) };
   if (failure !== undefined) {
-    const text = `cannot write to ${journalFolder(io)} (${codeOf(failure)}): a call that gets no answer is not known to later ones`;
+    const text = `cannot write to ${journalFolder(io)} (${codeOf(failure)}): a call that gets no response cannot be repeated by a later command`;
     yield { tone: 'warning', text };
   }
 }
@@ -44,19 +45,34 @@ const onOtherMachine = ({ row, owner }: Pending, io: Io): string =>
 const notRepeated = (row: Row): string =>
   [
     `an earlier call of ${moment(row.createdAt)} never got an answer and is too old to be repeated`,
-    `this is a new one; ${waysToCheck[`${row.method} ${row.path.replace(/\?.*/, '')}`] ?? inItsLog}`,
+    `this is a new one; ${wayToCheck(row)}`,
   ].join('\n');
 
-const inItsLog = 'whether the earlier one was run, the log of the service says';
+/** How to see what a call has done. */
+function wayToCheck({ method, path }: Row): string {
+  const operation = findOperation(`${method} ${path.replace(/\?.*/, '')}`)?.name ?? '';
+  return waysToCheck[operation] ?? "the service's log shows whether the earlier call was carried out";
+}
 
-/** How to see what an operation has done, where the command line can tell. */
+const devices = 'see which devices hold a slot: lkm keys get KEY';
+
+/** The operations whose effect a command shows. */
 const waysToCheck: Readonly<Record<string, string>> = {
-  'POST /customer': 'see whether the earlier one made its customer: lkm customers list',
-  'DELETE /customer/by-id': 'see whether the customer is gone: lkm customers list',
-  'POST /product': 'see whether the earlier one made its product: lkm products list',
-  'PUT /product/by-id': 'see what the product is: lkm products get ID',
-  'POST /token': 'see whether the earlier one made a token, and revoke it: lkm tokens list',
-  'DELETE /token/by-id': 'see whether the token is revoked: lkm tokens list',
-  'POST /deactivate-key': 'see which devices hold a slot: lkm keys get KEY',
-  'POST /key/sign': 'see which devices hold a slot: lkm keys get KEY',
-};
+  'customers.create': 'see whether the earlier one made its customer: lkm customers list',
+  'customers.delete': 'see whether the customer is gone: lkm customers list',
+  'products.create': 'see whether the earlier one made its product: lkm products list',
+  'products.update': 'see what the product is: lkm products get ID',
+  'tokens.create': 'see whether the earlier one made a token, and revoke it: lkm tokens list',
+  'tokens.revoke': 'see whether the token is revoked: lkm tokens list',
+  'keys.create': 'see whether the earlier one made its key, the newest first: lkm keys list',
+  'keys.update': 'see what the key is: lkm keys get KEY',
+  'keys.renew': 'see when the key expires: lkm keys get KEY',
+  'keys.transfer': 'see whose the key is: lkm keys get KEY',
+  'keys.delete': 'see whether the key is gone: lkm keys get KEY',
+  'keys.activate': devices,
+  'keys.deactivate': devices,
+  'keys.rebind': devices,
+  'keys.sign': devices,
+  'keys.checkout': 'see whether the earlier one took a seat, and free it: lkm sessions list --key KEY',
+  'webhooks.create': 'see whether the earlier one made its webhook: lkm webhooks list',
+} satisfies Partial<Record<OperationName, string>>;
