@@ -2,8 +2,7 @@ import { command, option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { DEFAULT_LIMIT, moreAfter } from './events.ts';
-import { readSome } from './feed.ts';
+import { DEFAULT_LIMIT, idOf, moreAfter, readSome } from './feed.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq' },
@@ -51,7 +50,3 @@ export const auditList = command({
     };
   },
 });
-
-function idOf(thing: unknown): unknown {
-  return typeof thing === 'object' && thing !== null && 'id' in thing ? thing.id : null;
-}

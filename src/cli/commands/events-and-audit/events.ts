@@ -2,10 +2,9 @@ import { type Event, eventTypes } from '../../../contract/events.ts';
 import { command, many, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
-import type { Note } from '../../output/terminal.ts';
 import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { readSome } from './feed.ts';
+import { AFTER_ALL, DEFAULT_LIMIT, idOf, moreAfter, readSome } from './feed.ts';
 
 const eventFields: readonly Field[] = [
   { name: 'seq' },
@@ -26,11 +25,8 @@ const type = many('--type <TYPE>', 'only events of this type, such as license.cr
   choices: eventTypes,
 });
 
-/** How many events or rows are listed unless it is said. */
-export const DEFAULT_LIMIT = 100;
-
-/** How many missing events are listed unless it is said. */
-const DEFAULT_DIFF = 1_000;
+/** How many missing events are listed by default. */
+const DEFAULT_DIFF_LIMIT = 1_000;
 
 export const eventsList = command({
   path: 'events list',
@@ -63,19 +59,6 @@ export const eventsList = command({
   },
 });
 
-/** Says how to see the next part of a list that was asked for with these options. */
-export function moreAfter(
-  path: string,
-  seq: number | undefined,
-  { limit, type = [] }: Readonly<Record<string, unknown>>,
-): Note {
-  const words = [
-    ...(Array.isArray(type) ? type : []).flatMap((one) => ['--type', one]),
-    ...(limit === undefined ? [] : ['--limit', String(limit)]),
-  ];
-  return { tone: 'hint', text: ['there are more: lkm', path, ...words, '--after', seq].join(' ') };
-}
-
 export const eventsDiff = command({
   path: 'events diff',
   about:
@@ -85,7 +68,7 @@ export const eventsDiff = command({
   arguments: {},
   options: {
     last: required('--last <SEQ>', 'the number of the last event that it has seen'),
-    limit: option('--limit <N>', `at most N (${DEFAULT_DIFF})`, { parse: parsePositive }),
+    limit: option('--limit <N>', `at most N (${DEFAULT_DIFF_LIMIT})`, { parse: parsePositive }),
     type,
   },
   fields: eventFields,
@@ -94,7 +77,7 @@ export const eventsDiff = command({
     ['lkm events diff --last 4200 --type license.created -q | wc -l', 'how many that are, of one type'],
   ],
 
-  async run({ last: written, limit = DEFAULT_DIFF, type }, context) {
+  async run({ last: written, limit = DEFAULT_DIFF_LIMIT, type }, context) {
     const last = parseCount(written);
     const client = await context.client();
     const end = (await client.events.list({ after: AFTER_ALL, limit: 1 })).meta.last;
@@ -143,11 +126,3 @@ export const eventsTail = command({
     return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id };
   },
 });
-
-/** No event has this number. */
-const AFTER_ALL = 2_147_483_647;
-
-/** The id of who did something. */
-function idOf(actor: unknown): unknown {
-  return typeof actor === 'object' && actor !== null && 'id' in actor ? actor.id : null;
-}

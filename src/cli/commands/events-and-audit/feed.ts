@@ -1,10 +1,17 @@
 import type { Feed } from '../../../contract/feed.ts';
+import type { Note } from '../../output/terminal.ts';
 
 /** An operation that lists a numbered list part by part. */
 type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: number }) => Promise<Feed<Item, Meta>>;
 
 /** The longest part that the service gives. */
 export const MAX_PART = 1_000;
+
+/** How many events or rows are listed by default. */
+export const DEFAULT_LIMIT = 100;
+
+/** No event has this number: a list after it is empty, and says which the last one is. */
+export const AFTER_ALL = 2_147_483_647;
 
 /** Reads a numbered list after the number `after` to its end, part by part. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
@@ -31,4 +38,22 @@ export async function readSome<Item, Meta extends { readonly last: number }>(
     if (found.length > limit) break;
   }
   return { items: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+/** Says how to see the next part of a list that was asked for with these options. */
+export function moreAfter(
+  path: string,
+  seq: number | undefined,
+  { limit, type = [] }: Readonly<Record<string, unknown>>,
+): Note {
+  const words = [
+    ...(Array.isArray(type) ? type : []).flatMap((one) => ['--type', one]),
+    ...(limit === undefined ? [] : ['--limit', String(limit)]),
+  ];
+  return { tone: 'hint', text: ['there are more: lkm', path, ...words, '--after', seq].join(' ') };
+}
+
+/** The id of who did something, or of what it was done to. */
+export function idOf(thing: unknown): unknown {
+  return typeof thing === 'object' && thing !== null && 'id' in thing ? thing.id : null;
 }

@@ -2,6 +2,7 @@ import type { Client } from '../../../client/client.ts';
 import { type Delivery, deliveryStates } from '../../../contract/webhooks/webhook.ts';
 import { command, option } from '../../command.ts';
 import { parsePositive } from '../../values/scalars.ts';
+import { MAX_PART } from '../events-and-audit/feed.ts';
 import { deliveryFields } from './webhook-fields.ts';
 import { webhookId } from './webhook-options.ts';
 
@@ -37,9 +38,6 @@ export const webhooksDeliveries = command({
     };
   },
 });
-
-/** The longest part that the service gives. */
-const MAX_PART = 1_000;
 
 async function readDeliveries(
   client: Client,

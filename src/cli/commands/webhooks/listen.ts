@@ -7,6 +7,7 @@ import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import { nothing } from '../../output/words.ts';
 import { parseCount } from '../../values/scalars.ts';
+import { AFTER_ALL } from '../events-and-audit/feed.ts';
 
 /** How long the local program may take, as a webhook may, in milliseconds. */
 const TIMEOUT_MS = 15_000;
@@ -54,9 +55,6 @@ export const webhooksListen = command({
     return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ eventId }: Forwarded) => eventId };
   },
 });
-
-/** No event has this number. */
-const AFTER_ALL = 2_147_483_647;
 
 function readUrl(text: string): string {
   const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;
