@@ -2,7 +2,7 @@ import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import type { TokenWithOrigin } from '../request/connection.ts';
-import type { Target } from '../request/target.ts';
+import type { RemoteTarget } from '../request/target.ts';
 import { readText } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
 import { keyringOf } from './keyring.ts';
@@ -12,11 +12,7 @@ import { type NamedProfile, originOf, type StoredToken } from './profiles.ts';
  * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,
  * `LKM_TOKEN_FILE`, the current profile. A stored token goes to its own origin only.
  */
-export async function findToken(
-  flags: GlobalFlags,
-  target: Extract<Target, { kind: 'remote' }>,
-  io: Io,
-): Promise<TokenWithOrigin> {
+export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io): Promise<TokenWithOrigin> {
   const { env } = io;
   if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, '--token-file', io), from: '--token-file' };
   if (target.profile?.explicit && hasToken(target.profile)) return storedToken(target, target.profile, io);
@@ -55,9 +51,7 @@ export const hasToken = ({ token, keyring }: StoredToken): boolean => token !== 
 export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null =>
   keyring === undefined ? token : (keyringOf(io)?.read(keyring) ?? null);
 
-type Remote = Extract<Target, { kind: 'remote' }>;
-
-function storedToken({ baseUrl }: Remote, profile: NamedProfile, io: Io): TokenWithOrigin {
+function storedToken({ baseUrl }: RemoteTarget, profile: NamedProfile, io: Io): TokenWithOrigin {
   const { name, keyring } = profile;
   if (originOf(baseUrl) !== originOf(profile.baseUrl)) {
     throw new NoTokenError(

@@ -6,14 +6,15 @@ import type { Io } from '../io.ts';
 import { checkScheme } from './address.ts';
 
 /** The service that a command talks to. */
-export type Target =
-  | { readonly kind: 'database'; readonly db: string }
-  | {
-      readonly kind: 'remote';
-      readonly baseUrl: string;
-      readonly profile: NamedProfile | null;
-      readonly ca: string | undefined;
-    };
+export type Target = { readonly kind: 'database'; readonly db: string } | RemoteTarget;
+
+/** A service over the network. */
+export interface RemoteTarget {
+  readonly kind: 'remote';
+  readonly baseUrl: string;
+  readonly profile: NamedProfile | null;
+  readonly ca: string | undefined;
+}
 
 /** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */
 export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {

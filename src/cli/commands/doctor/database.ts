@@ -19,7 +19,7 @@ export async function examineDatabase(db: string, context: CommandContext): Prom
   const { database, inspection } = found;
   const secrets = await checkSecrets(inspection, context.io);
   if (database.status === 'fail' || isPostgres(db)) return [database, secrets];
-  return [database, secrets, await runCheck('disk', async () => spaceFor(dirname(db))), ...tokenNote(context)];
+  return [database, secrets, await runCheck('disk', async () => checkDisk(dirname(db))), ...checkUnusedToken(context)];
 }
 
 type Inspection = Awaited<ReturnType<Operator['inspectDatabase']>>;
@@ -28,10 +28,10 @@ type Inspection = Awaited<ReturnType<Operator['inspectDatabase']>>;
 export async function lookAt(db: string): Promise<{ readonly database: Check; readonly inspection: Inspection }> {
   const { inspectDatabase } = await loadOperator();
   const inspection = await inspectDatabase(db);
-  return { database: databaseCheck(db, inspection), inspection };
+  return { database: checkDatabase(db, inspection), inspection };
 }
 
-function databaseCheck(db: string, found: Inspection): Check {
+function checkDatabase(db: string, found: Inspection): Check {
   if (found === null) return ok('database', `${db} does not exist yet`);
   const { engine, done, pending, unknown, owner, warnings } = found;
   const place = `${withoutPassword(db)}, ${engine}`;
@@ -68,8 +68,8 @@ const plain = 'private keys and other secrets are plain in the database';
 const MIN_FREE_BYTES = 100 * 1024 * 1024;
 
 /** The free space where a folder is, or would be made. */
-export function spaceFor(folder: string): Check {
-  if (!existsSync(folder) && dirname(folder) !== folder) return spaceFor(dirname(folder));
+export function checkDisk(folder: string): Check {
+  if (!existsSync(folder) && dirname(folder) !== folder) return checkDisk(dirname(folder));
   const { bavail, bsize } = statfsSync(folder);
   const free = `${Math.floor((bavail * bsize) / 1024 / 1024)} MiB free`;
   return bavail * bsize >= MIN_FREE_BYTES
@@ -77,7 +77,7 @@ export function spaceFor(folder: string): Check {
     : warn('disk', free, 'Make room: a full disk fails every change.');
 }
 
-function tokenNote({ io: { env } }: CommandContext): Check[] {
+function checkUnusedToken({ io: { env } }: CommandContext): Check[] {
   if (!env.LKM_TOKEN && !env.LKM_TOKEN_FILE) return [ok('token', 'none is needed: whoever opens a database owns it')];
   const advice = 'With --db the command acts as the owner; --token-file PATH acts as a token.';
   return [warn('token', 'the token in the environment is not used', advice)];

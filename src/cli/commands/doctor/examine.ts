@@ -15,8 +15,8 @@ export async function examine(context: CommandContext): Promise<readonly Check[]
   const { io } = context;
   const local = [
     ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
-    configuration(context),
-    state(context),
+    checkConfigFile(context),
+    checkStateFolder(context),
   ];
   const chosen = await runCheck('service', async () => {
     const target = await chooseTarget(context.flags, io);
@@ -35,7 +35,7 @@ const describeTarget = (target: Target): string =>
     : `${target.baseUrl}${target.profile === null ? '' : `, profile ${target.profile.name}`}`;
 
 /** The file of settings and profiles. */
-export function configuration({ io }: CommandContext): Check {
+export function checkConfigFile({ io }: CommandContext): Check {
   try {
     const { profiles, currentProfile } = readConfig(io);
     const path = configFile(io);
@@ -48,7 +48,7 @@ export function configuration({ io }: CommandContext): Check {
 }
 
 /** Without this folder a command that was killed cannot be repeated. */
-export function state({ io }: CommandContext): Check {
+export function checkStateFolder({ io }: CommandContext): Check {
   const folder = stateDir(io);
   const missing = 'A command that is killed cannot be repeated without it: set LKM_STATE_DIR.';
   try {

@@ -7,16 +7,14 @@ import { stats } from '../../../contract/stats.ts';
 import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
-import type { Target } from '../../request/target.ts';
+import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 import { proxyFor } from './proxy.ts';
 import { runCheck } from './run-check.ts';
 import { examineTls } from './tls.ts';
 
-type Remote = Extract<Target, { kind: 'remote' }>;
-
 /** Checks a service over the network, from the way there to what the token may do. */
-export async function examineService(target: Remote, context: CommandContext): Promise<readonly Check[]> {
+export async function examineService(target: RemoteTarget, context: CommandContext): Promise<readonly Check[]> {
   const { io } = context;
   const address = await runCheck('address', async () => readBaseUrl(target.baseUrl, { plainHttpAllowed: false }));
   if ('check' in address) return [address];
@@ -24,16 +22,16 @@ export async function examineService(target: Remote, context: CommandContext): P
   const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
   const sent = io.now();
   const health = await runCheck('network', () => get('/health', at, context));
-  if ('check' in health) return [proxy.check, health, ...(await tlsOf(at, proxy.isUsed, context))];
+  if ('check' in health) return [proxy.check, health, ...(await checkTls(at, proxy.isUsed, context))];
   const received = io.now();
   return [
     proxy.check,
-    reached(health, received - sent, address.host),
-    ...(await tlsOf(at, proxy.isUsed, context)),
-    ...clock(health, sent, received),
-    await runCheck('ready', async () => ready(await get('/ready', at, context))),
-    await runCheck('contract', async () => contractOf(await get('/openapi.json', at, context))),
-    await runCheck('token', () => tokenOf(target, context)),
+    checkNetwork(health, received - sent, address.host),
+    ...(await checkTls(at, proxy.isUsed, context)),
+    ...checkClock(health, sent, received),
+    await runCheck('ready', async () => checkReady(await get('/ready', at, context))),
+    await runCheck('contract', async () => checkContract(await get('/openapi.json', at, context))),
+    await runCheck('token', () => checkToken(target, context)),
   ];
 }
 
@@ -67,20 +65,20 @@ async function get(
   throw toCallError(response, stats.get, { call, host, sent: response.reached });
 }
 
-function reached({ status, text }: RawResponse, tookMs: number, host: string): Check {
+function checkNetwork({ status, text }: RawResponse, tookMs: number, host: string): Check {
   const took = `${host} answered within ${tookMs} ms`;
   if (status === 200 && text?.includes('"ok"')) return ok('network', took);
   const advice = 'Is this the address of the service, with its path? A proxy or another program may stand there.';
   return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
 }
 
-async function tlsOf(
+async function checkTls(
   { href, ca }: Address,
   isProxied: boolean,
   { io, settings }: CommandContext,
 ): Promise<readonly Check[]> {
   if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
-  // Through a proxy the connection is its own; and a network that is given is none that could be looked at.
+  // Through a proxy the connection is its own. With an injected fetch there is no TLS connection to examine.
   if (isProxied || io.fetch !== undefined) return [];
   return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now(), ca })];
 }
@@ -89,7 +87,7 @@ async function tlsOf(
 const MAX_SKEW_MS = 30_000;
 
 /** Compares the clocks; the header has whole seconds. */
-function clock({ headers }: RawResponse, sent: number, received: number): readonly Check[] {
+function checkClock({ headers }: RawResponse, sent: number, received: number): readonly Check[] {
   const there = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(there)) return [];
   const ahead = Math.round((sent + received) / 2) - there;
@@ -100,13 +98,13 @@ function clock({ headers }: RawResponse, sent: number, received: number): readon
   return [warn('clock', detail, 'Set the clock by the network; a relative --expires counts from the clock here.')];
 }
 
-function ready({ status }: RawResponse): Check {
+function checkReady({ status }: RawResponse): Check {
   if (status === 200) return ok('ready', 'the service and its database work');
   return fail('ready', `the service answers ${status}: its database does not work`, 'Its log says why.');
 }
 
 /** The date of the service's contract, beside the one of this command. */
-function contractOf({ status, text }: RawResponse): Check {
+function checkContract({ status, text }: RawResponse): Check {
   const theirs = /"version":\s*"(\d{4}-\d{2}-\d{2})"/.exec(text ?? '')?.[1];
   if (status !== 200 || theirs === undefined) {
     return warn(
@@ -122,16 +120,16 @@ function contractOf({ status, text }: RawResponse): Check {
     : warn('contract', detail, 'Newer commands may be refused with 404: update the service.');
 }
 
-/** From then on a token should have a successor. */
+/** A token that expires sooner than this gets a warning. */
 const SOON_MS = 14 * 86_400_000;
 
-async function tokenOf(target: Remote, context: CommandContext): Promise<Check> {
+async function checkToken(target: RemoteTarget, context: CommandContext): Promise<Check> {
   const { flags, io } = context;
   const from = flags.tokenFile ? '--token-file' : (await findToken(flags, target, io)).from;
   const { name, kind, scopes, expiresAt } = await (await context.client()).tokens.self();
   const may = kind === 'admin' ? 'may do everything' : count(scopes.length, 'scope');
-  const end = expiresAt === null ? 'never expires' : `expires ${expiry(expiresAt, io.now())}`;
-  const detail = `from ${from}: ${name}, ${kind}, ${may}, ${end}`;
+  const expires = expiresAt === null ? 'never expires' : `expires ${expiry(expiresAt, io.now())}`;
+  const detail = `from ${from}: ${name}, ${kind}, ${may}, ${expires}`;
   if (expiresAt === null || Date.parse(expiresAt) - io.now() > SOON_MS) return ok('token', detail);
   return warn('token', detail, `Make another: lkm tokens create --kind ${kind} --name NAME`);
 }

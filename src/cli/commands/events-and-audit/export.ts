@@ -5,9 +5,9 @@ import type { Checkpoint } from '../../../contract/audit.ts';
 import { argument, command } from '../../command.ts';
 import { codeOf, LocalError, NotFoundError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
+import { readme, verifyScript } from './export-texts.ts';
 import { readFeed } from './feed.ts';
 import { refuseMasked } from './masked.ts';
-import { readme, verifyScript } from './verify-script.ts';
 
 export const auditExport = command({
   path: 'audit export',

@@ -6,8 +6,8 @@ import type { Io } from '../../io.ts';
 import { loadPreflight, type Preflight } from '../../request/operator.ts';
 import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
 import { type Check, fail, ok } from '../doctor/check.ts';
-import { checkSecrets, lookAt, spaceFor } from '../doctor/database.ts';
-import { configuration, state } from '../doctor/examine.ts';
+import { checkDisk, checkSecrets, lookAt } from '../doctor/database.ts';
+import { checkConfigFile, checkStateFolder } from '../doctor/examine.ts';
 import { runCheck } from '../doctor/run-check.ts';
 import { judgeDates } from '../doctor/tls.ts';
 import { checkSelfSigning, readSelfSigned } from './self-signed.ts';
@@ -34,18 +34,18 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
   const preflight = await loadPreflight();
   return [
     ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
-    configuration(context),
-    state(context),
-    ...(await certificate(plan, context)),
-    await runCheck('exposure', async () => exposure(plan, preflight)),
-    ...(await database(plan, context)),
+    checkConfigFile(context),
+    checkStateFolder(context),
+    ...(await checkCertificate(plan, context)),
+    await runCheck('exposure', async () => checkExposure(plan, preflight)),
+    ...(await checkDatabase(plan, context)),
     ...(await checkStandbys(plan.db, plan.standbys)),
-    ...(await backups(plan, preflight)),
-    ...(await addresses(plan, preflight)),
+    ...(await checkBackups(plan, preflight)),
+    ...(await checkAddresses(plan, preflight)),
   ];
 }
 
-async function certificate(plan: Plan, { io }: CommandContext): Promise<readonly Check[]> {
+async function checkCertificate(plan: Plan, { io }: CommandContext): Promise<readonly Check[]> {
   const found = await runCheck('tls', async () => ({ tls: await certificateOf(plan, io) }));
   if (!('tls' in found)) return [found];
   if (found.tls === undefined) {
@@ -63,10 +63,10 @@ async function certificateOf(plan: Plan, io: Io): Promise<TlsFiles | undefined> 
   return readSelfSigned(plan, io);
 }
 
-function exposure({ host, tlsCert, tlsKey, tlsSelfSigned, behindProxy }: Plan, { checkExposure }: Preflight): Check {
+function checkExposure({ host, tlsCert, tlsKey, tlsSelfSigned, behindProxy }: Plan, preflight: Preflight): Check {
   // Whether the certificate can be used is a check of its own.
   const isTls = tlsSelfSigned || tlsCert !== undefined || tlsKey !== undefined;
-  checkExposure({ host, behindProxy, ...(isTls && { tls: { cert: '', key: '' } }) });
+  preflight.checkExposure({ host, behindProxy, ...(isTls && { tls: { cert: '', key: '' } }) });
   const how = isTls ? 'over HTTPS' : 'over plain HTTP';
   return ok(
     'exposure',
@@ -74,9 +74,9 @@ function exposure({ host, tlsCert, tlsKey, tlsSelfSigned, behindProxy }: Plan, {
   );
 }
 
-async function database({ db, isSeeded }: Plan, { io }: CommandContext): Promise<readonly Check[]> {
+async function checkDatabase({ db, isSeeded }: Plan, { io }: CommandContext): Promise<readonly Check[]> {
   const found = await runCheck('database', () => lookAt(db));
-  const disk = isPostgres(db) ? [] : [await runCheck('disk', async () => spaceFor(dirname(db)))];
+  const disk = isPostgres(db) ? [] : [await runCheck('disk', async () => checkDisk(dirname(db)))];
   if (!('database' in found)) return [found, ...disk];
   const { inspection } = found;
   const seed = fail('seed', `${db} has data already`, '--seed is for a new database: name one that does not exist.');
@@ -88,7 +88,7 @@ async function database({ db, isSeeded }: Plan, { io }: CommandContext): Promise
   ];
 }
 
-async function backups(plan: Plan, { checkBackupFolder }: Preflight): Promise<readonly Check[]> {
+async function checkBackups(plan: Plan, { checkBackupFolder }: Preflight): Promise<readonly Check[]> {
   const found = await runCheck('backups', async () => {
     const schedule = plan.backups();
     if (schedule !== undefined) checkBackupFolder(schedule.folder);
@@ -101,7 +101,7 @@ async function backups(plan: Plan, { checkBackupFolder }: Preflight): Promise<re
 }
 
 /** Both are taken before either is let go: they may be one and the same. */
-async function addresses({ host, port, metrics }: Plan, preflight: Preflight): Promise<readonly Check[]> {
+async function checkAddresses({ host, port, metrics }: Plan, preflight: Preflight): Promise<readonly Check[]> {
   const api = await runCheck('address', async () => ({ release: await preflight.tryAddress(host, port) }));
   const scraped =
     metrics && (await runCheck('metrics', async () => ({ release: await preflight.tryMetricsAddress(metrics) })));
