@@ -35,12 +35,12 @@ export const keyCommands: readonly CommandEntry[] = [
   },
   {
     path: 'keys update',
-    summary: 'change limits, end, customer and more of a key',
+    summary: 'change limits, expiry, customer and more of a key',
     load: async () => (await import('./commands/keys/update.ts')).keysUpdate,
   },
   {
     path: 'keys renew',
-    summary: 'move the end of a key',
+    summary: "extend a key's expiry",
     load: async () => (await import('./commands/keys/renew.ts')).keysRenew,
   },
   {

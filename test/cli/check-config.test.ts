@@ -160,16 +160,22 @@ describe('lkm serve --check-config', () => {
     const other =
       '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n';
     it.each<[what: string, files: { key?: string; mode?: number }, now: number, status: string, detail: RegExp]>([
-      ['finds it good', {}, NOW, 'ok', /^for localhost, 127\.0\.0\.1, the certificate ends in \d+ days$/],
-      ['finds that it ends soon', {}, Date.parse('2126-10-20T00:00:00Z'), 'warn', /ends in 8 days$/],
+      ['finds it good', {}, NOW, 'ok', /^for localhost, 127\.0\.0\.1, the certificate expires in \d+ days$/],
+      ['finds that it expires soon', {}, Date.parse('2126-10-20T00:00:00Z'), 'warn', /expires in 8 days$/],
       [
-        'finds that it has ended',
+        'finds that it has expired',
         {},
         Date.parse('2127-01-01T00:00:00Z'),
         'fail',
-        /certificate ended on Oct 28 .* 2126/,
+        /certificate expired on Oct 28 .* 2126/,
       ],
-      ['finds that it has not begun', {}, Date.parse('2026-11-01T00:00:00Z'), 'fail', /certificate begins on Nov 21/],
+      [
+        'finds that it is not valid yet',
+        {},
+        Date.parse('2026-11-01T00:00:00Z'),
+        'fail',
+        /certificate is not valid before Nov 21/,
+      ],
       ['finds the key of another', { key: other }, NOW, 'fail', /^key\.pem is not the key of the certificate/],
       ['finds a key that others can read', { mode: 0o644 }, NOW, 'fail', /^key\.pem holds a secret, and others/],
       ['finds none', { key: 'x' }, NOW, 'fail', /^key\.pem does not hold a private key/],

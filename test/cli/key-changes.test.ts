@@ -87,7 +87,10 @@ describe('lkm keys create', () => {
   });
 
   it.each([
-    [['--expires', '1y', '--expires-after', '1y'], '--expires and --expires-after name two ends; give one of them'],
+    [
+      ['--expires', '1y', '--expires-after', '1y'],
+      '--expires and --expires-after contradict each other; give one of them',
+    ],
     [['--if-absent'], '--if-absent needs --reference'],
     [['--expires-after', '6m'], "--expires-after: '6m' can mean months or minutes: write 6mo or 6min"],
     [['--expires-after', 'soon'], "--expires-after: 'soon' is not a duration such as P1Y, P14D, 1y, 30d or 12h"],
@@ -189,7 +192,7 @@ describe('lkm keys update', () => {
 });
 
 describe('lkm keys renew and transfer', () => {
-  it('moves the end', async () => {
+  it('extends the expiry', async () => {
     const { at, answer, license } = await shop();
     const key = await answer('keys', 'create', '--expires', '2027-01-31');
     expect((await at(['keys', 'renew', key, '--for', '1mo'])).stderr).toBe('renewed · expires 2027-02-28 23:59 UTC\n');
@@ -197,7 +200,7 @@ describe('lkm keys renew and transfer', () => {
     expect((await at(['keys', 'renew', key])).stderr).toContain('--for is required');
   });
 
-  it('refuses a key without an end, and says how to give it one', async () => {
+  it('refuses a key that never expires, and says how to set its expiry', async () => {
     const { at, answer } = await shop();
     const { code, stderr } = await at([
       'keys',
@@ -207,7 +210,7 @@ describe('lkm keys renew and transfer', () => {
       'P1Y',
     ]);
     expect(code).toBe(7);
-    expect(stderr).toContain('lkm keys update KEY --expires');
+    expect(stderr).toContain('Set its expiry:  lkm keys update KEY --expires');
   });
 
   it('gives a key to a new customer, and to nobody', async () => {

@@ -49,7 +49,10 @@ describe('at a terminal', () => {
       prompter,
     });
     expect({ code, last: stdout.includes(bobs) && stdout.includes(bob) }).toEqual({ code: 0, last: true });
-    expect(shown).toEqual(['which key? type a part of it, or of its customer', `${bobs}  Bob  0/2  ends in 1 month`]);
+    expect(shown).toEqual([
+      'which key? type a part of it, or of its customer',
+      `${bobs}  Bob  0/2  expires in 1 month`,
+    ]);
   });
 
   it.each<[argv: string[], text: string, shown: RegExp]>([

@@ -94,7 +94,9 @@ describe('lkm serve --tls-self-signed', () => {
     await stop();
     expect(code).toBe(0);
     const { checks }: { checks: { check: string; detail: string }[] } = JSON.parse(stdout);
-    expect(checks.find(({ check }) => check === 'tls')?.detail).toMatch(/^TLSv1\.3, the certificate ends in \d+ days$/);
+    expect(checks.find(({ check }) => check === 'tls')?.detail).toMatch(
+      /^TLSv1\.3, the certificate expires in \d+ days$/,
+    );
   });
 
   it('keeps certificate and key beside the database, for their owner alone, and takes them again', async () => {
@@ -150,7 +152,7 @@ describe('lkm serve --tls-self-signed', () => {
     };
     expect(await tlsOf()).toMatchObject({ status: 'ok', detail: 'a certificate will be made, and signed by itself' });
     await (await selfSigning(cwd)).stop();
-    expect(await tlsOf()).toMatchObject({ status: 'ok', detail: expect.stringMatching(/ends in (729|730) days$/) });
+    expect(await tlsOf()).toMatchObject({ status: 'ok', detail: expect.stringMatching(/expires in (729|730) days$/) });
     expect(await tlsOf('--host', '::')).toMatchObject({ status: 'fail' });
   });
 });

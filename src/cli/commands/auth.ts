@@ -37,7 +37,7 @@ function rightsOf(held: unknown): string {
 export const authStatus = command({
   path: 'auth status',
   about:
-    'Shows which service and which token a command here would use and why, what the token may do, and when it ends. ' +
+    'Shows which service and which token a command here would use and why, what the token may do, and when it expires. ' +
     'Asks the service.',
   operation: 'tokens.self',
   watchable: true,

@@ -118,7 +118,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
   webhookInactive: [['Let it go on:', 'lkm webhooks update ID --active']],
   inUse: ['With --in-use it is done all the same.'],
-  noEnd: [['Give it one:', 'lkm keys update KEY --expires 2027-12-31']],
+  noEnd: [['Set its expiry:', 'lkm keys update KEY --expires 2027-12-31']],
   referenceTaken: [['Print that key:', 'lkm keys create -P ID --reference R --if-absent']],
   lastAdminToken: [
     ['Make another:', 'lkm tokens create --kind admin --name NAME'],

@@ -46,7 +46,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
               key,
               names.get(customerId ?? '') ?? customerId ?? nothing,
               usageInBrief(activations, maxActivations),
-              endInBrief(expirationDate, io.now()),
+              expiryInBrief(expirationDate, io.now()),
             ),
           );
       });
@@ -94,9 +94,9 @@ interface Row {
 
 const row = (value: string, ...cells: readonly string[]): Row => ({ value, cells: cells.map(sanitise) });
 
-const endInBrief = (end: string | null | undefined, now: number): string => {
-  if (!end) return 'never ends';
-  return `${Date.parse(end) > now ? 'ends' : 'ended'} ${relative(end, now)}`;
+const expiryInBrief = (expiresAt: string | null | undefined, now: number): string => {
+  if (!expiresAt) return 'never expires';
+  return `${Date.parse(expiresAt) > now ? 'expires' : 'expired'} ${relative(expiresAt, now)}`;
 };
 
 /** The rows that fit what was typed so far. */

@@ -6,7 +6,7 @@ import { failedBy } from './run-check.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A certificate that ends sooner is probably not renewed by itself. */
+/** A certificate that expires sooner is probably not renewed by itself. */
 const SOON_DAYS = 14;
 
 /** Connects to a service as the client does, and looks at its certificate. `now` is in milliseconds since 1970. */
@@ -32,9 +32,10 @@ export function judgeDates(
   { now, before, advice }: { readonly now: number; readonly before: string; readonly advice: string },
 ): Check {
   const days = Math.floor((Date.parse(valid_to) - now) / DAY_MS);
-  if (Date.parse(valid_from) > now) return fail('tls', `${before}, the certificate begins on ${valid_from}`, advice);
-  if (days < 0) return fail('tls', `${before}, the certificate ended on ${valid_to}`, advice);
-  const detail = `${before}, the certificate ends in ${count(days, 'day')}`;
+  if (Date.parse(valid_from) > now)
+    return fail('tls', `${before}, the certificate is not valid before ${valid_from}`, advice);
+  if (days < 0) return fail('tls', `${before}, the certificate expired on ${valid_to}`, advice);
+  const detail = `${before}, the certificate expires in ${count(days, 'day')}`;
   return days >= SOON_DAYS ? ok('tls', detail) : warn('tls', detail, advice);
 }
 

@@ -48,7 +48,7 @@ export const keysCreate = command({
       parse: parseCalendarDuration,
       field: 'expiresAfter',
     }),
-    gracePeriod: option('--grace-period <DUR>', 'let it be used for this long after its end, with a warning: P14D', {
+    gracePeriod: option('--grace-period <DUR>', 'let it be used for this long after it expires, with a warning: P14D', {
       parse: parseCalendarDuration,
       field: 'gracePeriod',
     }),
@@ -147,7 +147,7 @@ function refuseContradictions(values: Given): void {
     throw new UsageError('--new-customer-email needs --new-customer-name');
   }
   if (expires !== undefined && expiresAfter !== undefined) {
-    throw new UsageError('--expires and --expires-after name two ends; give one of them');
+    throw new UsageError('--expires and --expires-after contradict each other; give one of them');
   }
 }
 

@@ -11,7 +11,7 @@ export const keysDelete = command({
   path: 'keys delete',
   about:
     'Deletes keys for ever, with --in-use also those that devices or sessions use. Licence files that were signed stay ' +
-    'valid until they end. To stop a key and keep it, block it.',
+    'valid until they expire. To stop a key and keep it, block it.',
   operation: 'keys.delete',
   arguments: { keys: licenseKeyArguments },
   options: {

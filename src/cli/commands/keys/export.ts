@@ -6,7 +6,7 @@ import { checkFiltersExist } from '../../request/check-filters.ts';
 export const keysExport = command({
   path: 'keys export',
   about:
-    'Writes every key with its customer, limits, end and devices, newest first, as keys import reads them: CSV unless ' +
+    'Writes every key with its customer, limits, expiry and devices, newest first, as keys import reads them: CSV unless ' +
     '--json or --format jsonl. A cell that a spreadsheet would run begins with an apostrophe, which importing takes away.',
   operation: 'keys.list',
   arguments: {},

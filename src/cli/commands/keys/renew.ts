@@ -13,7 +13,7 @@ const starts = ['end', 'now', 'later'] as const;
 export const keysRenew = command({
   path: 'keys renew',
   about:
-    'Moves the end of a key: adds a duration to its end, to now, or to whichever is later. The same command run twice ' +
+    'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. The same command run twice ' +
     'renews twice, unless the first had no answer.',
   operation: 'keys.renew',
   arguments: { key: keyUnlessFile },
@@ -23,7 +23,10 @@ export const keysRenew = command({
       parse: parseCalendarDuration,
       field: 'duration',
     }),
-    from: option('--from <START>', 'from when; later unless given', { field: 'from', choices: starts }),
+    from: option('--from <START>', 'from when, end being its expiry; later unless given', {
+      field: 'from',
+      choices: starts,
+    }),
     ifUpdatedAt,
     keyCheck,
     ...bulkOptions,

@@ -21,7 +21,7 @@ const asText = (text: string): string => text;
 export const keysUpdate = command({
   path: 'keys update',
   about:
-    'Changes the limits, the end and other fields of a key. What is not given stays as it is. Metadata and features are ' +
+    'Changes the limits, the expiry and other fields of a key. What is not given stays as it is. Metadata and features are ' +
     'merged by name.',
   operation: 'keys.update',
   arguments: { key: keyUnlessFile },
@@ -31,11 +31,11 @@ export const keysUpdate = command({
       parse: parseLimit,
       field: 'maxActivations',
     }),
-    expires: option('--expires <WHEN>', 'its end: a day, an instant, a time from now such as 1y, or never', {
+    expires: option('--expires <WHEN>', 'when it expires: a day, an instant, a time from now such as 1y, or never', {
       parse: parseExpiry,
       field: 'expirationDate',
     }),
-    gracePeriod: option('--grace-period <DUR|none>', 'how long it may be used after its end', {
+    gracePeriod: option('--grace-period <DUR|none>', 'how long it may be used after it expires', {
       parse: orNone(parseCalendarDuration),
       field: 'gracePeriod',
     }),
@@ -83,7 +83,7 @@ export const keysUpdate = command({
   fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
   ownsOutput: isBulk,
   examples: [
-    ['lkm keys update "$KEY" --max-activations 10 --expires 2028-12-31', 'more devices, another end'],
+    ['lkm keys update "$KEY" --max-activations 10 --expires 2028-12-31', 'more devices, another expiry'],
     ['lkm keys update "$KEY" --feature sso --remove-feature beta', 'other features'],
     ['lkm keys update "$KEY" --metadata plan=team --remove-metadata note', 'other metadata'],
     ['lkm keys update "$KEY" --max-activations 1 --in-use', 'also when three devices use it'],

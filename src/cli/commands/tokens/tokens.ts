@@ -107,7 +107,7 @@ export const tokensCreate = command({
   },
 });
 
-/** When a new token ends; without it `otherwise`. */
+/** When a new token expires; without it `otherwise`. */
 export function expiresOption(otherwise: string) {
   return option(
     '--expires <WHEN>',
