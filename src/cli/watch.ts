@@ -63,14 +63,14 @@ export async function watch(watched: Watched): Promise<number> {
 
 function refuseElsewhere({ format, output, quiet }: Settings, { stdout, env }: Io): void {
   const why = !stdout.isTTY
-    ? 'stdout is none'
+    ? 'stdout is not one'
     : env.TERM === 'dumb'
       ? 'TERM is dumb'
       : output !== null || quiet || format !== 'table'
         ? 'another output was chosen'
         : null;
   if (why === null) return;
-  throw new UsageError(`--watch draws on a terminal, and ${why}`, [
+  throw new UsageError(`--watch needs a terminal, and ${why}`, [
     ['What happens, line by line:', 'lkm events tail --json'],
   ]);
 }

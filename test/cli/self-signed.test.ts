@@ -134,8 +134,11 @@ describe('lkm serve --tls-self-signed', () => {
 
   it.each<[argv: string[], message: string]>([
     [['--tls-cert', 'a', '--tls-key', 'b'], '--tls-cert and --tls-key name one'],
-    [['--host', '0.0.0.0'], 'a certificate is for names'],
-    [['--host', '::'], 'a certificate is for names'],
+    [
+      ['--host', '0.0.0.0'],
+      '--tls-self-signed needs the host name or address that clients use; --host 0.0.0.0 is not one',
+    ],
+    [['--host', '::'], '--host :: is not one'],
     [['--db', 'postgres://lkm@localhost/lkm'], 'PostgreSQL has none'],
     [['--', 'true'], 'a command behind -- has none'],
   ])('is refused with %j', async (argv, message) => {

@@ -71,14 +71,14 @@ describe.runIf(hasProgram('script'))('--watch', () => {
     ['the terminal cannot be drawn on', [], { TERM: 'dumb' }],
   ])('is refused where %s', async (_, argv, env = {}) => {
     const { code, stderr } = await lkm(['customers', 'list', '--watch', ...argv], { terminal: true, env });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch draws on a terminal') });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--watch needs a terminal') });
   });
 
   it('is refused in a pipe', async () => {
     const { code, stderr } = await lkm(['customers', 'list', '--watch']);
     expect({ code, stderr: stderr.split('\n')[0] }).toEqual({
       code: 2,
-      stderr: 'error: --watch draws on a terminal, and stdout is none',
+      stderr: 'error: --watch needs a terminal, and stdout is not one',
     });
   });
 });

@@ -53,13 +53,13 @@ export const jobsShow = command({
   path: 'jobs show',
   about:
     'Shows the rows of a bulk run with their results, as they are now; sends nothing. With --failed, the failed rows as ' +
-    'they were sent: in csv a file that can be mended and sent as a run of its own.',
+    'they were sent: in csv a file that can be corrected and sent as a run of its own.',
   arguments: { job },
   options: { failed: flag('--failed', 'only the rows that failed, with what was sent and why it was refused') },
   fields: shown,
   examples: [
     ['lkm jobs show k3f9q2m7x1ab', 'row by row'],
-    ['lkm jobs show k3f9q2m7x1ab --failed -o mend.csv', 'what is to be mended'],
+    ['lkm jobs show k3f9q2m7x1ab --failed -o failed.csv', 'what is to be corrected'],
   ],
 
   async run({ job, failed }, { io }) {

@@ -19,13 +19,14 @@ export const bulk = (view: HelpView = plainHelp): string =>
           '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows every ' +
           'problem of the file at once, with lines, and the first 1 000 of more; a file with problems is not sent at all. ' +
           'However long it is, it is never in memory as a whole.',
-        'Each row is done once, whatever is killed when. Type the same command again: it sends what is open, and in the end ' +
-          'prints the same results without sending anything. What makes it the same are the options, the service and the ' +
-          'bytes of the file, on any machine for a day; --run NAME tells runs apart that do the same on purpose.',
+        'Each row is processed exactly once, even if the command or the service is killed. Type the same command again: ' +
+          'it sends what is open, and in the end prints the same results without sending anything. What makes it the same ' +
+          'are the options, the service and the bytes of the file, on any machine for a day; --run NAME tells runs apart ' +
+          'that do the same on purpose.',
         '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
-        'A row that is refused does not stop the others; then the exit code is 12. A mended file is another run, so put ' +
+        'A row that is refused does not stop the others; then the exit code is 12. A corrected file is another run, so put ' +
           'only the failed rows into it, or send them again as they are:',
-        '  lkm jobs show ID --failed --format csv > mend.csv\n  lkm jobs retry ID',
+        '  lkm jobs show ID --failed --format csv > failed.csv\n  lkm jobs retry ID',
         'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done again. ' +
           'Put the new rows into a file of their own, or say --run NAME when all of them are meant.',
         'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +

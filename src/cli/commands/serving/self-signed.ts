@@ -22,8 +22,11 @@ export const selfSignedFiles = (db: string) => ({
 
 const DAY_MS = 86_400_000;
 
-/** How long a certificate is good for, and how long before its end the next start makes another. */
-const [DAYS, DAYS_LEFT] = [730, 60];
+/** How long a certificate is valid. */
+const VALID_DAYS = 730;
+
+/** How long before it expires the next start makes another. */
+const RENEW_BEFORE_DAYS = 60;
 
 /** A clock may have been set back a little since. */
 const EARLIER_MS = 3_600_000;
@@ -39,9 +42,9 @@ export function checkSelfSigning({ db, host, tlsCert, tlsKey }: SelfSigning): vo
     ]);
   }
   if (host === '' || host === '::' || host === '0.0.0.0') {
-    throw new UsageError('a certificate is for names, and clients connect to none like this', [
-      'Give the address or name that they use with --host.',
-    ]);
+    throw new UsageError(
+      `--tls-self-signed needs the host name or address that clients use; --host ${host || "''"} is not one`,
+    );
   }
 }
 
@@ -64,7 +67,7 @@ export async function openSelfSigned(
   if (found !== undefined) return found;
   const now = io.now();
   const names = [...new Set(['localhost', '127.0.0.1', '::1', signing.host])];
-  const made = create({ names, from: now - EARLIER_MS, until: now + DAYS * DAY_MS });
+  const made = create({ names, from: now - EARLIER_MS, until: now + VALID_DAYS * DAY_MS });
   const { tlsCert, tlsKey } = selfSignedFiles(signing.db);
   try {
     mkdirSync(dirname(tlsKey), { recursive: true, mode: 0o700 });
@@ -79,6 +82,6 @@ export async function openSelfSigned(
 
 function isGoodFor(certificate: X509Certificate, host: string, now: number): boolean {
   const isNamed = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
-  const begins = Date.parse(certificate.validFrom);
-  return isNamed !== undefined && begins <= now && Date.parse(certificate.validTo) - now > DAYS_LEFT * DAY_MS;
+  const leftMs = Date.parse(certificate.validTo) - now;
+  return isNamed !== undefined && Date.parse(certificate.validFrom) <= now && leftMs > RENEW_BEFORE_DAYS * DAY_MS;
 }
