@@ -21,8 +21,8 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   if (command.streams) checkCanStream(command, settings);
   const context = openContext({ flags: globals, settings, options: written.options, io });
   state.context = context;
-  const { values, picked } = await readValues(command, written, context);
-  state.argv = [...argv, ...picked];
+  const { values, pickedWords } = await readValues(command, written, context);
+  state.argv = [...argv, ...pickedWords];
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);

@@ -2,7 +2,7 @@ import { type ArgumentSpec, type Command, type CommandEntry, type OptionSpec, op
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { commandEntries, groups } from '../tree.ts';
-import { type Candidate, describeObjects, type ServiceWords } from './objects.ts';
+import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
 
 /** The words that may come next, or that the name of a file may. */
 export type Completion = readonly Candidate[] | 'files';
@@ -55,7 +55,7 @@ interface Line {
   readonly command: Command | undefined;
   readonly positional: readonly string[];
   /** The options that were given, by their long form, with their values. */
-  readonly given: ServiceWords;
+  readonly given: GivenOptions;
   /** The option that still waits for its value. */
   readonly open: Flag | undefined;
 }

@@ -13,7 +13,7 @@ export interface Candidate {
 }
 
 /** The options on the command line, by their long form, with their values. */
-export type ServiceWords = Readonly<Record<string, string>>;
+export type GivenOptions = Readonly<Record<string, string>>;
 
 /** How long TAB waits for a list of the service. */
 const LIST_TIMEOUT_MS = 1_500;
@@ -22,7 +22,7 @@ const LIST_TIMEOUT_MS = 1_500;
 const MAX_OFFERED = 100;
 
 /** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
-export async function describeObjects(field: string, given: ServiceWords, io: Io): Promise<readonly Candidate[]> {
+export async function describeObjects(field: string, given: GivenOptions, io: Io): Promise<readonly Candidate[]> {
   const list = lists[field];
   if (list === undefined) return [];
   const flags = flagsFrom(given);
@@ -38,7 +38,7 @@ export async function describeObjects(field: string, given: ServiceWords, io: Io
   }
 }
 
-const lists: Readonly<Record<string, (client: Client, given: ServiceWords) => Promise<readonly Candidate[]>>> = {
+const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Promise<readonly Candidate[]>>> = {
   productId: async ({ products }) =>
     (await products.list({ limit: MAX_OFFERED })).items.map(({ id, name }) => ({ word: id, about: name })),
   // As the caller may see them: a masked key names nothing, so it is not offered.
@@ -61,7 +61,7 @@ const lists: Readonly<Record<string, (client: Client, given: ServiceWords) => Pr
 };
 
 /** The flags that say which service is meant. */
-function flagsFrom(given: ServiceWords): GlobalFlags {
+function flagsFrom(given: GivenOptions): GlobalFlags {
   const { '--db': db, '--profile': profile, '--base-url': baseUrl, '--token-file': tokenFile } = given;
   // A token on stdin is for the command itself.
   const file = tokenFile === '-' ? undefined : tokenFile;

@@ -14,13 +14,13 @@ type Picker = (context: CommandContext, values: Readonly<Record<string, unknown>
 /** The pickers, by what they are for. They see the values of the command that are known. */
 export const pickers: Readonly<Record<Pickable, Picker>> = {
   product: ({ client, io }) =>
-    picked(io, 'which product?', async () => {
+    askWith(io, 'which product?', async () => {
       const { items } = await (await client()).products.list();
       return filtering(items.map(({ id, name, active }) => row(id, name, active ? '' : 'inactive', id)));
     }),
 
   customer: ({ client, io }) =>
-    picked(io, 'which customer? type a part of the name', async () => {
+    askWith(io, 'which customer? type a part of the name', async () => {
       const { customers } = await client();
       return searching(async (text) => {
         const { items } = await customers.list({ text, page: 1, limit: MAX_CHOICES });
@@ -29,7 +29,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
     }),
 
   key: ({ client, io }, { product }) =>
-    picked(io, 'which key? type a part of it, or of its customer', async () => {
+    askWith(io, 'which key? type a part of it, or of its customer', async () => {
       const { keys, customers } = await client();
       const productId = typeof product === 'string' ? product : undefined;
       return searching(async (text) => {
@@ -57,7 +57,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
     const productId = await productOf(licenseKey, typeof product === 'string' ? product : undefined);
     const { devices } = (await (await client()).keys.get({ productId, licenseKey })).license;
     if (devices.length === 0) throw new UsageError('this key has no device: none was activated, or all were freed');
-    return picked(io, 'which device?', async () =>
+    return askWith(io, 'which device?', async () =>
       filtering(
         devices.map(({ hostId, deviceTag, activationTime }) =>
           row(hostId, hostId, deviceTag, `activated ${relative(activationTime, io.now())}`),
@@ -67,14 +67,14 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
   },
 
   token: ({ client, io }) =>
-    picked(io, 'which token?', async () => {
+    askWith(io, 'which token?', async () => {
       const { items } = await (await client()).tokens.list();
       const alive = items.filter(({ revokedAt }) => revokedAt === null);
       return filtering(alive.map(({ id, name, kind }) => row(id, name, kind, id)));
     }),
 
   session: ({ client, io }) =>
-    picked(io, 'which session?', async () => {
+    askWith(io, 'which session?', async () => {
       const { items } = await (await client()).sessions.list();
       return filtering(items.map(({ id, hostId }) => row(id, hostId ?? nothing, id)));
     }),
@@ -102,7 +102,8 @@ const expiryInBrief = (expiresAt: string | null | undefined, now: number): strin
 /** The rows that fit what was typed so far. */
 type FindRows = (typed: string, signal: AbortSignal) => Promise<readonly Row[]>;
 
-async function picked(
+/** Asks a person to choose among the rows that are found; null when there is none. */
+async function askWith(
   io: CommandContext['io'],
   question: string,
   open: () => Promise<FindRows>,

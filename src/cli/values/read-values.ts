@@ -8,19 +8,19 @@ import type { Io } from '../io.ts';
 /** The values of a command, and the words that would have given those that were picked on the terminal. */
 export interface ReadValues {
   readonly values: Readonly<Record<string, unknown>>;
-  readonly picked: readonly string[];
+  readonly pickedWords: readonly string[];
 }
 
 /** Turns what was written into the values the command receives. Throws `UsageError` and names the option. */
 export async function readValues(command: Command, written: Written, context: CommandContext): Promise<ReadValues> {
   const values: Record<string, unknown> = {};
-  const words: string[] = [];
+  const pickedWords: string[] = [];
 
   const readOne = async (name: string, declared: OptionSpec): Promise<void> => {
     const spec = isWaived(declared, written) ? { ...declared, kind: 'one' as const } : declared;
     const given = written.options[name];
     const text = given ?? (await pickMissing(spec, written, context, values));
-    if (text !== undefined && given === undefined) words.push(longFlag(spec.flags), String(text));
+    if (text !== undefined && given === undefined) pickedWords.push(longFlag(spec.flags), String(text));
     values[name] = await readOption(spec, text, context.io);
   };
 
@@ -32,12 +32,12 @@ export async function readValues(command: Command, written: Written, context: Co
     const isMissing = given === undefined || given.length === 0;
     const isNeeded = spec.neededUnless === undefined ? spec.usage.startsWith('<') : !isWaived(spec, written);
     const text = isMissing && isNeeded ? await pickArgument(spec, command, context, values) : given;
-    if (isMissing && typeof text === 'string') words.push(text);
+    if (isMissing && typeof text === 'string') pickedWords.push(text);
     const isList = spec.usage.includes('...');
     values[name] = await readArgument(spec, isList && typeof text === 'string' ? [text] : text, context.io, values);
   }
   for (const [name, spec] of options) if (spec.pick === 'device') await readOne(name, spec);
-  return { values, picked: words };
+  return { values, pickedWords };
 }
 
 /** Whether something else was given in its place. */
@@ -54,7 +54,7 @@ async function pickMissing(
   const { kind, env, pick, neededUnless } = spec;
   const isGiven = env !== undefined && Boolean(context.io.env[env]);
   const isNeeded = kind === 'required' || (neededUnless !== undefined && !isWaived(spec, written));
-  return !isNeeded || isGiven ? undefined : picked(pick, context, values);
+  return !isNeeded || isGiven ? undefined : pickValue(pick, context, values);
 }
 
 /** The same for an argument; what was given for the options narrows the choice down. Throws `UsageError` without one. */
@@ -64,7 +64,7 @@ async function pickArgument(
   context: CommandContext,
   options: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const text = await picked(pick, context, options);
+  const text = await pickValue(pick, context, options);
   if (text !== undefined) return text;
   const name = withoutBrackets(usage).replaceAll(/[[\].]/g, '');
   throw new UsageError(`missing required argument '${name}'`, [
@@ -73,7 +73,8 @@ async function pickArgument(
   ]);
 }
 
-async function picked(
+/** Asks for a value on the terminal; undefined where nobody can be asked, or where there is nothing to pick. */
+async function pickValue(
   what: Pickable | undefined,
   context: CommandContext,
   options: Readonly<Record<string, unknown>>,
