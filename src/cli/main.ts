@@ -44,7 +44,7 @@ function systemIo(): Io {
     uuid: () => crypto.randomUUID(),
     stop: signals.stop,
     runPager: (program, text) =>
-      signals.leaveTo(async () => (await import('./output/pager.ts')).runPager(program, text, process.env)),
+      signals.lendTerminalTo(async () => (await import('./output/pager.ts')).runPager(program, text, process.env)),
     onHangup: (listener) => {
       process.on('SIGHUP', listener);
       return () => void process.off('SIGHUP', listener);
@@ -90,10 +90,10 @@ function processStartTime(pid: number): string | null {
 /** The first signal lets the command stop by itself; the second one ends the process. */
 function watchSignals() {
   const controller = new AbortController();
-  let isLeft = false;
+  let isTerminalLent = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (isLeft && signal === 'SIGINT') return;
+      if (isTerminalLent && signal === 'SIGINT') return;
       if (controller.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
       controller.abort(signal);
     });
@@ -101,10 +101,10 @@ function watchSignals() {
   return {
     stop: controller.signal,
     /** Ctrl-C is for the program that has the terminal meanwhile. */
-    leaveTo: async <T>(work: () => Promise<T>): Promise<T> => {
-      isLeft = true;
+    lendTerminalTo: async <T>(work: () => Promise<T>): Promise<T> => {
+      isTerminalLent = true;
       return work().finally(() => {
-        isLeft = false;
+        isTerminalLent = false;
       });
     },
   };

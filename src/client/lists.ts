@@ -19,7 +19,8 @@ export interface ListAllOptions extends Pick<CallOptions, 'signal'> {
 }
 
 /**
- * Reads a list of any size page by page: `for await (const customer of listAll(client.customers.list, {}))`.
+ * Reads a list by page number; items may be missed while it changes:
+ * `for await (const customer of listAll(client.customers.list, {}))`.
  *
  * Only one page is in memory at a time; the next one is requested when its first item is needed. The pages are separate
  * requests: what is created meanwhile may be missing, and when items are deleted meanwhile, those after them move up to
@@ -50,7 +51,8 @@ export type WalkOperation<Input, Item> = (
 ) => Promise<ListPart<Item>>;
 
 /**
- * Reads a list of any size while it changes: `for await (const key of walkList(client.keys.list, { status: 'full' }))`.
+ * Reads a list by cursor; none is missed while it changes:
+ * `for await (const key of walkList(client.keys.list, { status: 'full' }))`.
  *
  * What is there from the first request to the last comes once. What is created meanwhile is left out. Only one part is in
  * memory at a time; the next one is requested when its first item is needed.

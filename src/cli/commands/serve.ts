@@ -22,7 +22,7 @@ import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
 import { reloadOnHangup } from './serving/reload-tls.ts';
-import type { Listening } from './serving/seed.ts';
+import type { SeedTarget } from './serving/seed.ts';
 import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
 import { standbyOptions, standbysOf } from './serving/standbys.ts';
 
@@ -228,10 +228,10 @@ async function serveCommand(
 
 async function* nothing(): AsyncGenerator<never> {}
 
-async function seedFrom({ seed, clock }: Values, listening: Listening, io: Io): Promise<string | null> {
+async function seedFrom({ seed, clock }: Values, target: SeedTarget, io: Io): Promise<string | null> {
   if (seed === undefined) return null;
   const { seedDatabase } = await import('./serving/seed.ts');
-  return seedDatabase(listening, { seed, now: clock ?? io.now() }, io);
+  return seedDatabase(target, { seed, now: clock ?? io.now() }, io);
 }
 
 /** Making a log pretty costs a third of the requests per second: only people get it. */

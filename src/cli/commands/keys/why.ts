@@ -52,13 +52,16 @@ export const keysWhy = command({
       product: quote(productId),
       host: quote(hostId ?? 'HOST'),
     };
-    const common = {
+    return {
+      kind: 'rows',
+      rows: rules,
       data: explanation,
+      empty: 'no rules',
+      draw: (view) => listRules(rules, view),
       quiet: [rules.find(({ passed }) => !passed)?.reason ?? 'allowed'],
       notes: notesOn(explanation, subject),
       exitCode: allowed ? exitCodes.ok : verdictExitCodes.negative,
     };
-    return { kind: 'rows', rows: rules, empty: 'no rules', draw: (view) => listRules(rules, view), ...common };
   },
 });
 

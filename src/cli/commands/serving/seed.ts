@@ -15,8 +15,8 @@ const OPENED_DAYS = 84;
 /** How many keys it has sold since. */
 const SALES = 60;
 
-/** A database, and where it is served. */
-export interface Listening {
+/** The database to fill, and where it is to be served. */
+export interface SeedTarget {
   readonly db: string;
   readonly host: string;
   readonly port: number;
@@ -41,7 +41,7 @@ interface SoldProduct {
  * @param now when the twelve weeks end, in milliseconds since 1970
  */
 export async function seedDatabase(
-  { db, host, port }: Listening,
+  { db, host, port }: SeedTarget,
   { seed, now }: { readonly seed: number; readonly now: number },
   io: Io,
 ): Promise<string> {

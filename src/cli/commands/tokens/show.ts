@@ -12,7 +12,7 @@ export const tokensShow = command({
     const { drops: _, shown, ...rest } = field;
     if (field.name === 'expiresAt') return { ...rest, show: expiry };
     if (field.name === 'lastUsedOn') return { ...rest, show: (day) => (day === null ? 'never' : String(day)) };
-    return shown === 'chosen' ? { ...rest, show: field.show ?? anyUnlessSaid } : field;
+    return shown === 'chosen' ? { ...rest, show: field.show ?? listOrAny } : field;
   }),
   examples: [
     ['lkm tokens show tok_…', 'everything about it'],
@@ -25,7 +25,7 @@ export const tokensShow = command({
   },
 });
 
-function anyUnlessSaid(value: unknown): string {
+function listOrAny(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   return value === null ? 'any' : String(value);
 }
