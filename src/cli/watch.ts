@@ -10,7 +10,7 @@ import { renderResult } from './output/render.ts';
 import type { CommandResult, Field } from './output/result.ts';
 import { createPaint, type Note, sanitise } from './output/terminal.ts';
 import { inProcessUrl } from './request/connection.ts';
-import { parseInterval } from './values/time.ts';
+import { parseInterval } from './values/duration.ts';
 
 /** What is shown again and again. */
 interface Watched {

@@ -11,7 +11,7 @@ describe('lkm explain', () => {
         'email_taken',
         '  answer     409, code 2: "A customer with email ADDRESS already exists"',
         '  exit code  7: it conflicts with what exists, such as an e-mail address',
-        '  from       POST /create-key, POST /key/import, POST /key/transfer, POST',
+        '  from       POST /create-key, POST /key/transfer, POST /key/import, POST',
         '             /customer, PUT /customer/by-id',
         '  Find it:  lkm customers list --email ADDRESS',
         '  Use it:   lkm keys create -P ID --customer ID',

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { locate, withoutPassword, withoutPasswords } from '../../src/cli/config/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
+import { parseDuration } from '../../src/cli/values/duration.ts';
+import { parseAnyEnd, parseExpiry, parseInstant, parseStart } from '../../src/cli/values/instant.ts';
 import { parseFeature, parseLimit } from '../../src/cli/values/scalars.ts';
-import { parseDuration, parseExpiry } from '../../src/cli/values/time.ts';
 import { NOW } from './fake-io.ts';
 
 const clock = { now: () => NOW };
@@ -58,12 +59,12 @@ describe('what people write', () => {
     expect(parseExpiry(text, clock)).toBe(expected);
   });
 
-  it.each(['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', ''])(
-    "'%s' is no expiry",
-    (text) => {
-      expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is not a date`);
-    },
-  );
+  it.each([
+    ...['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', ''],
+    ...['2027-02-31T00:00:00Z', '2027-12-31T24:00:00Z', '2027-12-31T18:60:00Z'],
+  ])("'%s' is no expiry", (text) => {
+    expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is not a date`);
+  });
 
   it.each(['2026-11-20', '0s'])("'%s' is an expiry in the past", (text) => {
     expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is in the past`);
@@ -109,6 +110,19 @@ describe('what people write', () => {
   ])('%s is a feature', (text, expected) => {
     expect(parseFeature(text)).toEqual(expected);
   });
+});
+
+describe.each([
+  ['an instant', parseInstant],
+  ['the end of something', parseAnyEnd],
+  ['the beginning of something', parseStart],
+])('%s', (_, parse) => {
+  it.each(['2027-02-31T00:00:00Z', '2027-12-31T24:00:00Z'])(
+    'is not on a day or at an hour that does not exist: %s',
+    (text) => {
+      expect(() => parse(text)).toThrow(`'${text}' is not a`);
+    },
+  );
 });
 
 describe('the location of a database', () => {

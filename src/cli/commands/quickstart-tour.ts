@@ -12,7 +12,7 @@ import { renderRecord, renderTable } from '../output/table.ts';
 import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { inProcessUrl, openInstance } from '../request/connection.ts';
-import { parseEnd } from '../values/time.ts';
+import { parseFutureEnd } from '../values/instant.ts';
 import { deviceFields, type Lookup, licenseFields } from './keys/get.ts';
 
 const HOST = 'build-01';
@@ -45,7 +45,7 @@ export async function takeTour({ db, file }: { db: string; file: string }, io: I
       productId: product.id,
       customerId: customer.id,
       usesPerKey: SLOTS,
-      expiryDate: parseEnd('1y', io),
+      expiryDate: parseFutureEnd('1y', io),
     });
     const address = { productId: product.id, licenseKey: key };
     const issued = await client.keys.get(address);

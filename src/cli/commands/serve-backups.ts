@@ -3,8 +3,8 @@ import { option } from '../command.ts';
 import { isPostgres } from '../config/location.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { parseDuration } from '../values/duration.ts';
 import { parsePositive } from '../values/scalars.ts';
-import { parseDuration } from '../values/time.ts';
 
 /** Backups that are kept unless it is said: two days of hourly ones. */
 const DEFAULT_KEEP = 48;

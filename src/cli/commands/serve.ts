@@ -10,6 +10,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import { readTls } from '../values/files.ts';
+import { parseInstantMs } from '../values/instant.ts';
 import {
   parseCount,
   parseListenAddress,
@@ -18,7 +19,6 @@ import {
   parseRateLimit,
   parseSeed,
 } from '../values/scalars.ts';
-import { parseClock } from '../values/time.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
 import { reloadOnHangup } from './serving/reload-tls.ts';
@@ -60,7 +60,7 @@ const options = {
   }),
   ...standbyOptions,
   clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
-    parse: parseClock,
+    parse: parseInstantMs,
   }),
   seed: option('--seed [N]', 'fill a new database with demonstration data, the same for the same number', {
     parse: parseSeed,

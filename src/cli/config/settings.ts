@@ -3,8 +3,8 @@ import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
 import { type ServiceOptions, takesColor } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
+import { parseDuration } from '../values/duration.ts';
 import { parseCount } from '../values/scalars.ts';
-import { parseDuration } from '../values/time.ts';
 import { hasPassword } from './location.ts';
 
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
@@ -139,8 +139,8 @@ function usesColor(flags: GlobalFlags, env: Io['env'], output: Output): boolean 
   return takesColor(env, output);
 }
 
-/** With no time at all, no attempt would succeed. */
-function parseTimeout(text: string): number {
+/** How long one attempt may take, in milliseconds: with no time at all, none would succeed. Throws `UsageError`. */
+export function parseTimeout(text: string): number {
   const ms = parseDuration(text);
   if (ms <= 0) throw new UsageError(`'${text}' is no time to wait: give 1s or more`);
   return ms;

@@ -2,10 +2,10 @@ import { ProductId } from '../../contract/scalars.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
+import { parseDuration } from '../values/duration.ts';
 import { parseCount } from '../values/scalars.ts';
-import { parseDuration } from '../values/time.ts';
 import { changeConfig, readConfig, type StoredSettings, unknownProfile } from './profiles.ts';
-import { formats, readSwitch } from './settings.ts';
+import { formats, parseTimeout, readSwitch } from './settings.ts';
 
 /** An option that can be stored: its variable, what it is, and what refuses a value that it cannot have. */
 interface Storable {
@@ -18,7 +18,7 @@ interface Storable {
 export const storable: Readonly<Record<string, Storable>> = {
   product: { env: 'LKM_PRODUCT', about: 'the product', check: checkProduct },
   format: { env: 'LKM_FORMAT', about: formats.join(', '), check: checkFormat },
-  timeout: { env: 'LKM_TIMEOUT', about: 'longest wait for one attempt', check: parseDuration },
+  timeout: { env: 'LKM_TIMEOUT', about: 'longest wait for one attempt', check: parseTimeout },
   'max-retries': { env: 'LKM_MAX_RETRIES', about: 'attempts after the first', check: parseCount },
   'max-wait': { env: 'LKM_MAX_WAIT', about: 'longest wait on one 429 or 409', check: parseDuration },
   quiet: { env: 'LKM_QUIET', about: 'print bare identifiers: on or off', check: checkSwitch },

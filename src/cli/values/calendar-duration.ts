@@ -1,6 +1,6 @@
 import { type Duration, durationField } from '../../contract/fields.ts';
 import { UsageError } from '../failure/errors.ts';
-import { readParts, refuseAmbiguous } from './time.ts';
+import { readParts, refuseAmbiguous } from './duration.ts';
 
 const toDuration = durationField();
 

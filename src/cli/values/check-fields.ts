@@ -5,8 +5,8 @@ import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { count, duration } from '../output/words.ts';
+import { parseSeconds } from './duration.ts';
 import { longFlag } from './read-values.ts';
-import { parseSeconds } from './time.ts';
 
 /**
  * Checks each value that is a field of the contract by the contract's own schema, before anything is sent.

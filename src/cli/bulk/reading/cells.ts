@@ -2,8 +2,9 @@ import { writeDuration } from '../../../contract/fields.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseDuration } from '../../values/duration.ts';
+import { parseAnyEnd, parseExpiry, parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';
-import { parseDuration, parseEndOf, parseExpiry, parseMoment } from '../../values/time.ts';
 
 /*
  * How cells are read: into what stands in the body of a request, as JSON. A text cannot be empty here: an empty cell is
@@ -32,10 +33,10 @@ export const booleanCell = (text: string): boolean => {
 export const expiryCell = (text: string, io: Pick<Io, 'now'>): string | null => parseExpiry(text, io);
 
 /** An end that may have passed, with a day up to its last moment; null for `never`. */
-export const endCell = (text: string): string | null => (text === 'never' ? null : parseEndOf(text));
+export const endCell = (text: string): string | null => (text === 'never' ? null : parseAnyEnd(text));
 
 /** A day, from its first moment, or an instant. */
-export const momentCell = (text: string): string => parseMoment(text);
+export const momentCell = (text: string): string => parseStart(text);
 
 export const durationCell = (text: string): string => writeDuration(parseCalendarDuration(text));
 

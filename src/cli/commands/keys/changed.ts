@@ -3,7 +3,7 @@ import { option } from '../../command.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote } from '../../output/terminal.ts';
 import type { Changed } from '../../request/changes.ts';
-import { parseInstant } from '../../values/time.ts';
+import { parseInstant } from '../../values/instant.ts';
 import { type Lookup, licenseFields } from './get.ts';
 
 /** The fields of a changed key: those of `keys get`, without the customer, which the service does not return here. */

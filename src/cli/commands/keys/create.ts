@@ -11,6 +11,7 @@ import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseExpiry } from '../../values/instant.ts';
 import {
   type Feature,
   parseCount,
@@ -19,7 +20,6 @@ import {
   parseMetadata,
   parsePositive,
 } from '../../values/scalars.ts';
-import { parseExpiry } from '../../values/time.ts';
 
 const expires = option(
   '--expires <WHEN>',

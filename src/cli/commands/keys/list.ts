@@ -7,8 +7,9 @@ import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/check-filters.ts';
+import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars.ts';
-import { parseMoment, parseSpan } from '../../values/time.ts';
 
 /** A key in a list, with its status in a word. */
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
@@ -53,25 +54,25 @@ export const keysList = command({
     customer: option('--customer <ID>', 'only those of this customer', { field: 'customerId' }),
     status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses, field: 'status' }),
     within: option('--within <DUR>', 'with --status expiring: how soon, as 30d or 6mo; 30d unless given', {
-      parse: parseSpan,
+      parse: parseCalendarDuration,
       field: 'within',
     }),
     trial: option('--trial <true|false>', 'only trials, or only others', { parse: parseBoolean, field: 'trial' }),
     type: option('--type <TYPE>', 'only those of this type', { choices: licenseTypes, field: 'licenseType' }),
     createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', {
-      parse: parseMoment,
+      parse: parseStart,
       field: 'createdAfter',
     }),
     createdBefore: option('--created-before <WHEN>', 'only those created before it', {
-      parse: parseMoment,
+      parse: parseStart,
       field: 'createdBefore',
     }),
     expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', {
-      parse: parseMoment,
+      parse: parseStart,
       field: 'expiresAfter',
     }),
     expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', {
-      parse: parseMoment,
+      parse: parseStart,
       field: 'expiresBefore',
     }),
     text: option('--text <TEXT>', 'a key, its last section, or the start of a word of customer, device or reference', {

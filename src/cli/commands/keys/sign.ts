@@ -2,8 +2,8 @@ import { change, command, option, productOfKey, required } from '../../command.t
 import { UsageError } from '../../failure/errors.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
+import { parseSeconds } from '../../values/duration.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { parseSeconds } from '../../values/time.ts';
 
 export const keysSign = command({
   path: 'keys sign',

@@ -5,9 +5,10 @@ import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
 import { change, command, flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseSeconds } from '../../values/duration.ts';
+import { parseExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import { parseBoolean, parseFeature, parseLimit, parseMetadata, parseMetadataName } from '../../values/scalars.ts';
-import { parseExpiry, parseSeconds } from '../../values/time.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 
 /** `none` clears what may be empty. */

@@ -5,8 +5,8 @@ import { fixesFor } from '../../failure/fixes.ts';
 import type { Field, View } from '../../output/result.ts';
 import { type Note, sanitise } from '../../output/terminal.ts';
 import { moment, quote, yesNo } from '../../output/words.ts';
+import { parseInstant } from '../../values/instant.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { parseInstant } from '../../values/time.ts';
 
 type Rule = Explanation['rules'][number];
 

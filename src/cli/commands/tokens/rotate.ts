@@ -1,6 +1,6 @@
 import { argument, change, command, option } from '../../command.ts';
 import { moment } from '../../output/words.ts';
-import { parseSpan } from '../../values/time.ts';
+import { parseCalendarDuration } from '../../values/calendar-duration.ts';
 import { createdToken, expiresOption, tokenFields } from './tokens.ts';
 
 export const tokensRotate = command({
@@ -15,7 +15,7 @@ export const tokensRotate = command({
       '--overlap <DUR>',
       'how long the replaced one stays valid, such as 12h or 7d; 0s for no time (1d)',
       {
-        parse: parseSpan,
+        parse: parseCalendarDuration,
         field: 'overlap',
       },
     ),

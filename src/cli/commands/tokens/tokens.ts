@@ -10,8 +10,8 @@ import { moment, nothing, relative, usage } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import type { Changed } from '../../request/changes.ts';
 import { chooseTarget } from '../../request/target.ts';
+import { parseExpiry } from '../../values/instant.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { parseExpiry } from '../../values/time.ts';
 
 export const tokenFields: readonly Field[] = [
   { name: 'id' },

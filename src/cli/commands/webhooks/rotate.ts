@@ -1,6 +1,6 @@
 import { change, command, option } from '../../command.ts';
 import { moment } from '../../output/words.ts';
-import { parseSeconds } from '../../values/time.ts';
+import { parseSeconds } from '../../values/duration.ts';
 import { issuedSecret } from './issued-secret.ts';
 import { issuedFields } from './webhook-fields.ts';
 import { webhookId } from './webhook-options.ts';

@@ -5,7 +5,7 @@ import { change, command, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { verdictExitCodes } from '../../failure/errors.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
-import { parseSeconds } from '../../values/time.ts';
+import { parseSeconds } from '../../values/duration.ts';
 import { deliveryFields } from './webhook-fields.ts';
 import { webhookId } from './webhook-options.ts';
 

@@ -1,7 +1,7 @@
 import { change, command, flag, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { doneNote } from '../../output/terminal.ts';
-import { parseInstant } from '../../values/time.ts';
+import { parseInstant } from '../../values/instant.ts';
 import { changedFields } from './webhook-fields.ts';
 import { description, typeOption, webhookId } from './webhook-options.ts';
 

@@ -1,0 +1,90 @@
+import type { Instant } from '../../contract/scalars.ts';
+import { toInstant } from '../../domain/time.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { type DurationParts, readParts, refuseAmbiguous } from './duration.ts';
+
+const DAY_MS = 86_400_000;
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+const day = /^\d{4}-\d{2}-\d{2}$/;
+const instant = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/**
+ * When something that is still to come expires: a day (its last moment, UTC), an instant, a duration from now, or
+ * `never`, which is null. A duration without hours, minutes and seconds ends with its day too, so that the same command
+ * makes the same request all day; its years and months are those of the calendar. Throws `UsageError`.
+ */
+export function parseExpiry(text: string, io: Pick<Io, 'now'>): Instant | null {
+  return text === 'never' ? null : parseFutureEnd(text, io);
+}
+
+/** When something that is still to come ends, as {@link parseExpiry} reads it without `never`. Throws `UsageError`. */
+export function parseFutureEnd(text: string, io: Pick<Io, 'now'>): Instant {
+  const end = readFutureEnd(text, io.now());
+  if (!(end <= LAST_MS)) throw new UsageError(`'${text}' ends after the year 9999`);
+  if (end <= io.now()) throw new UsageError(`'${text}' is in the past`);
+  return toInstant(end);
+}
+
+/** When something ends or has ended: a day (its last moment, UTC) or an instant. Throws `UsageError`. */
+export const parseAnyEnd = (text: string): Instant => parseDayOr(text, endOfDay);
+
+/** When something begins or has begun: a day (its first moment, UTC) or an instant. Throws `UsageError`. */
+export const parseStart = (text: string): Instant => parseDayOr(text, startOfDay);
+
+/** An instant, past or to come. Throws `UsageError`. */
+export const parseInstant = (text: string): Instant => toInstant(parseInstantMs(text));
+
+/** An instant, in milliseconds since 1970. Throws `UsageError`. */
+export function parseInstantMs(text: string): number {
+  const at = readInstant(text);
+  if (Number.isNaN(at)) throw new UsageError(`'${text}' is not an instant such as 2027-12-31T18:00:00Z`);
+  return at;
+}
+
+function parseDayOr(text: string, readDay: (text: string) => number): Instant {
+  const at = day.test(text) ? readDay(text) : readInstant(text);
+  if (Number.isNaN(at)) {
+    throw new UsageError(`'${text}' is not a day (2027-12-31) or an instant (2027-12-31T18:00:00Z)`);
+  }
+  return toInstant(at);
+}
+
+function readFutureEnd(text: string, now: number): number {
+  refuseAmbiguous(text);
+  const parts = readParts(text);
+  if (parts) return endAfter(parts, now);
+  const end = day.test(text) ? endOfDay(text) : readInstant(text);
+  if (Number.isNaN(end)) {
+    throw new UsageError(
+      `'${text}' is not a date (2027-12-31), an instant (2027-12-31T18:00:00Z) or a duration (30d, 6mo, 1y)`,
+    );
+  }
+  return end;
+}
+
+/** NaN when the end is beyond what a `Date` can hold. */
+function endAfter({ years, months, days, ms, hasTime }: DurationParts, now: number): number {
+  const date = new Date(now);
+  const dayOfMonth = date.getUTCDate();
+  date.setUTCMonth(date.getUTCMonth() + years * 12 + months);
+  // A day that the month lacks becomes its last: 31 January and a month is 28 February.
+  if (date.getUTCDate() !== dayOfMonth) date.setUTCDate(0);
+  const end = date.getTime() + days * DAY_MS + ms;
+  return hasTime ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
+}
+
+/** NaN for what is no instant, and for one on a day that does not exist: `Date.parse` alone reads 31 February as 3 March. */
+function readInstant(text: string): number {
+  return instant.test(text) && !Number.isNaN(startOfDay(text.slice(0, 10))) ? Date.parse(text) : Number.NaN;
+}
+
+/** NaN for a day that does not exist. */
+function startOfDay(text: string): number {
+  const start = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(text) ? start : Number.NaN;
+}
+
+/** NaN for a day that does not exist. */
+const endOfDay = (text: string): number => startOfDay(text) + DAY_MS - 1_000;
