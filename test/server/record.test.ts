@@ -74,6 +74,7 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
         entry: {
           actor: { type: 'owner', id: world.accounts.acme },
           address: '127.0.0.1',
+          salt: expect.stringMatching(/^[\w-]{22}$/),
           door: 'http',
           requestId: 'request',
           operation: 'customers.create',

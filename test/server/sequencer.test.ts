@@ -68,6 +68,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     expect(audit).toEqual([
       {
         ...shared,
+        salt: expect.stringMatching(/^[\w-]{22}$/),
         ...{ seq: 1, id: expect.stringMatching(/^aud_/), at: DAWN, token: token?.id, door: 'http' },
         ...{ operation: 'customers.create', resource, outcome: 'done', details: {} },
       },
