@@ -55,12 +55,13 @@ async function write(
   try {
     for (;;) {
       const { done, value } = await chunks.next();
-      if (response.closed) return;
       if (done) break;
+      // Also of one that had closed before this began, so that its source lets go of what it holds.
+      if (response.closed) return void (await chunks.return?.());
       if (!response.write(value)) await drained(response);
     }
     isDone = true;
-    response.end();
+    if (!response.closed) response.end();
   } catch (error) {
     isDone = true;
     fail(error);
