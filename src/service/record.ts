@@ -16,6 +16,8 @@ export interface UseCaseEvent {
   readonly resource: { readonly type: ResourceType; readonly id: string };
   /** Ids, numbers, instants and masked keys: no secret, no whole key, no e-mail address. `licenseId`: of this licence. */
   readonly data?: JsonObject;
+  /** What the audit row says besides; subscribers are not told. */
+  readonly details?: JsonObject;
 }
 
 /** What is known of a mutation when it is recorded. */
@@ -74,7 +76,7 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
         salt: mutation.address === null ? null : newSalt(),
         outcome: refusal === undefined ? 'done' : 'refused',
         resource: subject?.resource ?? null,
-        details: { ...subject?.data, ...(refusal && { reason: refusal }) },
+        details: { ...subject?.data, ...subject?.details, ...(refusal && { reason: refusal }) },
         events: events.flatMap(({ type, resource, data = {} }) =>
           type === undefined ? [] : [{ id: nextId('evt', at), type, resource, data }],
         ),

@@ -128,8 +128,8 @@ async function setDisabled(
   type: EventType,
 ): Promise<void> {
   const license = await lockLicense(context, input);
-  const note: JsonObject = input.note === undefined ? {} : { note: input.note };
-  await write(context, license, { vendorDisabled }, (after) => licenseEvent(type, after, note));
+  const details: JsonObject = input.note === undefined ? {} : { note: input.note };
+  await write(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
   if (license.vendorDisabled !== vendorDisabled) await context.repositories.files.noteBlocking(license, context.now);
 }
 
