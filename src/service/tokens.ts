@@ -173,7 +173,12 @@ export async function revokeToken(
     if (!(await tokens.hasOtherAdmin(caller.accountId, tokenId, now))) throw apiError('lastAdminToken');
   }
   await tokens.revoke(caller.accountId, tokenId, now);
-  record({ type: 'token.revoked', resource: { type: 'token', id: tokenId }, data: { kind: token.kind } });
+  record({
+    // Revoking it again changes nothing.
+    ...(token.revokedAt === null && { type: 'token.revoked' }),
+    resource: { type: 'token', id: tokenId },
+    data: { kind: token.kind },
+  });
 }
 
 /** The refusal, which is recorded, to touch a token that may do more than the caller. */

@@ -469,6 +469,9 @@ scenarios<Subject>('tokens.revoke', prepare, [
     afterwards: async (world, subject) => {
       const { data } = (await world.call('admin', 'GET', '/token')).body;
       expect(data).toContainEqual({ ...showReader(subject), revokedAt: DAWN });
+      await world.sequence();
+      const events = (await world.call('admin', 'GET', '/event/list?type=token.revoked')).body.data;
+      expect(events).toHaveLength(1);
     },
   },
   {
