@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
@@ -64,6 +64,17 @@ describe.each(engines)('backups on $name', (engine) => {
     const again = await schedule(world, folder.path);
     await again.runAt(2.5);
     expect(again.lines).toEqual([]);
+  });
+
+  it('are taken beside files of a time to come, or of none, which are left alone', async () => {
+    await using world = await createWorld({ engine });
+    await using folder = await createFolder();
+    const odd = ['lkm-2026-02-31T99-00-00Z.db', 'lkm-2099-01-01T00-00-00Z.db'];
+    for (const name of odd) writeFileSync(join(folder.path, name), '');
+    const { runAt } = await schedule(world, folder.path);
+    for (const hours of [0, 1, 2]) await runAt(hours);
+    const taken = ['lkm-2026-11-21T11-00-00Z.db', 'lkm-2026-11-21T12-00-00Z.db'];
+    expect(readdirSync(folder.path).sort()).toEqual([...odd, ...taken].sort());
   });
 
   it('remove what was cut off a day ago, and nothing else', async () => {

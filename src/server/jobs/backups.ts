@@ -36,11 +36,13 @@ const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
   prepareFolder(folder);
+  // One with a time to come, or none, is of a clock that was wrong: it neither counts nor is removed.
+  const takenBy = (at: Instant) => listBackups(folder).filter((name) => takenAt(name) <= Date.parse(at));
   return {
     name: 'backups',
     everyMs: Math.min(schedule.everyMs, LOOK_EVERY_MS),
     claimRun() {
-      const newest = listBackups(folder).at(-1);
+      const newest = takenBy(now()).at(-1);
       return newest === undefined || Date.parse(now()) - takenAt(newest) >= schedule.everyMs;
     },
     async run({ log, signal }) {
@@ -54,7 +56,7 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
         if (signal.aborted) return;
         throw error;
       }
-      for (const name of listBackups(folder).slice(0, -schedule.keep)) rmSync(join(folder, name));
+      for (const name of takenBy(at).slice(0, -schedule.keep)) rmSync(join(folder, name));
     },
   };
 }
