@@ -26,10 +26,16 @@ export function measureWebhooks(
     buckets: LAG_BUCKETS,
     registers,
   });
-  const oldest = new Gauge({
+  const readBacklog = oncePerScrape(() => store.repositories.deliveries.backlog());
+  new Gauge({
     name: 'lkm_webhook_oldest_seconds',
     help: 'Age of the oldest event that some active webhook has not accepted.',
     registers,
+    async collect() {
+      const { oldest } = await readBacklog();
+      const ages = oldest.map((content) => secondsBetween(readEventContent(content).created_at, now()));
+      this.set(Math.max(0, ...ages));
+    },
   });
   new Gauge({
     name: 'lkm_webhook_events',
@@ -37,17 +43,26 @@ export function measureWebhooks(
     labelNames: ['state'],
     registers,
     async collect() {
-      const { waiting, retrying, dead, oldest: contents } = await store.repositories.deliveries.backlog();
+      const { waiting, retrying, dead } = await readBacklog();
       this.set({ state: 'waiting' }, waiting);
       this.set({ state: 'retrying' }, retrying);
       this.set({ state: 'dead' }, dead);
-      const ages = contents.map((content) => secondsBetween(readEventContent(content).created_at, now()));
-      oldest.set(Math.max(0, ...ages));
     },
   });
   return ({ accepted, status, lagSeconds }) => {
     attempts.inc({ result: accepted ? 'accepted' : isRefusal(status) ? 'refused' : 'failed' });
     if (accepted) lag.observe(Math.max(0, lagSeconds));
+  };
+}
+
+/** Shares one reading among the metrics of a scrape, which are collected at the same time. */
+function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null;
+  return () => {
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    return reading;
   };
 }
 
