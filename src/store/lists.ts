@@ -10,6 +10,7 @@ import {
   type Source,
   selectionOf,
 } from './list-filters.ts';
+import { createRecent } from './recent.ts';
 import { type Columns, columnOf, type RowOf, type Table } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
@@ -49,6 +50,9 @@ export interface Lists<C extends Columns, S extends string, F extends string> {
 
 const BATCH_SIZE = 500;
 
+/** Statements that a table remembers: callers choose the filters, of which there are thousands of combinations. */
+const MAX_STATEMENTS = 200;
+
 /** Makes the lists of a table: a statement is built for each set of filters that is used, once. */
 export function listsOf<C extends Columns, S extends string, F extends string = never>(
   { name, columns }: Table<C>,
@@ -57,7 +61,7 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   const orderColumn = columnOf(columns, order);
   const scope = scopeFields.map((field) => ({ field, column: columnOf(columns, field) }));
   const filterNames = Object.keys(conditions) as F[];
-  const known = new Map<string, Statement<object, never>>();
+  const known = createRecent<Statement<object, never>>(MAX_STATEMENTS);
 
   /** The statement for these conditions. The names of its parameters keep scope, filters and page apart. */
   function find<R>(kind: string, filters: Filters<F> | undefined, build: Build): Statement<object, R> {

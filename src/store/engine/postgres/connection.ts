@@ -6,21 +6,27 @@ import type { Connection } from '../driver.ts';
 import type { CompiledStatement, Statement } from '../statement.ts';
 import { ConstraintError, StorageError } from '../storage-error.ts';
 
-/** A statement in the form that PostgreSQL parses once per connection. */
+/** A statement; with a name, PostgreSQL parses it once per connection. */
 interface Prepared {
-  readonly name: string;
+  readonly name: string | undefined;
   readonly text: string;
   readonly bind: CompiledStatement['bind'];
 }
 
-/** Compiles each statement once, and gives it the name it is prepared under. */
+/** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
+const MAX_NAMES = 1_000;
+
+/** Compiles each statement once, and gives the first of them the names they are prepared under. */
 export function createPreparer(compiler: Kysely<Tables>): (statement: Statement<never, unknown>) => Prepared {
-  const prepared = new Map<Statement<never, unknown>, Prepared>();
+  // Weak, since lists forget statements that are not used any more.
+  const prepared = new WeakMap<Statement<never, unknown>, Prepared>();
+  let names = 0;
   return (statement) => {
     const known = prepared.get(statement);
     if (known !== undefined) return known;
     const { sql, bind } = statement.compile(compiler);
-    const fresh = { name: `lkm_${prepared.size}`, text: sql, bind };
+    const fresh = { name: names < MAX_NAMES ? `lkm_${names}` : undefined, text: sql, bind };
+    names += 1;
     prepared.set(statement, fresh);
     return fresh;
   };
@@ -31,7 +37,7 @@ export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof cr
   async function execute(statement: Statement<never, unknown>, parameters: unknown): Promise<QueryResult> {
     const { name, text, bind } = prepare(statement);
     const values = bind(parameters as Readonly<Record<string, unknown>>);
-    return attempt(() => client.query({ name, text, values }));
+    return attempt(() => client.query({ ...(name !== undefined && { name }), text, values }));
   }
 
   return {

@@ -26,7 +26,8 @@ export function connect(
   compiler: Kysely<Tables>,
   { before, undo }: ConnectOptions = {},
 ): Connection {
-  const prepared = new Map<Statement<never, unknown>, Prepared>();
+  // Weak, since lists forget statements that are not used any more.
+  const prepared = new WeakMap<Statement<never, unknown>, Prepared>();
 
   function prepare(statement: Statement<never, unknown>): Prepared {
     const known = prepared.get(statement);
