@@ -4,9 +4,12 @@ import { once } from './once.ts';
 import type { Reply } from './reply.ts';
 import { Count } from './scalars.ts';
 
+/** The highest number that an item of a numbered list can have. */
+export const MAX_SEQ = 2_147_483_647;
+
 /** The fields that ask for a part of a numbered list. */
 export const feedFields = once(() => ({
-  after: integerField(0, 2_147_483_647).optional().describe('The number after which to begin; 0 unless given'),
+  after: integerField(0, MAX_SEQ).optional().describe('The number after which to begin; 0 unless given'),
   limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
 }));
 

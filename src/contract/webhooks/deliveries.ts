@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { MAX_SEQ } from '../feed.ts';
 import { integerField } from '../fields.ts';
 import { examples } from '../openapi/examples.ts';
 import { acted, CursorMeta, partList } from '../reply.ts';
@@ -85,7 +86,7 @@ export const webhookDeliveries = {
         webhookId: WebhookId(),
         state: z.enum(deliveryStates).optional().describe('Only those in this state'),
         limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
-        cursor: integerField(0, 2_147_483_647).optional().describe('Only those below this number: `meta.next`'),
+        cursor: integerField(0, MAX_SEQ).optional().describe('Only those below this number: `meta.next`'),
       }),
     reply: () => partList('ListDeliveriesResponse', Delivery(), CursorMeta()),
     example: {

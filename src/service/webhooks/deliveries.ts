@@ -1,5 +1,6 @@
 import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
+import { MAX_SEQ } from '../../contract/feed.ts';
 import type { Contract } from '../../contract/index.ts';
 import type { Delivery } from '../../contract/webhooks/webhook.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -11,13 +12,10 @@ type Webhooks = Contract['webhooks'];
 /** How many deliveries a part has when no `limit` is given. */
 const DEFAULT_LIMIT = 100;
 
-/** No event has this number. */
-const AFTER_ALL = 2_147_483_647;
-
 /** Lists what was sent to a webhook, newest first. */
 export async function listDeliveries(
   { repositories, caller: { accountId } }: Context,
-  { webhookId, state, limit = DEFAULT_LIMIT, cursor = AFTER_ALL }: InputOf<Webhooks['deliveries']>,
+  { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ }: InputOf<Webhooks['deliveries']>,
 ): Promise<PayloadOf<Webhooks['deliveries']>> {
   if ((await repositories.webhooks.find(accountId, webhookId)) === null) throw apiError('webhookNotFound');
   const range = { below: cursor, limit: limit + 1, state };

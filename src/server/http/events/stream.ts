@@ -1,6 +1,7 @@
 import type { InputOf, PayloadOf } from '../../../contract/endpoint.ts';
 import { apiError } from '../../../contract/errors.ts';
 import { streamEvents } from '../../../contract/event-stream.ts';
+import { MAX_SEQ } from '../../../contract/feed.ts';
 import type { Contract } from '../../../contract/index.ts';
 import type { Caller } from '../../../domain/access.ts';
 import type { IpAddress } from '../../../domain/ip-address.ts';
@@ -65,7 +66,7 @@ async function open(parts: AppParts, authorized: AuthorizedRequest<typeof route>
 function readLastEventId({ headers }: HttpRequest): number | null {
   const text = headers.get('last-event-id');
   if (text === null || text === '') return null;
-  if (!/^\d{1,9}$/.test(text)) throw apiError('invalidParams');
+  if (!/^\d{1,10}$/.test(text) || Number(text) > MAX_SEQ) throw apiError('invalidParams');
   return Number(text);
 }
 
