@@ -98,6 +98,32 @@ describe('values that were seen', () => {
   });
 });
 
+describe('a value that only one row may have', () => {
+  it('is compared as it is sent: a key in lower case is the same key', async () => {
+    await using shop = await bulkShop();
+    const { key } = await shop.json('keys', 'create', '--expires', '2026-12-31');
+    shop.write('keys.csv', `Licence,key\nx,${key}\n\ny,${key.toLowerCase()}\n`);
+    shop.sent.length = 0;
+    const { code, stderr } = await shop.at(['keys', 'renew', '-f', 'keys.csv', '--for', '1y', '--map', 'Licence=']);
+    expect({ code, sent: shop.sent }).toEqual({ code: 2, sent: [] });
+    expect(stderr).toBe('error: keys.csv has 1 problem; nothing was sent\n  line 4: key: the same as in line 2\n');
+  });
+
+  it('is compared without regard to case where the service does so: an e-mail address', async () => {
+    await using shop = await bulkShop();
+    shop.write('customers.csv', 'name,Mail\nAda,ada@a.example\nEve,\nIda,\nBob,Ada@A.example\n');
+    const { code, stderr } = await shop.at(['customers', 'create', '-f', 'customers.csv']);
+    expect({ code, sent: shop.sent }).toEqual({ code: 2, sent: [] });
+    expect(stderr).toContain('\n  line 5: Mail: the same as in line 2\n');
+  });
+
+  it('keeps its case otherwise: a reference', async () => {
+    await using shop = await bulkShop();
+    shop.write('orders.csv', 'reference\nA-1\na-1\n');
+    expect((await shop.at(['keys', 'create', '-f', 'orders.csv'])).code).toBe(0);
+  });
+});
+
 describe('a file with more problems than anybody reads', () => {
   it('is counted to its end; the first 1 000 are shown with --dry-run', async () => {
     await using shop = await bulkShop();

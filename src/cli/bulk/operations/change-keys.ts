@@ -21,7 +21,7 @@ const product: Column = { name: 'productId', aliases: ['product'], path: ['produ
 
 const address: Columns['single'] = [
   product,
-  { name: 'key', aliases: ['licenseKey'], path: ['licenseKey'], read: readKeyCell, isUnique: true },
+  { name: 'key', aliases: ['licenseKey'], path: ['licenseKey'], read: readKeyCell, unique: 'exact' },
 ];
 
 /** `none` clears what may be empty. */

@@ -11,7 +11,7 @@ export const createCustomers = bulkOperation({
   columns: {
     single: [
       { name: 'name', aliases: ['customerName'], path: ['name'] },
-      { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], path: ['email'], isUnique: true },
+      { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], path: ['email'], unique: 'anyCase' },
     ],
     families: [],
   },

@@ -29,7 +29,7 @@ export const metadataFamilies: readonly ColumnFamily[] = [
 /** Columns that mean the same for a key that is issued and for one that moves in. */
 export const termColumns = [
   { name: 'productId', aliases: ['product'], path: ['productId'] },
-  { name: 'reference', path: ['reference'], isUnique: true },
+  { name: 'reference', path: ['reference'], unique: 'exact' },
   { name: 'expiresAfter', path: ['expiresAfter'], read: durationCell },
   { name: 'gracePeriod', path: ['gracePeriod'], read: durationCell },
   { name: 'licenseType', aliases: ['type'], path: ['licenseType'] },

@@ -18,8 +18,8 @@ export const importKeys = bulkOperation({
   columns: {
     single: [
       ...termColumns,
-      { name: 'key', aliases: ['licenseKey'], path: ['key'], isUnique: true },
-      { name: 'id', aliases: ['licenseId'], path: ['id'], isUnique: true },
+      { name: 'key', aliases: ['licenseKey'], path: ['key'], unique: 'exact' },
+      { name: 'id', aliases: ['licenseId'], path: ['id'], unique: 'exact' },
       { name: 'maxActivations', path: ['maxActivations'], read: limitCell, nullWord: 'unlimited' },
       {
         name: 'expirationDate',

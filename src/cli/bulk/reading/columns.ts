@@ -15,8 +15,8 @@ export interface Column {
   readonly read?: Read;
   /** The word for null, which JSON may have itself; without one, null is as good as no value. */
   readonly nullWord?: string;
-  /** Whether two rows of a file cannot have the same. */
-  readonly isUnique?: boolean;
+  /** Two rows of a file cannot have the same value: as it is sent, or without regard to case. */
+  readonly unique?: 'exact' | 'anyCase';
 }
 
 /** Columns that share the start of their names: `metadata.plan`. */
@@ -64,6 +64,10 @@ export function setAt(body: Record<string, unknown>, [name = '', ...inner]: read
   setAt(next, inner, value);
 }
 
+/** The value at a path; undefined where there is none. */
+export const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((outer, key) => (isObject(outer) ? outer[String(key)] : undefined), body);
+
 /** Also for names that an assignment would take for something else: `__proto__`. */
 function define(object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
@@ -82,7 +86,7 @@ export function writeCells({ single }: Columns, body: Readonly<Record<string, un
   const whole = single.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
   for (const { name, path, nullWord } of single) {
     if (path.length > 1 && whole.includes(path[0])) continue;
-    const value = path.reduce<unknown>((outer, key) => (isObject(outer) ? outer[key] : undefined), body);
+    const value = valueAt(body, path);
     if (value === undefined || (value === null && nullWord === undefined)) continue;
     cells.set(
       name,

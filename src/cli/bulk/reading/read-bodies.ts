@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { explainIssue } from '../../values/check-fields.ts';
-import { type Column, type Columns, columnNames, findColumn, isObject, setAt } from './columns.ts';
+import { type Column, type Columns, columnNames, findColumn, isObject, setAt, valueAt } from './columns.ts';
 import type { Problem } from './problems.ts';
 import type { RawRow } from './raw-rows.ts';
 import { rememberValues, type SeenValues } from './seen-values.ts';
@@ -41,8 +41,9 @@ export function readBodies(reading: Reading, io: Pick<Io, 'now'>): BodyReader {
       rows += 1;
       header.add(row);
       const { body, problems } = readRow(row, header.columns, reading, io);
-      const texts = [...problems, ...findRepeated(row, header.columns, seen)];
-      return { body: { line: row.line, body }, problems: texts.map((text) => ({ line: row.line, text })) };
+      const rowBody = { line: row.line, body };
+      const texts = [...problems, ...findRepeated(rowBody, header.columns, seen)];
+      return { body: rowBody, problems: texts.map((text) => ({ line: row.line, text })) };
     },
     end: () => {
       const problems = header.problems();
@@ -152,8 +153,7 @@ export function issuesOf(
   return [...new Set(issues)];
 }
 
-const isMissing = (body: unknown, path: readonly PropertyKey[]): boolean =>
-  path.reduce<unknown>((value, key) => (isObject(value) ? value[String(key)] : undefined), body) === undefined;
+const isMissing = (body: unknown, path: readonly PropertyKey[]): boolean => valueAt(body, path) === undefined;
 
 /** What the file calls the place of an issue, or would call it; without a column, the contract's own name. */
 function nameAt(path: readonly PropertyKey[], columns: ReadonlyMap<string, Column>): string {
@@ -163,11 +163,17 @@ function nameAt(path: readonly PropertyKey[], columns: ReadonlyMap<string, Colum
   return `${named?.[0] ?? place.join('.')} `;
 }
 
-/** Two rows of one file cannot have the same key or reference: the second one would be refused. */
-function findRepeated({ line, cells }: RawRow, columns: ReadonlyMap<string, Column>, seen: SeenValues): string[] {
-  return cells.flatMap(([name, value]) => {
-    if (columns.get(name)?.isUnique !== true || value === '' || value == null) return [];
-    const first = seen.add(`${name}\n${String(value)}`, line);
-    return first === null ? [] : [`${name}: the same as in line ${first}`];
+/** Two rows of one file cannot have the same key or reference: the second one would be refused, or done twice. */
+function findRepeated(
+  { line, body }: { readonly line: number; readonly body: RowBody['body'] },
+  columns: ReadonlyMap<string, Column>,
+  seen: SeenValues,
+): string[] {
+  return [...columns].flatMap(([header, { name, path, unique }]) => {
+    const value = unique === undefined ? undefined : valueAt(body, path);
+    if (value === undefined || value === null) return [];
+    const text = unique === 'anyCase' ? String(value).toLowerCase() : String(value);
+    const first = seen.add(`${name}\n${text}`, line);
+    return first === null ? [] : [`${header}: the same as in line ${first}`];
   });
 }
