@@ -124,6 +124,25 @@ describe('a value that only one row may have', () => {
   });
 });
 
+describe('a column that is there more than once', () => {
+  it('is refused: which of its values is meant is not known', async () => {
+    await using shop = await bulkShop();
+    shop.write('customers.csv', 'name,email,email\nAda,old@a.example,new@a.example\nBob,b@b.example,\n');
+    const { code, stderr } = await shop.at(['customers', 'create', '-f', 'customers.csv']);
+    expect({ code, sent: shop.sent }).toEqual({ code: 2, sent: [] });
+    expect(stderr).toBe(
+      "error: customers.csv has 1 problem; nothing was sent\n  column 'email' is there more than once\n",
+    );
+  });
+
+  it('may be left out', async () => {
+    await using shop = await bulkShop();
+    shop.write('customers.csv', 'name,Note,Note\nAda,x,y\n');
+    const argv = ['customers', 'create', '-f', 'customers.csv', '--map', 'Note='];
+    expect((await shop.at(argv)).code).toBe(0);
+  });
+});
+
 describe('a file with more problems than anybody reads', () => {
   it('is counted to its end; the first 1 000 are shown with --dry-run', async () => {
     await using shop = await bulkShop();

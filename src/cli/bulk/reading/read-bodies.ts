@@ -93,7 +93,10 @@ function readHeader({ columns: known, mapping }: Reading): Header {
   return {
     columns,
     add: ({ cells }) => {
-      for (const [name] of cells) if (!names.has(name)) addName(name);
+      for (const [name] of cells.filter(([name]) => !names.has(name))) {
+        if (!names.has(name)) addName(name);
+        else if (columns.has(name)) texts.push(`column '${name}' is there more than once`);
+      }
     },
     problems,
   };
