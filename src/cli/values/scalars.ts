@@ -18,6 +18,15 @@ export const parseLimit = (text: string): number | null =>
 /** Requests per minute; `off` is null. */
 export const parseRateLimit = (text: string): number | null => (text === 'off' ? null : parseWhole(text, 1, 'off'));
 
+/** For what may be cleared: `none` is null. */
+export const orNone =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | null =>
+    text === 'none' ? null : parse(text);
+
+/** A text; `none` is null. */
+export const textOrNone = orNone((text) => text);
+
 export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new UsageError(`'${text}' is neither true nor false`);
   return text === 'true';

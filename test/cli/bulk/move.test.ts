@@ -225,6 +225,22 @@ describe('changes of many keys', () => {
     });
   });
 
+  it('reads the columns of a file for create also for update', async () => {
+    await using shop = await bulkShop();
+    shop.write('new.csv', 'usesPerKey,expiryDate,isTrial,features.sso,feature.seats\n2,2027-01-31,true,true,5\n');
+    const [{ key }] = await shop.json('keys', 'create', '-f', 'new.csv');
+    shop.write(
+      'changes.csv',
+      `key,usesPerKey,expiryDate,isTrial,features.sso,feature.seats\n${key},3,2028-01-31,false,false,7\n`,
+    );
+    expect((await shop.at(['keys', 'update', '-f', 'changes.csv'])).stderr).toMatch(/^updated 1 of 1 key/);
+    expect((await shop.json('keys', 'get', key)).license).toMatchObject({
+      maxActivations: 3,
+      expirationDate: '2028-01-31T23:59:59.000Z',
+      metadata: { is_trial: false, features: { sso: false, seats: 7 } },
+    });
+  });
+
   it.each([
     [['keys', 'renew', 'ACME-0001-2019-AAAA-BBBB'], '--for is required'],
     [['keys', 'renew', '--for', '1y'], "missing required argument 'KEY'"],

@@ -3,34 +3,17 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { readKeyCell } from '../../values/license-key.ts';
+import { orNone, textOrNone } from '../../values/scalars.ts';
 import { type BulkOperation, bulkOperation } from '../operation.ts';
-import {
-  booleanCell,
-  durationCell,
-  endCell,
-  featureCell,
-  jsonCell,
-  limitCell,
-  listCell,
-  secondsCell,
-} from '../reading/cells.ts';
-import { type Column, type Columns, given } from '../reading/columns.ts';
+import { durationCell, endCell, limitCell } from '../reading/cells.ts';
+import { type Columns, given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
-
-const product: Column = { name: 'productId', aliases: ['product'], path: ['productId'] };
+import { keyColumns, metadataFamilies, productColumn } from './key-columns.ts';
 
 const address: Columns['single'] = [
-  product,
+  productColumn,
   { name: 'key', aliases: ['licenseKey'], path: ['licenseKey'], read: readKeyCell, unique: 'exact' },
 ];
-
-/** `none` clears what may be empty. */
-const orNone =
-  <T>(read: (text: string) => T) =>
-  (text: string): T | null =>
-    text === 'none' ? null : read(text);
-
-const asText = (text: string): string => text;
 
 export const updateKeys = bulkOperation({
   command: 'keys update',
@@ -39,31 +22,26 @@ export const updateKeys = bulkOperation({
   columns: {
     single: [
       ...address,
-      { name: 'maxActivations', path: ['maxActivations'], read: limitCell, nullWord: 'unlimited' },
-      { name: 'expirationDate', aliases: ['expires'], path: ['expirationDate'], read: endCell, nullWord: 'never' },
-      { name: 'gracePeriod', path: ['gracePeriod'], read: orNone(durationCell), nullWord: 'none' },
-      { name: 'customerId', aliases: ['customer'], path: ['customerId'], read: orNone(asText), nullWord: 'none' },
-      { name: 'licenseType', aliases: ['type'], path: ['licenseType'] },
       {
-        name: 'maxConcurrentSessions',
-        aliases: ['maxSessions'],
-        path: ['maxConcurrentSessions'],
+        name: 'maxActivations',
+        aliases: ['usesPerKey'],
+        path: ['maxActivations'],
         read: limitCell,
         nullWord: 'unlimited',
       },
-      { name: 'heartbeatInterval', path: ['heartbeatInterval'], read: secondsCell },
-      { name: 'sessionLeaseDuration', path: ['sessionLeaseDuration'], read: secondsCell },
-      { name: 'allowedHosts', path: ['allowedHosts'], read: listCell, nullWord: 'any' },
-      { name: 'customerCanSelfReset', aliases: ['selfReset'], path: ['customerCanSelfReset'], read: booleanCell },
-      { name: 'versionId', path: ['versionId'], read: orNone(asText), nullWord: 'none' },
-      { name: 'trial', path: ['metadata', 'is_trial'], read: booleanCell },
-      { name: 'features', path: ['metadata', 'features'], read: jsonCell },
-      { name: 'metadata', path: ['metadata'], read: jsonCell },
+      {
+        name: 'expirationDate',
+        aliases: ['expires', 'expiryDate'],
+        path: ['expirationDate'],
+        read: endCell,
+        nullWord: 'never',
+      },
+      { name: 'gracePeriod', path: ['gracePeriod'], read: orNone(durationCell), nullWord: 'none' },
+      { name: 'customerId', aliases: ['customer'], path: ['customerId'], read: textOrNone, nullWord: 'none' },
+      { name: 'versionId', path: ['versionId'], read: textOrNone, nullWord: 'none' },
+      ...keyColumns,
     ],
-    families: [
-      { prefix: 'metadata.', path: ['metadata'] },
-      { prefix: 'feature.', path: ['metadata', 'features'], read: featureCell },
-    ],
+    families: metadataFamilies,
   },
   schema: UpdateKeyRequest(),
   repeatsSafely: true,

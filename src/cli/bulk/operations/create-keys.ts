@@ -5,49 +5,10 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { bulkOperation } from '../operation.ts';
-import {
-  booleanCell,
-  durationCell,
-  expiryCell,
-  featureCell,
-  jsonCell,
-  limitCell,
-  limitTextCell,
-  listCell,
-  secondsCell,
-} from '../reading/cells.ts';
-import { type ColumnFamily, type Columns, given } from '../reading/columns.ts';
+import { expiryCell, limitTextCell } from '../reading/cells.ts';
+import { given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
-
-/** Columns for what a key carries beside its limits. */
-export const metadataFamilies: readonly ColumnFamily[] = [
-  { prefix: 'metadata.', path: ['metadata'] },
-  { prefix: 'feature.', path: ['metadata', 'features'], read: featureCell },
-  { prefix: 'features.', path: ['metadata', 'features'], read: featureCell },
-];
-
-/** Columns that mean the same for a key that is issued and for one that moves in. */
-export const termColumns = [
-  { name: 'productId', aliases: ['product'], path: ['productId'] },
-  { name: 'reference', path: ['reference'], unique: 'exact' },
-  { name: 'expiresAfter', path: ['expiresAfter'], read: durationCell },
-  { name: 'gracePeriod', path: ['gracePeriod'], read: durationCell },
-  { name: 'licenseType', aliases: ['type'], path: ['licenseType'] },
-  {
-    name: 'maxConcurrentSessions',
-    aliases: ['maxSessions'],
-    path: ['maxConcurrentSessions'],
-    read: limitCell,
-    nullWord: 'unlimited',
-  },
-  { name: 'heartbeatInterval', path: ['heartbeatInterval'], read: secondsCell },
-  { name: 'sessionLeaseDuration', path: ['sessionLeaseDuration'], read: secondsCell },
-  { name: 'allowedHosts', path: ['allowedHosts'], read: listCell, nullWord: 'any' },
-  { name: 'customerCanSelfReset', aliases: ['selfReset'], path: ['customerCanSelfReset'], read: booleanCell },
-  { name: 'trial', aliases: ['isTrial'], path: ['metadata', 'is_trial'], read: booleanCell },
-  { name: 'features', path: ['metadata', 'features'], read: jsonCell },
-  { name: 'metadata', path: ['metadata'], read: jsonCell },
-] as const satisfies Columns['single'];
+import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
 export const createKeys = bulkOperation({
   command: 'keys create',
@@ -55,7 +16,7 @@ export const createKeys = bulkOperation({
   noun: 'key',
   columns: {
     single: [
-      ...termColumns,
+      ...newKeyColumns,
       {
         name: 'maxActivations',
         aliases: ['usesPerKey'],

@@ -9,7 +9,7 @@ import { bulkOperation } from '../operation.ts';
 import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
 import type { RowBody } from '../reading/read-bodies.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
-import { metadataFamilies, termColumns } from './create-keys.ts';
+import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
 export const importKeys = bulkOperation({
   command: 'keys import',
@@ -17,10 +17,16 @@ export const importKeys = bulkOperation({
   noun: 'key',
   columns: {
     single: [
-      ...termColumns,
+      ...newKeyColumns,
       { name: 'key', aliases: ['licenseKey'], path: ['key'], unique: 'exact' },
       { name: 'id', aliases: ['licenseId'], path: ['id'], unique: 'exact' },
-      { name: 'maxActivations', path: ['maxActivations'], read: limitCell, nullWord: 'unlimited' },
+      {
+        name: 'maxActivations',
+        aliases: ['usesPerKey'],
+        path: ['maxActivations'],
+        read: limitCell,
+        nullWord: 'unlimited',
+      },
       {
         name: 'expirationDate',
         aliases: ['expires', 'expiryDate'],

@@ -8,16 +8,16 @@ import { parseCalendarDuration } from '../../values/calendar-duration.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
-import { parseBoolean, parseFeature, parseLimit, parseMetadata, parseMetadataName } from '../../values/scalars.ts';
+import {
+  orNone,
+  parseBoolean,
+  parseFeature,
+  parseLimit,
+  parseMetadata,
+  parseMetadataName,
+  textOrNone,
+} from '../../values/scalars.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
-
-/** `none` clears what may be empty. */
-const orNone =
-  <T>(parse: (text: string) => T) =>
-  (text: string): T | null =>
-    text === 'none' ? null : parse(text);
-
-const asText = (text: string): string => text;
 
 export const keysUpdate = command({
   path: 'keys update',
@@ -40,7 +40,7 @@ export const keysUpdate = command({
       parse: orNone(parseCalendarDuration),
       field: 'gracePeriod',
     }),
-    customer: option('--customer <ID|none>', 'the customer it is for', { parse: orNone(asText), field: 'customerId' }),
+    customer: option('--customer <ID|none>', 'the customer it is for', { parse: textOrNone, field: 'customerId' }),
     type: option('--type <TYPE>', 'what it is bound to', { field: 'licenseType', choices: licenseTypes }),
     maxSessions: option('--max-sessions <N|unlimited>', 'how many sessions a floating key may have', {
       parse: parseLimit,
@@ -72,7 +72,7 @@ export const keysUpdate = command({
       field: 'customerCanSelfReset',
     }),
     version: option('--version-id <ID|none>', 'the product version it is for', {
-      parse: orNone(asText),
+      parse: textOrNone,
       field: 'versionId',
     }),
     inUse: flag('--in-use', 'also where a limit is below what is in use'),
