@@ -149,6 +149,20 @@ describe('lkm api', () => {
     expect(seen.length).toBe(sent);
   });
 
+  it('fails when a list ends in something that is no list, rather than drop what was read', async () => {
+    const { at, seen } = service(
+      [200, { data: [{ id: 1 }], meta: { next: 'x' }, code: 0 }],
+      [200, { maintenance: true, code: 0 }],
+    );
+    const { code, stdout, stderr } = await at('/not/known', '--paginate');
+    expect({ code, stdout, sent: seen.map(({ path }) => path) }).toEqual({
+      code: 10,
+      stdout: '',
+      sent: ['/not/known', '/not/known?cursor=x'],
+    });
+    expect(stderr).toMatch(/^error: the service answered 200 in a shape outside its contract: data: /);
+  });
+
   it('writes a response to a file that only its owner can read', async () => {
     const { at, cwd } = service([200, { key: KEY, code: 0 }]);
     await at('POST', '/create-key', '-f', 'productId=p', '-o', 'answer.json');

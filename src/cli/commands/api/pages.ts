@@ -1,20 +1,22 @@
+import { z } from 'zod';
 import type { AnyEndpoint } from '../../../contract/endpoint.ts';
-import { UsageError } from '../../failure/errors.ts';
 import { endpointAt, rawEndpoint } from './raw-endpoint.ts';
 import type { WrittenRequest } from './read-request.ts';
 
 /** Sends an endpoint's request once. */
 export type SendOnce = (endpoint: AnyEndpoint, input: unknown) => Promise<unknown>;
 
-/** Reads a list to its end, page by page, and returns the first response with the items of all in its `data`. */
+/**
+ * Reads a list to its end, page by page, and returns the first response with the items of all in its `data`. A response
+ * that is not a list is returned as it is; rejects with `ProtocolError` when one after the first is not.
+ */
 export async function readAllPages(request: WrittenRequest, send: SendOnce): Promise<unknown> {
-  if (request.method !== 'GET') throw new UsageError('--paginate is for lists, which are read with GET');
   let next: WrittenRequest | null = { ...request, query: { ...beginning(request), ...request.query } };
   let first: Readonly<Record<string, unknown>> | undefined;
   const items: unknown[] = [];
   while (next !== null) {
-    const response = await send(rawEndpoint(next), next.query);
-    // What has no pages is what it is.
+    const endpoint = first === undefined ? rawEndpoint(next) : pageEndpoint(next);
+    const response = await send(endpoint, next.query);
     if (!isPage(response)) return response;
     first ??= response;
     items.push(...response.data);
@@ -23,6 +25,14 @@ export async function readAllPages(request: WrittenRequest, send: SendOnce): Pro
   const { meta: _, ...envelope } = first ?? {};
   return { ...envelope, data: items };
 }
+
+/** The endpoint of a page after the first, whose response has to be a list: without it, the items so far would be lost. */
+function pageEndpoint(request: WrittenRequest): AnyEndpoint {
+  const endpoint = rawEndpoint(request);
+  return { ...endpoint, reply: { ...endpoint.reply, unwrap: (wire) => ListedPage.parse(wire) } };
+}
+
+const ListedPage = z.looseObject({ data: z.array(z.unknown()) });
 
 /** The largest part that the service gives. */
 const MAX_LIMIT = '1000';
