@@ -37,4 +37,6 @@ it('refuses what is no document', async () => {
     expect({ code, stderr }).toEqual({ code: 13, stderr: `error: ${name} is not an OpenAPI document in JSON\n` });
   }
   expect((await lkm(['api-diff', 'old.json', 'none.json'], { cwd })).code).toBe(13);
+  // The cause of what cannot be read as JSON is there for those who look for it.
+  expect((await lkm(['api-diff', 'old.json', 'text.json', '--debug'], { cwd })).stderr).toContain('Unexpected token');
 });

@@ -4,8 +4,6 @@ import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 
-const kinds = { true: 'breaking', false: 'compatible' } as const;
-
 export const apiDiff = command({
   path: 'api-diff',
   about:
@@ -25,10 +23,13 @@ export const apiDiff = command({
 
   async run(values, { io }) {
     const { compareApis } = await import('../../../contract/openapi/diff.ts');
-    const changes = compareApis(await readDocument(values.old, io), await readDocument(values.new, io));
-    const rows = changes
-      .map(({ breaking, operation, change }) => ({ kind: kinds[`${breaking}`], operation, change }))
-      .sort((one, other) => (one.kind < other.kind ? -1 : one.kind > other.kind ? 1 : 0));
+    const all = compareApis(await readDocument(values.old, io), await readDocument(values.new, io));
+    const changes = all.toSorted((one, other) => Number(other.breaking) - Number(one.breaking));
+    const rows = changes.map(({ breaking, operation, change }) => ({
+      kind: breaking ? 'breaking' : 'compatible',
+      operation,
+      change,
+    }));
     const broken = changes.filter(({ breaking }) => breaking).length;
     return {
       kind: 'rows',
@@ -46,12 +47,18 @@ export const apiDiff = command({
 });
 
 async function readDocument(path: string, io: Io): Promise<unknown> {
-  const text = await readText(path, io);
-  try {
-    const document: unknown = JSON.parse(text);
-    if (typeof document === 'object' && document !== null && 'paths' in document) return document;
-  } catch {
-    // Said below.
-  }
-  throw new LocalError(`${path} is not an OpenAPI document in JSON`);
+  const document = parseJson(await readText(path, io), path);
+  if (typeof document === 'object' && document !== null && 'paths' in document) return document;
+  throw noDocument(path);
 }
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw noDocument(path, { cause });
+  }
+}
+
+const noDocument = (path: string, options?: ErrorOptions): LocalError =>
+  new LocalError(`${path} is not an OpenAPI document in JSON`, [], options);
