@@ -6,7 +6,7 @@ import { argumentList, change, command, option, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import { confirmByTyping } from '../prompts/questions.ts';
-import type { PreparedChange } from '../request/changes.ts';
+import type { NamedChange } from '../request/send-each.ts';
 
 export const customersDelete = command({
   path: 'customers delete',
@@ -33,19 +33,23 @@ export const customersDelete = command({
       (needsConfirmation && context.settings.interactive) || (ids.length > 1 && !needsConfirmation && !context.dryRun);
     const customers = needsLookup ? await lookUp(await context.client(), ids) : new Map();
     if (needsConfirmation) await confirmEach(context, ids, customers);
-    const changes = await context.prepare(
-      ids.map((customerId) => (client, call) => client.customers.delete({ customerId }, call)),
+    const { prepareEach, sendEach, summaryOf } = await import('../request/send-each.ts');
+    const changes = await prepareEach(
+      context,
+      ids.map((customerId) => ({
+        name: customerId,
+        send: (client, call) => client.customers.delete({ customerId }, call),
+      })),
     );
-    if (ids.length > 1) checkExist(ids, changes, customers);
+    if (ids.length > 1) checkExist(changes, customers);
     const words = { done: 'deleted', noun: 'customer' };
-    const { endOf, sendEach } = await import('../request/send-each.ts');
-    const sent = await sendEach(context, ids, changes, words);
+    const sent = await sendEach(context, changes, words);
     return {
       kind: 'done',
       data: sent.map(({ name: id, done: deleted, error, idempotencyKey }) => ({ id, deleted, error, idempotencyKey })),
       quiet: sent.filter(({ done }) => done).map(({ name }) => name),
       ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
-      ...endOf(sent, words),
+      ...summaryOf(sent, words),
     };
   },
 });
@@ -105,10 +109,10 @@ async function confirmEach(context: CommandContext, ids: readonly string[], cust
 }
 
 /** Checks that all customers exist, except those that an earlier run of this command may have deleted. */
-function checkExist(ids: readonly string[], changes: readonly PreparedChange<unknown>[], customers: Customers) {
-  const missing = ids.filter((id, at) => !customers.has(id) && !changes[at]?.repeats);
+function checkExist(changes: readonly NamedChange[], customers: Customers): void {
+  const missing = changes.filter(({ name, repeats }) => !customers.has(name) && !repeats);
   if (missing.length === 0) return;
-  throw new NotFoundError(`there is no customer ${missing.join(', ')}`, [
+  throw new NotFoundError(`there is no customer ${missing.map(({ name }) => name).join(', ')}`, [
     'Nothing was sent: none of the others was deleted.',
     ['See them:', 'lkm customers list'],
   ]);

@@ -2,11 +2,15 @@ import type { CommandContext } from '../context.ts';
 import { type ExitCode, exitCodes } from '../failure/errors.ts';
 import { doneNote, type Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import { isRefusal, type PreparedChange } from './changes.ts';
+import { isRefusal, type PreparedChange, type Send } from './changes.ts';
+
+/** A change that is ready to be sent, with what it changes, as the command calls it. */
+export interface NamedChange extends PreparedChange<unknown> {
+  readonly name: string;
+}
 
 /** What became of one of several changes. */
 export interface SentChange {
-  /** What was changed, as the command calls it. */
   readonly name: string;
   readonly done: boolean;
   /** Why it was not done; null when it was. */
@@ -20,28 +24,37 @@ export interface Words {
   readonly noun: string;
 }
 
+/** Makes several changes ready, in their order. Rejects as `context.prepare` does. */
+export async function prepareEach(
+  context: CommandContext,
+  named: readonly { readonly name: string; readonly send: Send<unknown> }[],
+): Promise<readonly NamedChange[]> {
+  const changes = await context.prepare(named.map(({ send }) => send));
+  return named.map(({ name }, at) => {
+    const change = changes[at];
+    if (change === undefined) throw new Error('a change was not prepared');
+    return { ...change, name };
+  });
+}
+
 /**
  * Sends changes one after the other and says what became of each. A refusal is reported and the next one is sent; any
  * other error, and the refusal of a single change, ends the command.
- *
- * @param names what each changes, in the same order
  */
 export async function sendEach(
   context: CommandContext,
-  names: readonly string[],
-  changes: readonly PreparedChange<unknown>[],
+  changes: readonly NamedChange[],
   words: Words,
 ): Promise<readonly SentChange[]> {
   const sent: SentChange[] = [];
-  for (const [at, { idempotencyKey, send }] of changes.entries()) {
-    const name = names[at] ?? '';
+  for (const { name, idempotencyKey, send } of changes) {
     try {
       const changed = await send();
       sent.push({ name, done: true, error: null, idempotencyKey });
       await context.say(doneNote(changed, `${words.done} ${name}`));
     } catch (error) {
-      if (names.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, names, sent, words);
-      if (names.length === 1 || !isRefusal(error)) throw error;
+      if (changes.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, changes, sent, words);
+      if (changes.length === 1 || !isRefusal(error)) throw error;
       sent.push({ name, done: false, error: error.message, idempotencyKey });
       await context.say({ tone: 'warning', text: `not ${words.done} ${name}: ${error.message}` });
     }
@@ -49,8 +62,8 @@ export async function sendEach(
   return sent;
 }
 
-/** The end of a command that has sent several changes: with a note and an exit code of its own when some were refused. */
-export function endOf(
+/** What a command says of several changes in the end: a note and an exit code of its own when some were refused. */
+export function summaryOf(
   sent: readonly SentChange[],
   { done, noun }: Words,
 ): { readonly exitCode?: ExitCode; readonly notes?: readonly Note[] } {
@@ -65,14 +78,14 @@ export function endOf(
 
 async function sayWhatIsLeft(
   context: CommandContext,
-  names: readonly string[],
+  changes: readonly NamedChange[],
   sent: readonly SentChange[],
   words: Words,
 ) {
   const done = sent.filter((one) => one.done).map(({ name }) => name);
-  const [last, ...untried] = names.slice(sent.length);
+  const [last, ...untried] = changes.slice(sent.length).map(({ name }) => name);
   const parts = [
-    `${words.done} ${done.length} of ${count(names.length, words.noun)}${done.length > 0 ? `: ${done.join(', ')}` : ''}`,
+    `${words.done} ${done.length} of ${count(changes.length, words.noun)}${done.length > 0 ? `: ${done.join(', ')}` : ''}`,
     `stopped at ${last}`,
     ...(untried.length > 0 ? [`not tried: ${untried.join(', ')}`] : []),
   ];

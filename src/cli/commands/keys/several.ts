@@ -40,14 +40,15 @@ export async function changeKeys(
 ): Promise<CommandResult> {
   const { keys, done } = several;
   checkKeys(several);
-  const sends: Send<unknown>[] = [];
+  const named: { name: string; send: Send<unknown> }[] = [];
   for (const licenseKey of keys) {
-    sends.push(send({ productId: await context.productOf(licenseKey, several.product), licenseKey }));
+    const productId = await context.productOf(licenseKey, several.product);
+    named.push({ name: maskKey(licenseKey), send: send({ productId, licenseKey }) });
   }
-  const changes = await context.prepare(sends);
-  const { endOf, sendEach } = await import('../../request/send-each.ts');
+  const { prepareEach, sendEach, summaryOf } = await import('../../request/send-each.ts');
+  const changes = await prepareEach(context, named);
   const words = { done, noun: 'key' };
-  const sent = await sendEach(context, keys.map(maskKey), changes, words);
+  const sent = await sendEach(context, changes, words);
   const rows = sent.map(({ name: _, ...row }, at) => ({ key: keys[at] ?? '', ...row }));
   return {
     kind: 'done',
@@ -56,7 +57,7 @@ export async function changeKeys(
     secrets: keys,
     secret: true,
     ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
-    ...endOf(sent, words),
+    ...summaryOf(sent, words),
   };
 }
 
