@@ -20,14 +20,18 @@ interface Finished {
 /** A row for each row of the run, in their order. */
 export function resultOf({ job, operation, rows, states, notes }: Finished): CommandResult {
   const all: Record<string, unknown>[] = [];
-  for (const of of rows) {
-    const row = all.length + 1;
+  const done: Record<string, unknown>[] = [];
+  let row = 0;
+  for (const rowBody of rows) {
+    row += 1;
     const state = states[row];
-    if (state !== undefined) all.push(resultRow(job, operation, { state, row, of }));
+    if (state === undefined) continue;
+    const result = resultRow(job, operation, { state, row, rowBody });
+    all.push(result);
+    if (state.kind === 'done') done.push(result);
   }
   const counted = countStates(states);
   const isWhole = counted.done === job.rows;
-  const done = all.filter((_, at) => states[at + 1]?.kind === 'done');
   const keys = done.flatMap(({ key }) => (typeof key === 'string' ? [key] : []));
   const quiet = done.map(({ key, id }) => String(key ?? id ?? ''));
   return {
@@ -48,14 +52,14 @@ export function resultOf({ job, operation, rows, states, notes }: Finished): Com
 function resultRow(
   { id }: BulkJob,
   operation: BulkOperation,
-  { state, row, of }: { readonly state: RowState; readonly row: number; readonly of: RowBody },
+  { state, row, rowBody }: { readonly state: RowState; readonly row: number; readonly rowBody: RowBody },
 ): Record<string, unknown> {
   const { status, result, error, attempt } = state;
   return {
     row,
-    ...(of.line !== null && { line: of.line }),
+    ...(rowBody.line !== null && { line: rowBody.line }),
     status,
-    ...operation.name(of.body),
+    ...operation.name(rowBody.body),
     ...result,
     ...(error !== null && { error }),
     idempotencyKey: rowKey(id, row, attempt),
