@@ -110,8 +110,8 @@ export const customersCreate = command({
     if (bulk.file !== undefined) {
       if (name !== '' || email !== undefined)
         throw new UsageError('--name and --email are of one customer: leave them out');
-      const { createManyCustomers } = await import('../bulk/operations/create-customers.ts');
-      return createManyCustomers(context, bulk);
+      const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
+      return createCustomersInBulk(context, bulk);
     }
     return created(await context.change((client, call) => client.customers.create({ name, email }, call)));
   },
@@ -128,7 +128,7 @@ export const customersImport = command({
 
   async run(values, context) {
     if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
-    const { createManyCustomers } = await import('../bulk/operations/create-customers.ts');
-    return createManyCustomers(context, values);
+    const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
+    return createCustomersInBulk(context, values);
   },
 });

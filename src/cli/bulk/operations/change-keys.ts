@@ -15,7 +15,7 @@ const address: Columns['single'] = [
   { name: 'key', aliases: ['licenseKey'], path: ['licenseKey'], read: readKeyCell, unique: 'exact' },
 ];
 
-export const updateKeys = bulkOperation({
+export const updateKeysOperation = bulkOperation({
   command: 'keys update',
   done: 'updated',
   noun: 'key',
@@ -54,7 +54,7 @@ export const updateKeys = bulkOperation({
   },
 });
 
-export const renewKeys = bulkOperation({
+export const renewKeysOperation = bulkOperation({
   command: 'keys renew',
   done: 'renewed',
   noun: 'key',
@@ -76,7 +76,7 @@ export const renewKeys = bulkOperation({
   },
 });
 
-export const blockKeys = bulkOperation({
+export const blockKeysOperation = bulkOperation({
   command: 'keys block',
   done: 'blocked',
   noun: 'key',
@@ -100,7 +100,7 @@ interface Values extends Omit<BulkRequest, 'defaults'> {
 }
 
 /** Changes the key of each row; `body` is what the options say of all of them. */
-export async function changeMany(
+export async function changeKeysInBulk(
   context: CommandContext,
   operation: BulkOperation,
   { product, key, keys = [], ifUpdatedAt, ...request }: Values,

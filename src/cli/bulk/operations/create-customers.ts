@@ -4,7 +4,7 @@ import type { CommandResult } from '../../output/result.ts';
 import { bulkOperation } from '../operation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
-export const createCustomers = bulkOperation({
+export const createCustomersOperation = bulkOperation({
   command: 'customers create',
   done: 'created',
   noun: 'customer',
@@ -27,7 +27,7 @@ export const createCustomers = bulkOperation({
 });
 
 /** Creates a customer for each row. */
-export const createManyCustomers = (
+export const createCustomersInBulk = (
   context: CommandContext,
   request: Omit<BulkRequest, 'defaults'>,
-): Promise<CommandResult> => runBulk(context, createCustomers, { ...request, defaults: {} });
+): Promise<CommandResult> => runBulk(context, createCustomersOperation, { ...request, defaults: {} });

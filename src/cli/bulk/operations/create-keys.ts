@@ -10,7 +10,7 @@ import { given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
-export const createKeys = bulkOperation({
+export const createKeysOperation = bulkOperation({
   command: 'keys create',
   done: 'created',
   noun: 'key',
@@ -72,15 +72,15 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly ifAbsent: boolean;
 }
 
-/** Issues a key for each row, or the keys of `--count`, all of one kind. */
-export function issueMany(context: CommandContext, values: Values, input: KeyInput): Promise<CommandResult> {
+/** Creates a key for each row, or the keys of `--count`, all of one kind. */
+export function createKeysInBulk(context: CommandContext, values: Values, input: KeyInput): Promise<CommandResult> {
   const { product, reference, ifAbsent } = values;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
   if (ifAbsent && values.file === undefined) throw new UsageError('--if-absent needs a file with references');
   if (input.newCustomer?.email !== undefined) {
     throw new UsageError('--new-customer-email makes one customer: create it first, and give --customer');
   }
-  return runBulk(context, createKeys, { ...values, defaults: bodyOf(product, input), mode: { ifAbsent } });
+  return runBulk(context, createKeysOperation, { ...values, defaults: bodyOf(product, input), mode: { ifAbsent } });
 }
 
 function bodyOf(productId: string | undefined, input: KeyInput): Record<string, unknown> {

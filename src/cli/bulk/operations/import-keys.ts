@@ -11,7 +11,7 @@ import type { RowBody } from '../reading/read-bodies.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
-export const importKeys = bulkOperation({
+export const importKeysOperation = bulkOperation({
   command: 'keys import',
   done: 'imported',
   noun: 'key',
@@ -73,10 +73,10 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'prepare'> {
 }
 
 /** Takes in the keys of a file, once that is confirmed. */
-export function importMany(context: CommandContext, values: Values): Promise<CommandResult> {
+export function importKeysInBulk(context: CommandContext, values: Values): Promise<CommandResult> {
   const { product, ifAbsent, inUse, createProducts, yes } = values;
   const defaults = { ...(product !== undefined && { productId: product }), ...(inUse && { force: true }) };
-  return runBulk(context, importKeys, {
+  return runBulk(context, importKeysOperation, {
     ...values,
     defaults,
     mode: { ifAbsent },

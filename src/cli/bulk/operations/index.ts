@@ -4,17 +4,17 @@ import type { BulkOperation } from '../operation.ts';
 export async function findOperation(command: string): Promise<BulkOperation | null> {
   switch (command) {
     case 'keys create':
-      return (await import('./create-keys.ts')).createKeys;
+      return (await import('./create-keys.ts')).createKeysOperation;
     case 'keys import':
-      return (await import('./import-keys.ts')).importKeys;
+      return (await import('./import-keys.ts')).importKeysOperation;
     case 'keys update':
-      return (await import('./change-keys.ts')).updateKeys;
+      return (await import('./change-keys.ts')).updateKeysOperation;
     case 'keys renew':
-      return (await import('./change-keys.ts')).renewKeys;
+      return (await import('./change-keys.ts')).renewKeysOperation;
     case 'keys block':
-      return (await import('./change-keys.ts')).blockKeys;
+      return (await import('./change-keys.ts')).blockKeysOperation;
     case 'customers create':
-      return (await import('./create-customers.ts')).createCustomers;
+      return (await import('./create-customers.ts')).createCustomersOperation;
     default:
       return null;
   }

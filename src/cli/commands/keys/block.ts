@@ -27,8 +27,8 @@ export const keysBlock = command({
   ],
   async run({ product, ...values }, context) {
     if (values.file !== undefined) {
-      const { blockKeys, changeMany } = await import('../../bulk/operations/change-keys.ts');
-      return changeMany(context, blockKeys, { product, ...values }, { note: values.note });
+      const { blockKeysOperation, changeKeysInBulk } = await import('../../bulk/operations/change-keys.ts');
+      return changeKeysInBulk(context, blockKeysOperation, { product, ...values }, { note: values.note });
     }
     return switchKeys({ product, ...values }, context, 'block');
   },

@@ -106,10 +106,10 @@ export const keysCreate = command({
     refuseContradictions(values);
     const { product, reference, ifAbsent } = values;
     if (values.count !== undefined || values.file !== undefined) {
-      const { issueMany } = await import('../../bulk/operations/create-keys.ts');
-      const issued = await issueMany(context, values, inputOf(values));
-      await setOutput(values.githubOutput, issued.quiet, context.io);
-      return issued;
+      const { createKeysInBulk } = await import('../../bulk/operations/create-keys.ts');
+      const created = await createKeysInBulk(context, values, inputOf(values));
+      await setOutput(values.githubOutput, created.quiet, context.io);
+      return created;
     }
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
     // Without a file it has been asked for.

@@ -36,7 +36,7 @@ export const keysImport = command({
 
   async run(values, context) {
     if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
-    const { importMany } = await import('../../bulk/operations/import-keys.ts');
-    return importMany(context, values);
+    const { importKeysInBulk } = await import('../../bulk/operations/import-keys.ts');
+    return importKeysInBulk(context, values);
   },
 });

@@ -42,8 +42,11 @@ export const keysRenew = command({
 
   async run({ duration, from, ...values }, context) {
     if (values.file !== undefined) {
-      const { changeMany, renewKeys } = await import('../../bulk/operations/change-keys.ts');
-      return changeMany(context, renewKeys, values, { duration: duration && writeDuration(duration), from });
+      const { changeKeysInBulk, renewKeysOperation } = await import('../../bulk/operations/change-keys.ts');
+      return changeKeysInBulk(context, renewKeysOperation, values, {
+        duration: duration && writeDuration(duration),
+        from,
+      });
     }
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
     // Without a file it has been asked for.

@@ -111,9 +111,13 @@ export const keysUpdate = command({
       versionId: values.version,
     };
     if (values.file !== undefined) {
-      const { changeMany, updateKeys } = await import('../../bulk/operations/change-keys.ts');
+      const { changeKeysInBulk, updateKeysOperation } = await import('../../bulk/operations/change-keys.ts');
       const gracePeriod = changes.gracePeriod && writeDuration(changes.gracePeriod);
-      return changeMany(context, updateKeys, values, { ...changes, gracePeriod, force: inUse || undefined });
+      return changeKeysInBulk(context, updateKeysOperation, values, {
+        ...changes,
+        gracePeriod,
+        force: inUse || undefined,
+      });
     }
     // Without a file it has been asked for.
     const { key = '' } = values;
