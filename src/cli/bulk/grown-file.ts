@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { count, moment } from '../output/words.ts';
-import type { BulkJob } from './job.ts';
-import { listJobs, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import type { RawRow } from './reading/raw-rows.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { countStates, readStates } from './row-states.ts';
+import type { BulkRun } from './run.ts';
+import { listRuns, readLinesOf } from './run-store.ts';
 
 /** What a file turned out to be, beside its rows. */
 interface Compared {
@@ -15,14 +15,14 @@ interface Compared {
   /** SHA-256 of its rows, whatever the form of the file. */
   readonly digest: string;
   /** The runs of a service whose rows it begins with, where doing these rows again would do more. */
-  grownFrom(origin: string): readonly BulkJob[];
+  grownFrom(origin: string): readonly BulkRun[];
 }
 
 /** Compares the rows of a file, as they come, with those of earlier runs. */
 export function watchForEarlier(operation: BulkOperation, scope: string, io: Io) {
   const { command } = operation;
-  const earlier = listJobs(io).filter((job) => job.command === command && job.scope === scope);
-  const lengths = new Set(earlier.map((job) => job.rows));
+  const earlier = listRuns(io).filter((run) => run.command === command && run.scope === scope);
+  const lengths = new Set(earlier.map((run) => run.rows));
   /** By number of rows: the digest of the first rows, where one of them would be done again. */
   const starts = new Map<number, string>();
   const whole = createHash('sha256');
@@ -39,7 +39,7 @@ export function watchForEarlier(operation: BulkOperation, scope: string, io: Io)
   const end = (): Compared => ({
     rows,
     digest: whole.digest('hex'),
-    grownFrom: (origin) => earlier.filter((job) => job.origin === origin && starts.get(job.rows) === job.rowsDigest),
+    grownFrom: (origin) => earlier.filter((run) => run.origin === origin && starts.get(run.rows) === run.rowsDigest),
   });
 
   return { add, end };
@@ -52,12 +52,12 @@ interface File {
 }
 
 /** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
-export function refuseGrown(jobs: readonly BulkJob[], operation: BulkOperation, file: File, io: Io): void {
-  for (const job of jobs.toSorted((a, b) => b.rows - a.rows)) {
-    const lines = readLinesOf(job.id, io);
-    const { done, unknown, open } = countStates(readStates(job.rows, lines, file.now, operation.repeatsSafely));
-    const isBegun = done > 0 || unknown > 0 || (open > 0 && isSending(readLinesOf(job.id, io)));
-    if (isBegun) throw grown(job, { done, open }, operation, file);
+export function refuseGrown(runs: readonly BulkRun[], operation: BulkOperation, file: File, io: Io): void {
+  for (const run of runs.toSorted((a, b) => b.rows - a.rows)) {
+    const lines = readLinesOf(run.id, io);
+    const { done, unknown, open } = countStates(readStates(run.rows, lines, file.now, operation.repeatsSafely));
+    const isBegun = done > 0 || unknown > 0 || (open > 0 && isSending(readLinesOf(run.id, io)));
+    if (isBegun) throw grown(run, { done, open }, operation, file);
   }
 }
 
@@ -67,7 +67,7 @@ function isSending(lines: Iterable<{ readonly type: string }>): boolean {
 }
 
 function grown(
-  { id, rows, createdAt }: BulkJob,
+  { id, rows, createdAt }: BulkRun,
   { done, open }: { readonly done: number; readonly open: number },
   operation: BulkOperation,
   file: File,

@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import type { Line } from './job-journal.ts';
-import { noteIn } from './job-store.ts';
+import type { Line } from './run-journal.ts';
+import { noteIn } from './run-store.ts';
 
 /**
  * Makes sure that the results may go to the file that `-o` names: one that is not there, or that is as this run has

@@ -2,14 +2,14 @@ import { exitCodes } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import { type BulkJob, rowKey } from './job.ts';
 import type { BulkOperation } from './operation.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { resultFields } from './result-fields.ts';
 import { countStates, type RowState } from './row-states.ts';
+import { type BulkRun, rowKey } from './run.ts';
 
 interface Finished {
-  readonly job: BulkJob;
+  readonly run: BulkRun;
   readonly operation: BulkOperation;
   readonly rows: Iterable<RowBody>;
   /** The first at 1. */
@@ -18,7 +18,7 @@ interface Finished {
 }
 
 /** A row for each row of the run, in their order. */
-export function resultOf({ job, operation, rows, states, notes }: Finished): CommandResult {
+export function resultOf({ run, operation, rows, states, notes }: Finished): CommandResult {
   const all: Record<string, unknown>[] = [];
   const done: Record<string, unknown>[] = [];
   let row = 0;
@@ -26,12 +26,12 @@ export function resultOf({ job, operation, rows, states, notes }: Finished): Com
     row += 1;
     const state = states[row];
     if (state === undefined) continue;
-    const result = resultRow(job, operation, { state, row, rowBody });
+    const result = resultRow(run, operation, { state, row, rowBody });
     all.push(result);
     if (state.kind === 'done') done.push(result);
   }
   const counted = countStates(states);
-  const isWhole = counted.done === job.rows;
+  const isWhole = counted.done === run.rows;
   const keys = done.flatMap(({ key }) => (typeof key === 'string' ? [key] : []));
   const quiet = done.map(({ key, id }) => String(key ?? id ?? ''));
   return {
@@ -44,13 +44,13 @@ export function resultOf({ job, operation, rows, states, notes }: Finished): Com
     empty: '',
     fields: resultFields(operation.fields),
     secret: true,
-    notes: [...notes, ...summary(job, operation, counted)],
+    notes: [...notes, ...summary(run, operation, counted)],
     ...(!isWhole && { exitCode: exitCodes.partial }),
   };
 }
 
 function resultRow(
-  { id }: BulkJob,
+  { id }: BulkRun,
   operation: BulkOperation,
   { state, row, rowBody }: { readonly state: RowState; readonly row: number; readonly rowBody: RowBody },
 ): Record<string, unknown> {
@@ -67,7 +67,7 @@ function resultRow(
 }
 
 function summary(
-  { id, rows }: BulkJob,
+  { id, rows }: BulkRun,
   { done, noun }: BulkOperation,
   counted: ReturnType<typeof countStates>,
 ): Note[] {

@@ -1,4 +1,4 @@
-import type { Failure, Line } from './job-journal.ts';
+import type { Failure, Line } from './run-journal.ts';
 
 /** What is known of a row. */
 export interface RowState {

@@ -5,17 +5,17 @@ import { severalAsEnv } from '../output/delimited.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
-import { type DraftJob, draftJob } from './draft-job.ts';
-import { type Finishing, finishJob } from './finish-job.ts';
+import { type DraftRun, draftRun } from './draft-run.ts';
+import { type Finishing, finishRun } from './finish-run.ts';
 import { refuseGrown, watchForEarlier } from './grown-file.ts';
-import { type BulkJob, hash, jobId } from './job.ts';
-import { readJob } from './job-store.ts';
 import type { BulkOperation, Mode } from './operation.ts';
 import type { Delimiter } from './reading/delimiters.ts';
 import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
 import { refuseTaken } from './result-file.ts';
+import { type BulkRun, hash, runId } from './run.ts';
+import { readRun } from './run-store.ts';
 
 /** The input of a bulk command. */
 export interface BulkRequest extends Omit<Finishing, 'retry'> {
@@ -44,7 +44,7 @@ export async function runBulk(
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
   if (context.settings.format === 'env' && request.count !== 1) throw severalAsEnv();
-  const draft = dryRun ? null : draftJob(io);
+  const draft = dryRun ? null : draftRun(io);
   try {
     const read = await readRows(context, operation, request, draft);
     const { digest, rows, first, file, grownFrom } = read;
@@ -53,15 +53,15 @@ export async function runBulk(
       origin: originOf(await context.target()),
       name: request.run ?? null,
     };
-    const id = jobId({ ...identity, digest });
-    const known = readJob(id, io);
+    const id = runId({ ...identity, digest });
+    const known = readRun(id, io);
     if (known !== null && known.digest !== digest) throw otherRun(known);
     if (known === null && file !== null && request.run === undefined) {
       refuseGrown(grownFrom(identity.origin), operation, { name: file, rows, now: io.now() }, io);
     }
-    if (dryRun) return describeRun(operation, rows, first);
+    if (dryRun) return previewRun(operation, rows, first);
     const { scope, rowsDigest } = read;
-    const job: BulkJob = known ?? {
+    const run: BulkRun = known ?? {
       version: 1,
       id,
       ...identity,
@@ -75,10 +75,10 @@ export async function runBulk(
     };
     if (known === null) {
       refuseTaken([], context.settings, io);
-      draft?.commit(job);
+      draft?.commit(run);
     }
     draft?.discard();
-    return await finishJob(context, operation, job, request);
+    return await finishRun(context, operation, run, request);
   } finally {
     draft?.discard();
   }
@@ -93,7 +93,7 @@ interface Rows {
   readonly scope: string;
   readonly rowsDigest: string;
   /** The runs of a service whose rows the file begins with. */
-  grownFrom(origin: string): readonly BulkJob[];
+  grownFrom(origin: string): readonly BulkRun[];
 }
 
 /** Options that say how a run is done, and not what it does; the digest leaves them out. */
@@ -104,7 +104,7 @@ async function readRows(
   context: CommandContext,
   operation: BulkOperation,
   request: BulkRequest,
-  draft: DraftJob | null,
+  draft: DraftRun | null,
 ): Promise<Rows> {
   const { io, written, dryRun } = context;
   const { defaults, count } = request;
@@ -144,14 +144,14 @@ async function readRows(
   return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, grownFrom };
 }
 
-const otherRun = ({ name, file, rows, createdAt }: BulkJob): UsageError =>
+const otherRun = ({ name, file, rows, createdAt }: BulkRun): UsageError =>
   new UsageError(
     `the run ${name} of ${moment(createdAt)} was another one: ${counted(rows, 'row')} of ${file ?? '--count'}`,
     ['Nothing was sent. A run has the same options and the same rows each time; give this one another name.'],
   );
 
 /** What a run would send. */
-function describeRun({ noun, done }: BulkOperation, rows: number, first: RowBody['body']): CommandResult {
+function previewRun({ noun, done }: BulkOperation, rows: number, first: RowBody['body']): CommandResult {
   const text = `${counted(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
   return {
     kind: 'text',

@@ -5,16 +5,16 @@ import { InterruptedError, LocalError } from '../failure/errors.ts';
 import { codeOfRefusal } from '../failure/report.ts';
 import type { Io } from '../io.ts';
 import { isRefusal } from '../request/changes.ts';
-import { rowKey } from './job.ts';
-import type { JobJournal } from './job-journal.ts';
-import type { OpenJob } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import type { Pace } from './pace.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { doneRow, failedRow, type RowState } from './row-states.ts';
+import { rowKey } from './run.ts';
+import type { RunJournal } from './run-journal.ts';
+import type { OpenRun } from './run-store.ts';
 
 interface Sending {
-  readonly open: OpenJob;
+  readonly open: OpenRun;
   readonly operation: BulkOperation;
   readonly client: Client;
   readonly pace: Pace;
@@ -71,11 +71,11 @@ async function sendRow(
   row: number,
   body: RowBody['body'],
 ): Promise<void> {
-  const { job, journal } = open;
+  const { run, journal } = open;
   const attempt = states[row]?.attempt ?? 1;
-  const call = { idempotencyKey: rowKey(job.id, row, attempt), signal: io.stop };
+  const call = { idempotencyKey: rowKey(run.id, row, attempt), signal: io.stop };
   try {
-    const { status, result } = await operation.send(client, body, job.mode, call);
+    const { status, result } = await operation.send(client, body, run.mode, call);
     journal.add({ type: 'done', row, status, attempt, result });
     states[row] = doneRow(status, attempt, result);
   } catch (error) {
@@ -89,14 +89,14 @@ async function sendRow(
 }
 
 /** The bodies of rows, which are taken in their order. */
-function readAhead({ rows, job }: OpenJob) {
+function readAhead({ rows, run }: OpenRun) {
   const iterator = rows[Symbol.iterator]();
   let at = 0;
   return {
     take(row: number): RowBody['body'] {
       for (;;) {
         const { value, done } = iterator.next();
-        if (done) throw new LocalError(`row ${row} of run ${job.id} is not written down`);
+        if (done) throw new LocalError(`row ${row} of run ${run.id} is not written down`);
         at += 1;
         if (at === row) return value.body;
       }
@@ -113,7 +113,7 @@ const isOfThisRow = (error: unknown): error is ApiError =>
 const AHEAD = 128;
 
 /** Writes down which rows may have been sent, before they are; each write covers many. */
-function markAhead({ journal, lines }: OpenJob, todo: readonly number[], io: Io) {
+function markAhead({ journal, lines }: OpenRun, todo: readonly number[], io: Io) {
   let marked = lines.reduce((most, line) => (line.type === 'sending' ? Math.max(most, line.upTo) : most), 0);
   let marking: Promise<void> = Promise.resolve();
 
@@ -136,7 +136,7 @@ function markAhead({ journal, lines }: OpenJob, todo: readonly number[], io: Io)
 }
 
 /** The journal on the disk. Rejects with `LocalError`. */
-async function synced(journal: JobJournal): Promise<void> {
+async function synced(journal: RunJournal): Promise<void> {
   try {
     await journal.sync();
   } catch (cause) {

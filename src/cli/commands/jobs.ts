@@ -6,11 +6,11 @@ import type { CommandResult, Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { parsePositive } from '../values/scalars.ts';
 
-const job = argument('<ID>', 'the run: its id or the start of it, or its name');
+const run = argument('<ID>', 'the run: its id or the start of it, or its name');
 
 const concurrency = option('--concurrency <N>', 'how many rows go at a time at most (32)', { parse: parsePositive });
 
-export const jobFields: readonly Field[] = [
+export const runFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', drops: 2 },
   { name: 'command' },
@@ -29,12 +29,12 @@ export const jobsList = command({
   about: 'Lists the bulk runs of this user on this machine, oldest first: how many rows are done, failed and open.',
   arguments: {},
   options: {},
-  fields: jobFields,
+  fields: runFields,
   examples: [['lkm jobs list', 'what has run, and what has not ended']],
 
   async run(_, { io }) {
-    const { describeJobs } = await import('../bulk/describe-jobs.ts');
-    const rows = await describeJobs(io);
+    const { describeRuns } = await import('../bulk/describe-runs.ts');
+    const rows = await describeRuns(io);
     const empty = 'no bulk run yet; lkm keys create --count N, or -f FILE, makes one';
     return { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => id), empty };
   },
@@ -54,7 +54,7 @@ export const jobsShow = command({
   about:
     'Shows the rows of a bulk run with their results, as they are now; sends nothing. With --failed, the failed rows as ' +
     'they were sent: in csv a file that can be corrected and sent as a run of its own.',
-  arguments: { job },
+  arguments: { run },
   options: { failed: flag('--failed', 'only the rows that failed, with what was sent and why it was refused') },
   fields: shown,
   examples: [
@@ -62,21 +62,21 @@ export const jobsShow = command({
     ['lkm jobs show k3f9q2m7x1ab --failed -o failed.csv', 'what is to be corrected'],
   ],
 
-  async run({ job, failed }, { io }) {
-    const { showJob, showFailed } = await import('../bulk/describe-jobs.ts');
-    return failed ? showFailed(job, io) : showJob(job, io);
+  async run({ run, failed }, { io }) {
+    const { showRun, showFailed } = await import('../bulk/describe-runs.ts');
+    return failed ? showFailed(run, io) : showRun(run, io);
   },
 });
 
 export const jobsResume = command({
   path: 'jobs resume',
   about: 'Sends the rows of a bulk run that are open, and prints the results of all rows. No row is done twice.',
-  arguments: { job },
+  arguments: { run },
   options: { concurrency },
   fields: shown,
   ownsOutput: () => true,
   examples: [['lkm jobs resume k3f9q2m7x1ab -o keys.csv', 'go on where it ended']],
-  run: ({ job, concurrency }, context) => takeUp(context, job, { concurrency }),
+  run: ({ run, concurrency }, context) => takeUp(context, run, { concurrency }),
 });
 
 export const jobsRetry = command({
@@ -84,7 +84,7 @@ export const jobsRetry = command({
   about:
     'Sends the failed rows of a bulk run once more, as new requests, and those that are open. Rows whose outcome is ' +
     'unknown are sent with --unknown only: they may have been done.',
-  arguments: { job },
+  arguments: { run },
   options: {
     concurrency,
     unknown: flag('--unknown', 'also rows of which it is not known whether they were done'),
@@ -92,7 +92,7 @@ export const jobsRetry = command({
   fields: shown,
   ownsOutput: () => true,
   examples: [['lkm jobs retry k3f9q2m7x1ab', 'the product is active again']],
-  run: ({ job, concurrency, unknown }, context) => takeUp(context, job, { concurrency, retry: { unknown } }),
+  run: ({ run, concurrency, unknown }, context) => takeUp(context, run, { concurrency, retry: { unknown } }),
 });
 
 interface TakeUp {
@@ -101,18 +101,18 @@ interface TakeUp {
 }
 
 async function takeUp(context: CommandContext, text: string, how: TakeUp): Promise<CommandResult> {
-  const { findJob } = await import('../bulk/job-store.ts');
+  const { findRun } = await import('../bulk/run-store.ts');
   const { findOperation } = await import('../bulk/operations/index.ts');
   const { originOf } = await import('../request/changes.ts');
-  const { finishJob } = await import('../bulk/finish-job.ts');
-  const job = findJob(text, context.io);
-  const operation = await findOperation(job.command);
-  if (operation === null) throw new LocalError(`this version of lkm does not know the command of run ${job.id}`);
+  const { finishRun } = await import('../bulk/finish-run.ts');
+  const run = findRun(text, context.io);
+  const operation = await findOperation(run.command);
+  if (operation === null) throw new LocalError(`this version of lkm does not know the command of run ${run.id}`);
   const origin = originOf(await context.target());
-  if (origin !== job.origin) {
-    throw new UsageError(`run ${job.id} is of ${job.origin}, and this command is about to call ${origin}`, [
+  if (origin !== run.origin) {
+    throw new UsageError(`run ${run.id} is of ${run.origin}, and this command is about to call ${origin}`, [
       'Nothing was sent. Name the service of the run, as its first command did.',
     ]);
   }
-  return finishJob(context, operation, job, how);
+  return finishRun(context, operation, run, how);
 }

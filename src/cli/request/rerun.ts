@@ -43,7 +43,7 @@ export const withoutSecretFields = (word: string): string =>
 
 const makesSeveral = (written: Written): boolean =>
   isBulk(written.options) ||
-  written.arguments.job !== undefined ||
+  written.arguments.run !== undefined ||
   Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);
 
 /** An address with a password belongs in the environment, which others on the machine cannot read. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../../src/cli/bulk/job-journal.ts';
+import { openJournal } from '../../../src/cli/bulk/run-journal.ts';
 import { NOW } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 

@@ -4,10 +4,10 @@ import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
-import { type BulkJob, rowKey } from '../job.ts';
 import { bulkOperation } from '../operation.ts';
 import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
 import type { RowBody } from '../reading/read-bodies.ts';
+import { type BulkRun, rowKey } from '../run.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
@@ -80,29 +80,29 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
     ...values,
     defaults,
     mode: { ifAbsent },
-    prepare: async (rows, job) => {
-      if (!yes) await confirmImport(context, rows, job);
-      if (createProducts) await addProducts(await context.client(), rows, job);
+    prepare: async (rows, run) => {
+      if (!yes) await confirmImport(context, rows, run);
+      if (createProducts) await addProducts(await context.client(), rows, run);
     },
   });
 }
 
-async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, job: BulkJob): Promise<void> {
+async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, run: BulkRun): Promise<void> {
   const { confirm } = await import('../../prompts/questions.ts');
   const { originOf } = await import('../../request/changes.ts');
   const where = originOf(await context.target());
   let devices = 0;
   for (const { body } of rows) devices += Array.isArray(body.devices) ? body.devices.length : 0;
   await confirm(context, {
-    about: [`${count(job.rows, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
-    question: `import ${count(job.rows, 'key')}?`,
-    action: `importing ${count(job.rows, 'key')}`,
+    about: [`${count(run.rows, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
+    question: `import ${count(run.rows, 'key')}?`,
+    action: `importing ${count(run.rows, 'key')}`,
     flag: '--yes',
   });
 }
 
 /** Creates the products of the rows that are not there, named as their ids, and their versions. */
-async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: BulkJob): Promise<void> {
+async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: BulkRun): Promise<void> {
   const wanted = new Map<string, Set<string>>();
   for (const { body } of rows) {
     const productId = String(body.productId);

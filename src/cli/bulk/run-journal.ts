@@ -34,7 +34,7 @@ const Line = z.discriminatedUnion('type', [
 export type Line = z.output<typeof Line>;
 
 /** A file of lines that one process appends to. */
-export interface JobJournal {
+export interface RunJournal {
   /** Queues a line; lines reach the file in their order. Throws what the file system threw before. */
   add(line: Line): void;
   /** Writes the lines so far at once. Throws when they cannot be written. */
@@ -70,7 +70,7 @@ const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | cons
  * Opens a journal to append to. Lines are written in one piece once the event loop turns, so that they outlive the
  * process, and are on the disk after `sync`, which many callers share.
  */
-export function openJournal(path: string): JobJournal {
+export function openJournal(path: string): RunJournal {
   const file = openSync(path, FLAGS, 0o600);
   // A line that a killed process left unfinished ends here.
   const { size } = fstatSync(file);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** A bulk run: stored once, before its first request. */
-export const BulkJob = z.object({
+export const BulkRun = z.object({
   version: z.literal(1),
   /** Made from its `RunIdentity`; the name of its folder. */
   id: z.string().regex(/^[0-9a-z]{12}$/),
@@ -27,7 +27,7 @@ export const BulkJob = z.object({
   /** The body of every row of `--count`; null when each row has its own. */
   body: z.record(z.string(), z.unknown()).nullable(),
 });
-export type BulkJob = z.output<typeof BulkJob>;
+export type BulkRun = z.output<typeof BulkRun>;
 
 /** What makes two runs the same one. */
 export interface RunIdentity {
@@ -38,7 +38,7 @@ export interface RunIdentity {
 }
 
 /** The id of a run. One with a name is the same run whatever its rows are; the caller compares the digests. */
-export const jobId = ({ command, origin, name, digest }: RunIdentity): string =>
+export const runId = ({ command, origin, name, digest }: RunIdentity): string =>
   short(hash([command, origin, name === null ? ['digest', digest] : ['name', name]]));
 
 /**

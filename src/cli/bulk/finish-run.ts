@@ -6,8 +6,6 @@ import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
-import type { BulkJob } from './job.ts';
-import { type OpenJob, openJob, readLinesOf } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { createPace } from './pace.ts';
 import { showBulkProgress } from './progress.ts';
@@ -15,42 +13,44 @@ import type { RowBody } from './reading/read-bodies.ts';
 import { noteOutput, refuseTaken } from './result-file.ts';
 import { resultOf } from './results.ts';
 import { countStates, openRow, type RowState, readStates } from './row-states.ts';
+import type { BulkRun } from './run.ts';
+import { type OpenRun, readLinesOf, takeOverRun } from './run-store.ts';
 import { sendRows } from './send-rows.ts';
 
 /** How a run is to be done. */
 export interface Finishing {
   readonly concurrency: number | undefined;
   /** Called once before the first row is sent, with all of them. */
-  readonly prepare?: ((rows: Iterable<RowBody>, job: BulkJob) => Promise<void>) | undefined;
+  readonly prepare?: ((rows: Iterable<RowBody>, run: BulkRun) => Promise<void>) | undefined;
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
 }
 
 /** Sends what is open of a run, and gives the results of all of it. */
-export async function finishJob(
+export async function finishRun(
   context: CommandContext,
   operation: BulkOperation,
-  job: BulkJob,
+  run: BulkRun,
   how: Finishing,
 ): Promise<CommandResult> {
   const { io, settings } = context;
-  const open = openJob(job, io);
+  const open = takeOverRun(run, io);
   try {
-    const states = readStates(job.rows, readLinesOf(job.id, io), io.now(), operation.repeatsSafely);
+    const states = readStates(run.rows, readLinesOf(run.id, io), io.now(), operation.repeatsSafely);
     if (how.retry !== undefined) sendAnew(open, states, how.retry, io.now());
     refuseTaken(open.lines, settings, io);
     const before = countStates(states);
     const notes = notesOnEarlier(open, before.open, io.now());
     if (before.open > 0) await send(context, operation, open, states, how);
-    const beforeFile = (text: string) => noteOutput(job.id, text, settings, io);
-    return { ...resultOf({ job, operation, rows: open.rows, states, notes }), beforeFile };
+    const beforeFile = (text: string) => noteOutput(run.id, text, settings, io);
+    return { ...resultOf({ run, operation, rows: open.rows, states, notes }), beforeFile };
   } finally {
     await open.journal.close();
   }
 }
 
 /** Opens failed rows again, each for a request of its own. */
-function sendAnew({ journal }: OpenJob, states: RowState[], retry: { readonly unknown: boolean }, now: number): void {
+function sendAnew({ journal }: OpenRun, states: RowState[], retry: { readonly unknown: boolean }, now: number): void {
   for (const [row, { kind, attempt }] of states.entries()) {
     if (kind !== 'failed' && !(kind === 'unknown' && retry.unknown)) continue;
     journal.add({ type: 'again', row, attempt: attempt + 1, at: toInstant(now) });
@@ -59,7 +59,7 @@ function sendAnew({ journal }: OpenJob, states: RowState[], retry: { readonly un
   journal.write();
 }
 
-function notesOnEarlier({ job, lines }: OpenJob, open: number, now: number): Note[] {
+function notesOnEarlier({ run, lines }: OpenRun, open: number, now: number): Note[] {
   const begun = lines.find((line) => line.type === 'begin');
   if (begun === undefined) return [];
   const when = begun.at.slice(0, 10) === toInstant(now).slice(0, 10) ? moment(begun.at).slice(11) : moment(begun.at);
@@ -67,7 +67,7 @@ function notesOnEarlier({ job, lines }: OpenJob, open: number, now: number): Not
   const again: Note = { tone: 'hint', text: 'to do it all once more, give it a name: --run NAME' };
   return [
     { tone: 'hint', text: `these are the results of the run of ${when}; nothing was sent now` },
-    ...(job.name === null ? [again] : []),
+    ...(run.name === null ? [again] : []),
   ];
 }
 
@@ -78,7 +78,7 @@ const MAX_WAIT_MS = 600_000;
 async function send(
   context: CommandContext,
   operation: BulkOperation,
-  open: OpenJob,
+  open: OpenRun,
   states: RowState[],
   { concurrency = DEFAULT_CONCURRENCY, prepare }: Finishing,
 ): Promise<void> {
@@ -87,8 +87,8 @@ async function send(
   const connection = await context.connect();
   const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
   const before = countStates(states);
-  const shown = { done: operation.done, total: open.job.rows, before: open.job.rows - before.open };
-  await prepare?.(open.rows, open.job);
+  const shown = { done: operation.done, total: open.run.rows, before: open.run.rows - before.open };
+  await prepare?.(open.rows, open.run);
   const progress = showBulkProgress({ ...shown, failedBefore: before.failed + before.unknown }, settings, io);
   const waits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
   const client = await openClient(
@@ -108,13 +108,13 @@ async function send(
     await sendRows({ open, operation, client, pace, states, concurrency, io, onAnswer: progress.answered });
   } catch (error) {
     await progress.end();
-    await context.say(stopped(open.job, operation, states));
+    await context.say(stopped(open.run, operation, states));
     throw error;
   }
   await progress.end();
 }
 
-function stopped({ id, rows }: BulkJob, { done, noun }: BulkOperation, states: readonly RowState[]): Note {
+function stopped({ id, rows }: BulkRun, { done, noun }: BulkOperation, states: readonly RowState[]): Note {
   const { done: finished } = countStates(states);
   const text = `stopped: ${done} ${finished} of ${counted(rows, noun)}\nthe same command goes on, or: lkm jobs resume ${id}`;
   return { tone: 'warning', text };

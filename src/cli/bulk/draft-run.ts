@@ -13,16 +13,16 @@ import {
 import { join } from 'node:path';
 import { makePrivateFolder, syncFolder } from '../config/files.ts';
 import type { Io } from '../io.ts';
-import type { BulkJob } from './job.ts';
-import { folderOf, jobsFolder, writeRuns } from './job-store.ts';
 import type { RowBody } from './reading/read-bodies.ts';
+import type { BulkRun } from './run.ts';
+import { folderOf, runsFolder, writeRuns } from './run-store.ts';
 
 /** A run that is being written down. Nobody sees it before it is whole. */
-export interface DraftJob {
+export interface DraftRun {
   /** Writes the next row. */
   add(row: RowBody): void;
   /** Makes it a run. It stays as it is when another process has done so meanwhile. */
-  commit(job: BulkJob): void;
+  commit(run: BulkRun): void;
   /** Leaves nothing behind, unless it has become a run. */
   discard(): void;
 }
@@ -30,8 +30,8 @@ export interface DraftJob {
 const ROWS_AT_ONCE = 1_000;
 
 /** Begins to write a run down; nothing is made before its first row, or itself. */
-export function draftJob(io: Io): DraftJob {
-  const folder = jobsFolder(io);
+export function draftRun(io: Io): DraftRun {
+  const folder = runsFolder(io);
   const aside = join(folder, `${io.uuid()}.tmp`);
   let isBegun = false;
   /** Whether no run was written down before. */
@@ -64,7 +64,7 @@ export function draftJob(io: Io): DraftJob {
     rows = null;
   }
 
-  function commit(job: BulkJob): void {
+  function commit(run: BulkRun): void {
     begin();
     if (rows !== null) {
       flush(rows);
@@ -72,11 +72,11 @@ export function draftJob(io: Io): DraftJob {
     }
     closeRows();
     const file = openSync(join(aside, 'job.json'), 'wx', 0o600);
-    writeAll(file, `${JSON.stringify(job)}\n`);
+    writeAll(file, `${JSON.stringify(run)}\n`);
     fsyncSync(file);
     closeSync(file);
     syncFolder(aside);
-    const final = folderOf(job.id, io);
+    const final = folderOf(run.id, io);
     try {
       renameSync(aside, final);
     } catch (error) {
@@ -97,7 +97,7 @@ export function draftJob(io: Io): DraftJob {
 
   return {
     add: (row) => writeRuns(io, () => add(row)),
-    commit: (job) => writeRuns(io, () => commit(job)),
+    commit: (run) => writeRuns(io, () => commit(run)),
     discard,
   };
 }

@@ -1,47 +1,47 @@
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
-import type { BulkJob } from './job.ts';
-import { findJob, listJobs, readLinesOf, readRows } from './job-store.ts';
 import type { BulkOperation } from './operation.ts';
 import { findOperation } from './operations/index.ts';
 import { writeCells } from './reading/columns.ts';
 import { resultOf } from './results.ts';
 import { countStates, readStates } from './row-states.ts';
+import type { BulkRun } from './run.ts';
+import { findRun, listRuns, readLinesOf, readRows } from './run-store.ts';
 
 /** Every run with how far it has come, oldest first. */
-export async function describeJobs(io: Io) {
+export async function describeRuns(io: Io) {
   const described = [];
-  for (const job of listJobs(io)) {
-    const { id, name, command, file, rows, createdAt, origin } = job;
-    const states = statesOf(job, await findOperation(command), io);
+  for (const run of listRuns(io)) {
+    const { id, name, command, file, rows, createdAt, origin } = run;
+    const states = statesOf(run, await findOperation(command), io);
     described.push({ id, name, command, file, rows, ...countStates(states), createdAt, origin });
   }
   return described;
 }
 
-const statesOf = (job: BulkJob, operation: BulkOperation | null, io: Io) =>
-  readStates(job.rows, readLinesOf(job.id, io), io.now(), operation?.repeatsSafely ?? false);
+const statesOf = (run: BulkRun, operation: BulkOperation | null, io: Io) =>
+  readStates(run.rows, readLinesOf(run.id, io), io.now(), operation?.repeatsSafely ?? false);
 
 /** The rows of a run as they are now. */
-export async function showJob(text: string, io: Io): Promise<CommandResult> {
-  const job = findJob(text, io);
-  const operation = await operationOf(job);
+export async function showRun(text: string, io: Io): Promise<CommandResult> {
+  const run = findRun(text, io);
+  const operation = await operationOf(run);
   const { exitCode: _, ...result } = resultOf({
-    ...{ job, operation, rows: readRows(job, io), notes: [] },
-    states: statesOf(job, operation, io),
+    ...{ run, operation, rows: readRows(run, io), notes: [] },
+    states: statesOf(run, operation, io),
   });
   return result;
 }
 
 /** The rows of a run that failed, as a file has them. */
 export async function showFailed(text: string, io: Io): Promise<CommandResult> {
-  const job = findJob(text, io);
-  const operation = await operationOf(job);
-  const states = statesOf(job, operation, io);
+  const run = findRun(text, io);
+  const operation = await operationOf(run);
+  const states = statesOf(run, operation, io);
   const failed: ReturnType<typeof writeCells>[] = [];
   let row = 0;
-  for (const { body } of readRows(job, io)) {
+  for (const { body } of readRows(run, io)) {
     row += 1;
     if (states[row]?.kind === 'failed') failed.push(writeCells(operation.columns, body));
   }
@@ -51,7 +51,7 @@ export async function showFailed(text: string, io: Io): Promise<CommandResult> {
   return { kind: 'rows', rows: data, data, quiet: [], fields, empty: 'no row has failed', secret: true };
 }
 
-async function operationOf({ id, command }: BulkJob): Promise<BulkOperation> {
+async function operationOf({ id, command }: BulkRun): Promise<BulkOperation> {
   const operation = await findOperation(command);
   if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${id}`);
   return operation;
