@@ -6,8 +6,8 @@ import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
 import { type DraftRun, draftRun } from './draft-run.ts';
+import { compareWithEarlierRuns, refuseRepeatedPrefix } from './earlier-runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
-import { refuseGrown, watchForEarlier } from './grown-file.ts';
 import type { BulkOperation, Mode } from './operation.ts';
 import type { Delimiter } from './reading/delimiters.ts';
 import { openRows } from './reading/open-rows.ts';
@@ -47,7 +47,7 @@ export async function runBulk(
   const draft = dryRun ? null : draftRun(io);
   try {
     const read = await readRows(context, operation, request, draft);
-    const { digest, rows, first, file, grownFrom } = read;
+    const { digest, rows, first, file, runsOfPrefix } = read;
     const identity = {
       command: operation.command,
       origin: originOf(await context.target()),
@@ -57,7 +57,7 @@ export async function runBulk(
     const known = readRun(id, io);
     if (known !== null && known.digest !== digest) throw otherRun(known);
     if (known === null && file !== null && request.run === undefined) {
-      refuseGrown(grownFrom(identity.origin), operation, { name: file, rows, now: io.now() }, io);
+      refuseRepeatedPrefix(runsOfPrefix(identity.origin), operation, { name: file, rows, now: io.now() }, io);
     }
     if (dryRun) return previewRun(operation, rows, first);
     const { scope, rowsDigest } = read;
@@ -93,7 +93,7 @@ interface Rows {
   readonly scope: string;
   readonly rowsDigest: string;
   /** The runs of a service whose rows the file begins with. */
-  grownFrom(origin: string): readonly BulkRun[];
+  runsOfPrefix(origin: string): readonly BulkRun[];
 }
 
 /** Options that say how a run is done, and not what it does; the digest leaves them out. */
@@ -116,13 +116,13 @@ async function readRows(
     const [issue] = issuesOf(defaults, operation.schema);
     if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
     const digest = hash([options, product, count]);
-    return { digest, rows: count ?? 0, first: defaults, file: null, scope, rowsDigest: '', grownFrom: () => [] };
+    return { digest, rows: count ?? 0, first: defaults, file: null, scope, rowsDigest: '', runsOfPrefix: () => [] };
   }
   if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
   const source = openRows(request.file, request.delimiter, io);
   const mapping = new Map(request.map);
   const bodies = readBodies({ columns: operation.columns, mapping, defaults, schema: operation.schema }, io);
-  const earlier = watchForEarlier(operation, scope, io);
+  const earlier = compareWithEarlierRuns(operation, scope, io);
   const problems = collectProblems();
   let first: RowBody['body'] | null = null;
   for await (const row of source.rows) {
@@ -139,9 +139,9 @@ async function readRows(
   }
   for (const problem of bodies.end()) problems.add(problem);
   if (problems.count > 0) throw badFile(source.name, problems, dryRun);
-  const { rows, digest: rowsDigest, grownFrom } = earlier.end();
+  const { rows, digest: rowsDigest, runsOfPrefix } = earlier.end();
   const digest = hash([options, product, source.digest()]);
-  return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, grownFrom };
+  return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, runsOfPrefix };
 }
 
 const otherRun = ({ name, file, rows, createdAt }: BulkRun): UsageError =>

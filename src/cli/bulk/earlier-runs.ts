@@ -10,36 +10,37 @@ import type { BulkRun } from './run.ts';
 import { listRuns, readLinesOf } from './run-store.ts';
 
 /** What a file turned out to be, beside its rows. */
-interface Compared {
+interface Comparison {
   readonly rows: number;
   /** SHA-256 of its rows, whatever the form of the file. */
   readonly digest: string;
   /** The runs of a service whose rows it begins with, where doing these rows again would do more. */
-  grownFrom(origin: string): readonly BulkRun[];
+  runsOfPrefix(origin: string): readonly BulkRun[];
 }
 
 /** Compares the rows of a file, as they come, with those of earlier runs. */
-export function watchForEarlier(operation: BulkOperation, scope: string, io: Io) {
+export function compareWithEarlierRuns(operation: BulkOperation, scope: string, io: Io) {
   const { command } = operation;
   const earlier = listRuns(io).filter((run) => run.command === command && run.scope === scope);
   const lengths = new Set(earlier.map((run) => run.rows));
   /** By number of rows: the digest of the first rows, where one of them would be done again. */
-  const starts = new Map<number, string>();
+  const prefixDigests = new Map<number, string>();
   const whole = createHash('sha256');
   let rows = 0;
-  let isDoneAgain = false;
+  let hasUnsafeRow = false;
 
   function add({ cells }: RawRow, body: RowBody['body']): void {
     rows += 1;
     whole.update(`${JSON.stringify(cells)}\n`);
-    isDoneAgain ||= !operation.repeatsSafely && !operation.refusesAgain(body);
-    if (isDoneAgain && lengths.has(rows)) starts.set(rows, whole.copy().digest('hex'));
+    hasUnsafeRow ||= !operation.repeatsSafely && !operation.refusesAgain(body);
+    if (hasUnsafeRow && lengths.has(rows)) prefixDigests.set(rows, whole.copy().digest('hex'));
   }
 
-  const end = (): Compared => ({
+  const end = (): Comparison => ({
     rows,
     digest: whole.digest('hex'),
-    grownFrom: (origin) => earlier.filter((run) => run.origin === origin && starts.get(run.rows) === run.rowsDigest),
+    runsOfPrefix: (origin) =>
+      earlier.filter((run) => run.origin === origin && prefixDigests.get(run.rows) === run.rowsDigest),
   });
 
   return { add, end };
@@ -52,21 +53,21 @@ interface File {
 }
 
 /** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
-export function refuseGrown(runs: readonly BulkRun[], operation: BulkOperation, file: File, io: Io): void {
+export function refuseRepeatedPrefix(runs: readonly BulkRun[], operation: BulkOperation, file: File, io: Io): void {
   for (const run of runs.toSorted((a, b) => b.rows - a.rows)) {
     const lines = readLinesOf(run.id, io);
     const { done, unknown, open } = countStates(readStates(run.rows, lines, file.now, operation.repeatsSafely));
-    const isBegun = done > 0 || unknown > 0 || (open > 0 && isSending(readLinesOf(run.id, io)));
-    if (isBegun) throw grown(run, { done, open }, operation, file);
+    const isBegun = done > 0 || unknown > 0 || (open > 0 && hasSent(readLinesOf(run.id, io)));
+    if (isBegun) throw repeatedPrefix(run, { done, open }, operation, file);
   }
 }
 
-function isSending(lines: Iterable<{ readonly type: string }>): boolean {
+function hasSent(lines: Iterable<{ readonly type: string }>): boolean {
   for (const { type } of lines) if (type === 'sending') return true;
   return false;
 }
 
-function grown(
+function repeatedPrefix(
   { id, rows, createdAt }: BulkRun,
   { done, open }: { readonly done: number; readonly open: number },
   operation: BulkOperation,
