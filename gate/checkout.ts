@@ -47,7 +47,7 @@ export function copyCheckout(): Checkout {
         for (const [file, content] of Object.entries(files)) write(join(path, file), content);
         return await work();
       } finally {
-        for (const [file, text] of before) text === null ? rmSync(file) : writeFileSync(file, text);
+        for (const [file, text] of before) text === null ? rmSync(file, { force: true }) : writeFileSync(file, text);
       }
     },
     [Symbol.dispose]: () => {
@@ -57,16 +57,21 @@ export function copyCheckout(): Checkout {
   };
 }
 
-/** Runs a command to its end. */
+/** More than a run of all tests prints, in bytes. */
+const MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024;
+
+/** Runs a command to its end. Throws when it cannot be run, takes too long or prints too much: that is no failure of it. */
 export function run(cwd: string, command: readonly string[], env: Readonly<Record<string, string>> = {}): Ended {
   const [program = '', ...args] = command;
-  const { status, stdout, stderr } = spawnSync(program, args, {
+  const { error, status, stdout, stderr } = spawnSync(program, args, {
     cwd,
     env: { ...process.env, NO_COLOR: '1', ...env },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 300_000,
+    maxBuffer: MAX_OUTPUT_BYTES,
   });
+  if (error) throw error;
   return { status, output: `${stdout}${stderr}` };
 }
 
