@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { drill, restore } from '../../src/operator/index.ts';
@@ -51,6 +52,21 @@ describe.each(engines)('backups on $name', (engine) => {
     const found = await restored.repositories.keys.find(world.accounts.acme, productId as never, licenseKey as never);
     await restored.close();
     expect(found).toMatchObject({ key: licenseKey, activations: 1 });
+  });
+
+  it('name a row of the audit log that cannot be read', async () => {
+    await using world = await createWorld({ engine });
+    await using folder = await createFolder();
+    await world.product('Engine Pro');
+    await world.customer();
+    await world.sequence();
+    const file = join(folder.path, 'backup.db');
+    await takeBackup(world.location, file);
+    const database = new DatabaseSync(file);
+    database.exec("update audit set content = '{' where seq = 2");
+    database.close();
+    const report = await drill(file, { place: file, now: DAWN, masterKey: null, licenseFiles: [] });
+    expect(report.problems).toEqual([expect.stringMatching(/^acc_\w+: row 2 was changed/)]);
   });
 
   it('are taken when the newest is old enough, and the oldest are removed', async () => {
