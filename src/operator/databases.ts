@@ -1,5 +1,5 @@
 import { createRandom } from '../service/context.ts';
-import { type CopiedTable, type CopyProgress, copyDatabase } from '../store/copy.ts';
+import { type CopiedTable, type CopyProgress, copyDatabase, migrateTarget } from '../store/copy.ts';
 import { type Inspection, inspect } from '../store/inspect.ts';
 import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
 import { type PartitionedTable, partition } from '../store/partition.ts';
@@ -70,8 +70,8 @@ export async function copyInstance(
   try {
     const target = await openDatabase(to, { waitMs: LOCK_TIMEOUT_MS });
     try {
+      await migrateTarget(target.kysely);
       await migrate(source.kysely);
-      await migrate(target.kysely);
       return await copyDatabase(source.kysely, target.kysely, onProgress, signal);
     } finally {
       await target.close();

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -62,9 +63,7 @@ export async function copyDatabase(
   onProgress: (progress: CopyProgress) => void,
   signal?: AbortSignal,
 ): Promise<CopiedTable[]> {
-  if ((await count(to, 'accounts')) > 0) {
-    throw new StartupError('the target already holds an instance', 'copy into a new database');
-  }
+  await refuseFilled(to);
   const copied = await to.transaction().execute(async (target) => {
     const copied: CopiedTable[] = [];
     for (const { name, key } of tables) {
@@ -91,6 +90,18 @@ export async function copyDatabase(
     await sql`analyze ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(to);
   }
   return copied;
+}
+
+/** Brings the schema of a database that is to be filled up to date. Throws StartupError, and changes nothing, when it holds something. */
+export async function migrateTarget(to: Kysely<Tables>): Promise<void> {
+  const tables = await to.introspection.getTables();
+  if (tables.some(({ name }) => name === 'accounts')) await refuseFilled(to);
+  await migrate(to);
+}
+
+async function refuseFilled(to: Kysely<Tables>): Promise<void> {
+  if ((await count(to, 'accounts')) === 0) return;
+  throw new StartupError('the target already holds an instance', 'copy into a new database');
 }
 
 async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -132,6 +133,21 @@ describe('db copy', () => {
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(stderr).toBe('error: the target already holds an instance\n  copy into a new database\n');
     expect((await at(['products', 'list', '--db', 'other.db', '--fields', 'name'])).stdout).toBe('Other\n');
+  });
+
+  it('refuses a target that holds something of an earlier version, before its schema is changed', async () => {
+    const { cwd, at } = await onDatabase();
+    await at(['products', 'create', '--name', 'Other', '--db', 'other.db', '--create']);
+    const changed = (statement: string) => {
+      const database = new DatabaseSync(join(cwd, 'other.db'));
+      const rows = database.prepare(statement).all();
+      database.close();
+      return rows;
+    };
+    changed("delete from kysely_migration where name like '0013%' returning name");
+    const { code, stderr } = await at(['db', 'copy', 'lkm.db', 'other.db']);
+    expect({ code, stderr }).toMatchObject({ code: 13, stderr: expect.stringContaining('already holds an instance') });
+    expect(changed("select name from kysely_migration where name like '0013%'")).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, linkSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { copyDatabase } from '../copy.ts';
+import { copyDatabase, migrateTarget } from '../copy.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain } from '../engine/sqlite/file.ts';
 import { migrate } from '../migrate.ts';
@@ -117,8 +117,8 @@ async function fillPostgres(copy: string, location: string): Promise<void> {
   try {
     const target = await openDatabase(location);
     try {
+      await migrateTarget(target.kysely);
       await migrate(source.kysely);
-      await migrate(target.kysely);
       await copyDatabase(source.kysely, target.kysely, () => {});
     } finally {
       await target.close();
