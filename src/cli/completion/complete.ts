@@ -198,7 +198,7 @@ const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> 
   '--profile': profileNames,
   PROFILE: profileNames,
   SETTING: async () => Object.keys((await import('../config/stored-settings.ts')).storable),
-  TOPIC: async () => Object.keys((await import('../help/topics.ts')).topics),
+  TOPIC: async () => (await import('../help/topic-names.ts')).topicNames,
 };
 
 async function profileNames(io: Io): Promise<readonly string[]> {

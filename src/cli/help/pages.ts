@@ -1,9 +1,9 @@
 import type { Command as Commander, Help } from 'commander';
-import { type Command, type CommandEntry, optionsOf } from '../command.ts';
+import type { Command, CommandEntry } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
-import { topics } from './topics.ts';
+import { topicNames } from './topic-names.ts';
 
 /** The page of `lkm` alone. */
 export function rootHelp(view: HelpView): string {
@@ -34,9 +34,7 @@ const examples: readonly Row[] = [
   ['lkm keys get "$KEY" --db lkm.db', 'see who uses it'],
 ];
 
-const [lastTopic, ...firstTopics] = Object.keys(topics).reverse();
-
-const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains ${firstTopics.reverse().join(', ')} and ${lastTopic}.`;
+const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains ${topicNames.slice(0, -1).join(', ')} and ${topicNames.at(-1)}.`;
 
 const start = ['quickstart', 'serve'];
 const numbers = ['stats', 'forecast'];
@@ -87,7 +85,7 @@ export function commandHelp(self: Commander, helper: Help, command: Command, vie
     describe,
   ]);
   const repeatable = new Set(
-    Object.values(optionsOf(command)).flatMap(({ kind, flags }) => (kind === 'many' ? [flags] : [])),
+    Object.values(command.options).flatMap(({ kind, flags }) => (kind === 'many' ? [flags] : [])),
   );
   const options = helper.visibleOptions(self).map(({ flags, description }) => ({
     flags: repeatable.has(flags) ? `${flags}...` : flags,

@@ -2,6 +2,7 @@ import { exitCodes } from '../failure/errors.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
 import { bulk } from './bulk-topic.ts';
 import { type HelpView, plainHelp, prose, rows } from './section.ts';
+import type { TopicName } from './topic-names.ts';
 
 /** Renders a help topic; without a view as for a pipe. */
 export type Topic = (view?: HelpView) => string;
@@ -175,4 +176,4 @@ export const topics = {
   idempotency,
   bulk,
   ci,
-} satisfies Readonly<Record<string, Topic>>;
+} satisfies Readonly<Record<TopicName, Topic>>;
