@@ -17,12 +17,12 @@ export interface Credentials {
 }
 
 /** Encodes an input by the contract's schemas; throws an {@link InputError} that lists everything wrong with it. */
-export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body'>, input: unknown): EncodedInput {
+export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body' | 'misnamed'>, input: unknown): EncodedInput {
   const query = encodePart(endpoint.query, input);
   const body = encodePart(endpoint.body, input);
   const issues = [...query.issues, ...body.issues];
   if (issues.length > 0) throw new InputError(issues);
-  refuseUnknownFields(input, { ...query.fields, ...body.fields });
+  refuseUnknownFields(endpoint, input, { ...query.fields, ...body.fields });
   return { search: toSearch(query.fields), body: endpoint.body ? JSON.stringify(body.fields) : null };
 }
 
@@ -70,10 +70,17 @@ function encodePart(schema: z.ZodType | undefined, input: unknown): EncodedPart 
 }
 
 /** A misspelt field would otherwise be dropped, and the service would apply its default. */
-function refuseUnknownFields(input: unknown, known: Readonly<Record<string, unknown>>): void {
+function refuseUnknownFields(
+  { misnamed = {} }: Pick<AnyEndpoint, 'misnamed'>,
+  input: unknown,
+  known: Readonly<Record<string, unknown>>,
+): void {
   const issues = Object.entries(input ?? {})
     .filter(([name, value]) => value !== undefined && !Object.hasOwn(known, name))
-    .map(([name]) => ({ path: name, message: 'unknown field' }));
+    .map(([name]) => ({
+      path: name,
+      message: Object.hasOwn(misnamed, name) ? `unknown field; here: ${misnamed[name]}` : 'unknown field',
+    }));
   if (issues.length > 0) throw new InputError(issues);
 }
 

@@ -136,6 +136,14 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
   'tokens.revoke': { force: ['', '1', 'yes'], tokenId: [LEFT_OUT, '', 't'.repeat(257), ...badTexts.slice(0, 4)] },
 };
 
+const misnamedFields = Object.keys(validRequests).flatMap((name) =>
+  Object.entries(findEndpoint(name as EndpointName).misnamed ?? {}).map(([field, here]) => ({
+    name: name as EndpointName,
+    field,
+    here,
+  })),
+);
+
 const fieldCases = Object.entries(badFields).flatMap(([name, fields]) =>
   Object.entries(fields).flatMap(([field, values]) =>
     values.map((value) => ({ name: name as EndpointName, field, value, title: `${name} ${field} ${show(value)}` })),
@@ -272,6 +280,15 @@ describe.each(engines)('bad input on $name', (engine) => {
     for (const newCustomer of [{ name: 'Acme' }, {}]) {
       const body = { productId, customerId, newCustomer };
       await expectHarmless(await world.call('admin', 'POST', '/create-key', body), invalid);
+    }
+  });
+
+  it.each(misnamedFields)('is refused: $field, the name that another operation has for $here', async (given) => {
+    const endpoint = findEndpoint(given.name);
+    const { query, body } = validRequests[given.name](own);
+    for (const value of [5, null]) {
+      const spoilt = { ...(body as object), [given.field]: value };
+      await expectHarmless(await world.call('admin', endpoint.method, pathWith(endpoint, query), spoilt), invalid);
     }
   });
 

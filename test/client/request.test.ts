@@ -62,6 +62,11 @@ test('says in one line what is wrong', () => {
   expect(encode).toThrow('licenseKey: Too small: expected string to have >=23 characters');
 });
 
+test('says what a field is called that another operation names differently', () => {
+  expect(() => encodeInput(keys.create, { productId, maxActivations: 5 })).toThrow('unknown field; here: usesPerKey');
+  expect(() => encodeInput(keys.create, { productId, toString: 5 })).toThrow(/unknown field$/);
+});
+
 function issuesOf(encode: () => unknown) {
   try {
     encode();

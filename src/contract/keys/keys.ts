@@ -107,6 +107,7 @@ export const keys = {
     path: '/create-key',
     scope: 'license:write',
     body: CreateKeyRequest,
+    misnamed: { maxActivations: 'usesPerKey', expirationDate: 'expiryDate', customer: 'customerId or newCustomer' },
     reply: () => bare('CreateKeyResponse', { key: ShownKey().meta({ description: 'The new licence key, in full' }) }),
     example: {
       body: {

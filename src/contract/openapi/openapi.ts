@@ -65,7 +65,8 @@ quotation marks and the same value without them are two keys.
 
 **Errors** are \`{message, code}\`; \`code\` refines the HTTP status.
 
-**Unknown fields** in a request are ignored, and replies may gain fields: a client must accept fields it does not know.`;
+**Unknown fields** in a request are ignored, unless the operation names them as refused. Replies may gain fields: a
+client must accept fields it does not know.`;
 
 /** Every `code` there is. Its meaning depends on the HTTP status. */
 const errorSchema = {
@@ -100,7 +101,7 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
   return {
     operationId: name,
     summary: endpoint.summary,
-    description: `${endpoint.description}\n\n${rightsText(endpoint)}`,
+    description: [endpoint.description, ...misnamedText(endpoint), rightsText(endpoint)].join('\n\n'),
     tags: [name.split('.')[0]],
     ...(endpoint.scope === 'public' ? { security: [] } : {}),
     ...(endpoint.retirement === undefined ? {} : { deprecated: true }),
@@ -121,6 +122,13 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
     },
     'x-codeSamples': samplesOf(name, endpoint),
   };
+}
+
+function misnamedText({ misnamed = {} }: AnyEndpoint): readonly string[] {
+  const names = Object.entries(misnamed).map(([name, here]) => `\`${name}\` (here: ${here})`);
+  return names.length === 0
+    ? []
+    : [`Refused are fields that have another name in other operations: ${names.join(', ')}.`];
 }
 
 function rightsText({ scope, openToClients }: AnyEndpoint): string {

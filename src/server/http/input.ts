@@ -20,8 +20,17 @@ export function readInput(
   bytes: Uint8Array,
 ): Record<string, unknown> {
   const query = endpoint.query && parse(endpoint.query, readQuery(splitTarget(target).query));
-  const body = endpoint.body && parse(endpoint.body, readJson(headers.get('content-type') ?? '', bytes));
+  const json = endpoint.body && readJson(headers.get('content-type') ?? '', bytes);
+  refuseMisnamed(endpoint, json);
+  const body = endpoint.body && parse(endpoint.body, json);
   return { ...query, ...body };
+}
+
+function refuseMisnamed({ misnamed }: AnyEndpoint, json: unknown): void {
+  if (misnamed === undefined || typeof json !== 'object' || json === null) return;
+  for (const [name, here] of Object.entries(misnamed)) {
+    if (Object.hasOwn(json, name)) throw apiError('invalidParams', {}, { cause: new Error(`${name} is ${here} here`) });
+  }
 }
 
 function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
