@@ -25,14 +25,12 @@ const KeyCounts = once(() =>
 export type KeyCounts = Record<keyof ReturnType<typeof counts>, number>;
 
 const Weeks = once(() =>
-  z
-    .array(
-      z.looseObject({
-        week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
-        count: Count(),
-      }),
-    )
-    .describe('The last 12 weeks, oldest first; the last one is not over'),
+  z.array(
+    z.looseObject({
+      week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
+      count: Count(),
+    }),
+  ),
 );
 
 /** Statistics of an account, or of one of its products. */
@@ -46,8 +44,12 @@ export const Stats = once(() =>
       devices: Count().describe('How many devices hold a slot'),
       sessions: Count().describe('How many sessions are leased now'),
       customers: Count().nullable().describe('How many customers the account has; null for some products only'),
-      issuedPerWeek: Weeks().meta({ description: 'How many keys were created in each of the last 12 weeks' }),
-      activatedPerWeek: Weeks().meta({ description: 'How many of the devices were activated in each of those weeks' }),
+      issuedPerWeek: Weeks().describe(
+        'How many keys were created in each of the last 12 weeks, oldest first; the last week is not over',
+      ),
+      activatedPerWeek: Weeks().describe(
+        'How many of the devices were activated in each of those weeks, in that order',
+      ),
       fullest: z
         .array(ListedLicense())
         .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
