@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
+import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { foreignRecord } from '../support/idempotency.ts';
-import { createWorld } from '../support/world.ts';
+import { createWorld, type World } from '../support/world.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -75,11 +76,37 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       licenseFiles: 0,
     });
     expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
-    // One entry for all batches of a run, and none for a run that removes nothing.
+    // An entry for each batch, and none for a run that removes nothing.
     await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record });
-    const entries = await world.store.repositories.outbox.list(10);
-    expect(entries.map(({ entry }) => [entry.operation, entry.door, entry.actor.id, entry.details])).toEqual([
-      ['idempotency.cleanup', 'job', 'cleanup', { removed: 1_001 }],
+    expect(await entriesOf(world)).toEqual([
+      ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
+      ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
+      ['idempotency.cleanup', 'job', 'cleanup', { removed: 1 }],
     ]);
   });
+
+  it('has recorded what it removed when its lease is lost on the way', async () => {
+    await using world = await createWorld({ engine });
+    await world.store.transaction(async (rows) => {
+      for (let i = 0; i < 600; i += 1) {
+        const createdAt = '2026-11-20T09:59:59.999Z';
+        await rows.idempotency.insert(foreignRecord(world.accounts.acme, `old-${i}`, { createdAt }));
+      }
+    });
+    let batches = 0;
+    const losing = {
+      transaction: async <T>(work: (repositories: Repositories) => Promise<T>) => {
+        batches += 1;
+        return batches === 1 ? world.store.transaction(work) : null;
+      },
+    };
+    const removed = await cleanUp(losing, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record });
+    expect(removed.idempotencyRecords).toBe(500);
+    expect(await entriesOf(world)).toEqual([['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }]]);
+  });
 });
+
+async function entriesOf({ store }: World) {
+  const entries = await store.repositories.outbox.list(10);
+  return entries.map(({ entry }) => [entry.operation, entry.door, entry.actor.id, entry.details]);
+}

@@ -42,8 +42,8 @@ interface CleanupParts {
 }
 
 /**
- * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. The last
- * batch of each records how many were removed in all.
+ * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
+ * batch records how many it removed of each account.
  */
 export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts): Promise<Removed> {
   const at = toInstant(nowMs);
@@ -70,32 +70,31 @@ interface Removal {
 }
 
 async function removeAll(store: Transactions, { record, signal }: CleanupParts, removal: Removal): Promise<number> {
-  let removed: ReadonlyMap<AccountId, number> = new Map();
+  let removed = 0;
   for (let isLast = false; !isLast; ) {
-    const counts = await store.transaction(async (repositories) => {
+    const accounts = await store.transaction(async (repositories) => {
       const batch = await removal.removeBatch(repositories);
-      const counts = new Map(removed);
-      for (const accountId of batch) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
-      isLast = batch.length < BATCH_SIZE || signal?.aborted === true;
-      if (isLast) await recordRemoval(repositories, record, removal, counts);
-      return counts;
+      await recordRemoval(repositories, record, removal, batch);
+      return batch;
     });
-    if (counts === null) break;
-    removed = counts;
+    if (accounts === null) break;
+    removed += accounts.length;
+    isLast = accounts.length < BATCH_SIZE || signal?.aborted === true;
   }
-  return [...removed.values()].reduce((sum, count) => sum + count, 0);
+  return removed;
 }
 
+/** Records one batch in its own transaction: also a run that is cut short leaves a record of all that it removed. */
 async function recordRemoval(
   repositories: Repositories,
   record: Recorder,
   { at, operation }: Removal,
-  counts: ReadonlyMap<AccountId, number>,
+  accounts: readonly AccountId[],
 ): Promise<void> {
   const actor = { type: 'job', id: 'cleanup' } as const;
   const origin = { at, actor, address: null, door: 'job', requestId: null, operation } as const;
-  for (const [accountId, removed] of counts) {
-    const events = [{ resource: { type: 'account', id: accountId }, data: { removed } } as const];
+  for (const [accountId, own] of Map.groupBy(accounts, (accountId) => accountId)) {
+    const events = [{ resource: { type: 'account', id: accountId }, data: { removed: own.length } } as const];
     await record(repositories, { ...origin, accountId, events });
   }
 }
