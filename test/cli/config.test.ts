@@ -88,6 +88,20 @@ describe('lkm config', () => {
     expect(config).toThrow();
   });
 
+  it('names a stored value that was written by hand and is wrong, and how to forget it', async () => {
+    const { run } = home({ timeout: 'soon' });
+    const refused = await run(['keys', 'list', '-P', PRODUCT]);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("timeout of profile shop: 'soon' is not"),
+    });
+    expect(refused.stderr).toMatch(/Forget it: +lkm config unset timeout -p shop\n/);
+    expect((await run(['products', 'list', ...onDatabase])).code).toBe(0);
+    expect((await run(['config', 'unset', 'timeout', '-p', 'shop'])).code).toBe(0);
+    const { fetch } = scriptedService([404, { message: 'Product not found', code: 1 }]);
+    expect((await run(['products', 'get', PRODUCT], { fetch })).code).toBe(6);
+  });
+
   it('says where it is kept', async () => {
     const { run } = home();
     expect((await run(['config', 'path'])).stdout).toMatch(/\/\.config\/lkm\/config\.json\n$/);

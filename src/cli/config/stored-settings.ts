@@ -1,7 +1,8 @@
 import { ProductId } from '../../contract/scalars.ts';
-import { UsageError } from '../failure/errors.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
+import { quote } from '../output/words.ts';
 import { parseDuration } from '../values/duration.ts';
 import { parseCount } from '../values/scalars.ts';
 import { changeConfig, readConfig, type StoredSettings, unknownProfile } from './profiles.ts';
@@ -55,13 +56,33 @@ export function effectiveSettings(flags: GlobalFlags, io: Io): EffectiveSetting[
   });
 }
 
-/** The surroundings of a command, with the stored settings in the place of variables that are not set. */
+/**
+ * The surroundings of a command, with the stored settings in the place of variables that are not set. Throws `UsageError`
+ * for a stored value that the setting cannot have: written by hand, or by another version.
+ */
 export function withStoredSettings(flags: GlobalFlags, io: Io): Io {
-  const found = effectiveSettings(flags, io).flatMap(({ name, value }) =>
-    value === null ? [] : [[storable[name]?.env ?? '', value] as const],
-  );
+  const env = { ...io.env };
+  for (const { name, value, from } of effectiveSettings(flags, io)) {
+    const known = settingOf(name);
+    if (value === null || from === known.env) continue;
+    const inProfile = from?.startsWith('profile ') ? ` -p ${quote(from.slice('profile '.length))}` : '';
+    checkValue(`${name} of ${from}`, () => known.check(value), [
+      ['Forget it:', `lkm config unset ${name}${inProfile}`],
+    ]);
+    env[known.env] = value;
+  }
   // Not a copy: some members are made when they are first read.
-  return Object.create(io, { env: { value: { ...io.env, ...Object.fromEntries(found) } } });
+  return Object.create(io, { env: { value: env } });
+}
+
+/** Runs a check. Throws its `UsageError` with what is checked in front, and with more hints. */
+function checkValue(what: string, check: () => unknown, hints: readonly Hint[] = []): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${what}: ${error.message}`, [...error.hints, ...hints], { cause: error });
+  }
 }
 
 /** What is stored, the first to count first. A profile counts only where nothing else names the service. */
@@ -86,12 +107,7 @@ export function storeSetting(
   { name, value, profile }: { readonly name: string; readonly value: string | null; readonly profile?: string },
 ): void {
   const known = settingOf(name);
-  try {
-    if (value !== null) known.check(value);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`${name}: ${error.message}`, error.hints, { cause: error });
-  }
+  if (value !== null) checkValue(name, () => known.check(value));
   changeConfig(io, (config) => {
     const change = ({ [name]: _, ...rest }: StoredSettings = {}): StoredSettings =>
       value === null ? rest : { ...rest, [name]: value };
