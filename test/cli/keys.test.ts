@@ -109,6 +109,24 @@ describe('a licence key', () => {
     expect((await at(['keys', 'get', key.toLowerCase(), '-q'])).stdout).toBe(`${key}\n`);
   });
 
+  it('is found with the separators that a mail or a text program made of its dashes', async () => {
+    const { answer } = await shop();
+    const key = await answer('keys', 'create');
+    for (const separator of ['', ' ', '\u2013', ' - ', '\u2011', '\u00ad-', '\u00a0']) {
+      expect(await answer('keys', 'get', key.replaceAll('-', separator), '-q')).toBe(key);
+    }
+  });
+
+  it.each([
+    ['a wrong check character', 'AAAAAAAAAAAAAAAAAAAAAAAAB'],
+    ['another length', 'ACME-2019-0042-F3D9-77AB-10CE'],
+    ['a letter that our keys do not have', 'UUUUUUUUUUUUUUUUUUUUUUUUU'],
+  ])('of another format, with %s, is sent as it is', async (_, key) => {
+    const { fetch, seen } = scriptedService(refusal(404, 1, 'License not found'));
+    await lkm(['keys', 'get', key, '-P', PRODUCT], { fetch, env: remote });
+    expect(seen[0]?.path).toBe(`/key?productId=${PRODUCT}&licenseKey=${key}`);
+  });
+
   it('is sent exactly as it is given without the check, on the command line or in the environment', async () => {
     const typo = ' aaaaa-AAAAA-AAAAA-AAAAA-AAAAB';
     const asked = async (argv: string[], env: Record<string, string> = {}) => {

@@ -1,4 +1,4 @@
-import { isTypo, normaliseKey } from '../../domain/license-key.ts';
+import { hasKeyShape, isTypo, normaliseKey } from '../../domain/license-key.ts';
 import { type ArgumentSpec, argument, argumentList, negation } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -34,7 +34,7 @@ export async function parseLicenseKey(
 ): Promise<string> {
   const given = await readReference(text, io);
   if (keyCheck === false) return given;
-  const key = readWholeKey(normaliseKey(given));
+  const key = readWholeKey(normaliseWrittenKey(given));
   if (isTypo(key)) {
     throw new UsageError('the key has a typo: its last character does not match the others', [
       'Nothing was sent. Compare it with the key that was issued.',
@@ -45,7 +45,17 @@ export async function parseLicenseKey(
 }
 
 /** A key in a file: as it is stored where it is one of ours, as it is otherwise. Throws `UsageError` for a masked one. */
-export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ? text : normaliseKey(text));
+export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ? text : normaliseWrittenKey(text));
+
+/**
+ * The key as it is stored, also when a mail or a text program has changed its separators: spaces, other dashes, or none.
+ * Such a text is one of ours only when its check character says so: keys of another format are left as they are.
+ */
+function normaliseWrittenKey(text: string): string {
+  const symbols = text.replaceAll(/[\s\p{Dash}\p{Cf}]/gu, '');
+  const key = (symbols.match(/.{1,5}/gu) ?? []).join('-');
+  return normaliseKey(hasKeyShape(key) && !isTypo(key) ? key : text);
+}
 
 function readWholeKey(key: string): string {
   if (!key.includes('*')) return key;
