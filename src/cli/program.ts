@@ -58,6 +58,8 @@ interface Reading {
   path: string;
   /** The options of the command that they name: `--expires`. */
   options: readonly string[];
+  /** Those of them that it cannot do without, and that no variable gives. */
+  required: readonly string[];
   chosen: { readonly command: Command; readonly written: Written } | null;
 }
 
@@ -66,7 +68,7 @@ export async function parseCommandLine(
   argv: readonly string[],
   io: Pick<Io, 'version' | 'env' | 'stdout'>,
 ): Promise<Parsed> {
-  const reading: Reading = { help: null, path: 'lkm', options: [], chosen: null };
+  const reading: Reading = { help: null, path: 'lkm', options: [], required: [], chosen: null };
   const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
@@ -74,7 +76,7 @@ export async function parseCommandLine(
     if (!(error instanceof CommanderError)) throw error;
     if (!isHelp(error) && !root.opts().version) {
       const { explainCommandLine } = await import('./failure/command-line.ts');
-      throw explainCommandLine(error, reading.path, argv);
+      throw explainCommandLine(error, reading, argv);
     }
   } finally {
     refuseToken(root);
@@ -176,13 +178,16 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'), describe);
   }
   const attributes: Record<string, string> = {};
+  const required: string[] = [];
   for (const [name, spec] of Object.entries(optionsOf(command))) {
     const option = child.createOption(spec.flags, describeOption(spec));
     if (spec.kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
+    if (spec.kind === 'required' && spec.env === undefined) required.push(option.long ?? spec.flags);
     attributes[name] = option.attributeName();
     child.addOption(option);
   }
   reading.options = child.options.flatMap(({ long }) => long ?? []);
+  reading.required = required;
   showHelp(child, reading, async (view, helper) =>
     (await import('./help/pages.ts')).commandHelp(child, helper, command, view),
   );

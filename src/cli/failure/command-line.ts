@@ -1,21 +1,42 @@
 import type { CommanderError } from 'commander';
 import { withoutBrackets } from '../help/section.ts';
-import { commandEntries, groups } from '../tree.ts';
+import { quote } from '../output/words.ts';
 import { type Hint, UsageError } from './errors.ts';
+import { commandsMeant, optionsMeant } from './meant.ts';
+
+/** What was understood of a command line before the error. */
+interface Understood {
+  /** The words of the command: `lkm keys`. */
+  readonly path: string;
+  /** Its options: `--expires`. */
+  readonly options: readonly string[];
+  /** Those of them that it cannot do without. */
+  readonly required: readonly string[];
+}
 
 /** The error for a command line that commander does not take, with what may have been meant. */
-export function explainCommandLine(error: CommanderError, path: string, argv: readonly string[]): UsageError {
+export function explainCommandLine(error: CommanderError, understood: Understood, argv: readonly string[]): UsageError {
   // Commander's suggestion has a line of its own; here it is part of the message.
-  const [, what = error.message, meant] =
+  const [, what = error.message, near = ''] =
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(error.message) ?? [];
   const message = withoutBrackets(what);
   const typed = /'([^']*)'/.exec(what)?.[1] ?? '';
-  const near = (meant ?? '').split(', ').filter((word) => word !== '' && isTypoOf(typed, word));
-  const likely = error.code === 'commander.unknownCommand' ? [...inOrder(argv), ...near] : near;
-  const question = likely.length > 0 ? `. Did you mean ${likely.join(' or ')}?` : '';
-  return new UsageError(`${message}${question}`, [...hintsForUsage(error, argv), ['See:', `${path} --help`]], {
-    cause: error,
-  });
+  const likely = likelyFor(error, typed, understood, argv);
+  const typos = near.split(', ').filter((word) => word !== '' && isTypoOf(typed, word));
+  const meant = likely.length > 0 ? likely : typos;
+  const question = meant.length > 0 ? `. Did you mean ${meant.join(' or ')}?` : '';
+  const hints = [...hintsForUsage(error, what, understood, argv), ['See:', `${understood.path} --help`] as const];
+  return new UsageError(`${message}${question}`, hints, { cause: error });
+}
+
+function likelyFor(
+  { code }: CommanderError,
+  typed: string,
+  { path, options }: Understood,
+  argv: readonly string[],
+): readonly string[] {
+  if (code === 'commander.unknownCommand') return commandsMeant(typed, path, argv);
+  return code === 'commander.unknownOption' && typed.startsWith('--') ? optionsMeant(typed, options) : [];
 }
 
 /** Whether the word may have been meant: it begins in the same way, and is not the opposite (checkin, checkout). */
@@ -24,19 +45,21 @@ function isTypoOf(typed: string, word: string): boolean {
   return stem(typed).at(0) === stem(word).at(0) && stem(typed) !== stem(word);
 }
 
-/** The command of `get keys`: other tools have the verb first. */
-function inOrder(argv: readonly string[]): string[] {
-  const [verb, thing] = argv.filter((word) => !word.startsWith('-'));
-  const group = groups.find(({ name, alias }) => name === thing || alias === thing);
-  const known = commandEntries.filter(({ path }) => path.startsWith(`${group?.name} `));
-  return known
-    .filter((entry) => entry.alias === verb || entry.path === `${group?.name} ${verb}`)
-    .map(({ path }) => `lkm ${path}`);
-}
-
-/** `--json` takes no list of fields, as that of other tools does. */
-function hintsForUsage({ code }: CommanderError, argv: readonly string[]): Hint[] {
+function hintsForUsage(
+  { code }: CommanderError,
+  message: string,
+  { required }: Understood,
+  argv: readonly string[],
+): Hint[] {
+  if (code !== 'commander.excessArguments') return [];
+  // `--json` takes no list of fields, as that of other tools does.
   const fields = argv[argv.indexOf('--json') + 1];
   const isList = argv.includes('--json') && fields !== undefined && /^\w+(,\w+)*$/.test(fields);
-  return code === 'commander.excessArguments' && isList ? [['Some fields:', `--json --fields ${fields}`]] : [];
+  if (isList) return [['Some fields:', `--json --fields ${fields}`]];
+  // `customers create "Ada Ltd"`: an option that is missing may be what the one word too many was for.
+  const missing = required.filter((option) => !argv.some((word) => word.split('=')[0] === option));
+  const [, expected, given, words = ''] = /Expected (\d+) arguments? but got (\d+): (.*)\.$/s.exec(message) ?? [];
+  const word =
+    Number(given) - Number(expected) === 1 ? words.split(', ').slice(Number(expected)).join(', ') : undefined;
+  return missing.length === 1 && word !== undefined ? [['Perhaps:', `${missing[0]} ${quote(word)}`]] : [];
 }

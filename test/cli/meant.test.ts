@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { commandEntries } from '../../src/cli/tree.ts';
+import { lkm } from './fake-io.ts';
+
+const stderrOf = async (line: string): Promise<string> => (await lkm(line.split(' '))).stderr;
+
+it.each([
+  ['sign', 'lkm keys sign'],
+  ['backup', 'lkm db backup'],
+  ['status', 'lkm auth status or lkm db status'],
+  ['licenses list', 'lkm keys list'],
+  ['license new', 'lkm keys create'],
+  ['licence', 'lkm keys'],
+  ['activations list', 'lkm devices list'],
+  ['new key', 'lkm keys create'],
+  ['rm keys', 'lkm keys delete'],
+  ['--json show customer', 'lkm customers get'],
+  ['keys show', 'lkm keys get'],
+  ['customers add', 'lkm customers create'],
+])("'%s' may mean %s", async (line, meant) => {
+  expect(await stderrOf(line)).toContain(`. Did you mean ${meant}?`);
+});
+
+it.each(['list', 'create', 'constructor', 'keys toString', 'licenses frobnicate', 'jobs create'])(
+  "'%s' may mean nothing or too much, and nothing is suggested",
+  async (line) => {
+    expect(await stderrOf(line)).toMatch(/unknown command '\w+'\.?\n/);
+  },
+);
+
+it.each([
+  ['--max 3', '--max-activations or --max-sessions'],
+  ['--activations 3', '--max-activations'],
+  ['--seats 3', '--max-activations'],
+  ['--quantity 3', '--count'],
+  ['--email a@b.example', '--new-customer-email'],
+  ['--productId p', '--product'],
+  ['--customer-id c', '--customer'],
+  ['--expiryDate 2027-01-01', '--expires'],
+  ['--features sso', '--feature'],
+])("'keys create %s' may mean %s", async (option, meant) => {
+  expect(await stderrOf(`keys create ${option}`)).toContain(`. Did you mean ${meant}?\n`);
+});
+
+it.each(['--no-file', '--constructor', '--__proto__', '--sort'])(
+  "'keys create %s' means none of its options",
+  async (option) => {
+    expect(await stderrOf(`keys create ${option}`)).toContain(`unknown option '${option}'\n`);
+  },
+);
+
+it.each([
+  ['customers create Ada --email a@b.example', '--name Ada'],
+  ['keys sign KEY build-01', '--host-id build-01'],
+])("the word too many of '%s' may be for %s", async (line, option) => {
+  expect(await stderrOf(line)).toMatch(new RegExp(`\\n {2}Perhaps: +${option}\\n`));
+});
+
+it.each(['keys sign KEY a b', 'customers create --name Ada more', 'keys create 5'])(
+  "nothing is said of the words too many of '%s'",
+  async (line) => {
+    expect(await stderrOf(line)).not.toContain('Perhaps');
+  },
+);
+
+it('every word that is suggested is there', async () => {
+  const known = new Set(commandEntries.map(({ path }) => `lkm ${path}`));
+  for (const verb of ['show', 'new', 'remove', 'edit', 'move', 'validate', 'issue', 'destroy', 'set', 'info']) {
+    const [, meant = ''] = /Did you mean (.*)\?/.exec(await stderrOf(`keys ${verb}`)) ?? [];
+    expect(known).toContain(meant);
+  }
+});
