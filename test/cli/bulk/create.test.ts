@@ -250,11 +250,26 @@ describe('lkm keys create -f', () => {
         `warning: created 2 of 3 keys · 1 failed · run ${id}`,
         `send the failed rows again: lkm jobs retry ${id}`,
         `put them into a file to mend: lkm jobs show ${id} --failed --format csv`,
+        'rows without an expiry: the service sets one month, to 2026-12-21 12:00 UTC',
         '',
       ].join('\n'),
     );
     const failed = await shop.at(['jobs', 'show', id, '--failed', '--format', 'csv']);
     expect(failed.stdout).toBe(`productId,reference,metadata\n${shop.product},o-2,"{""plan"":""b""}"\n`);
+  });
+
+  it('says which end keys without an expiry get, once, and nothing where all have one', async () => {
+    await using shop = await bulkShop();
+    const create = async (rows: string, ...more: string[]) => {
+      shop.write('rows.csv', rows);
+      return (await shop.at(['keys', 'create', '-f', 'rows.csv', ...more])).stderr;
+    };
+    const note = 'rows without an expiry: the service sets one month, to 2026-12-21 12:00 UTC\n';
+    const mixed = 'reference,expires\no-1,2027-01-31\no-2,\no-3,\n';
+    expect((await create(mixed)).split(note)).toHaveLength(2);
+    expect(await create(mixed)).not.toContain(note);
+    expect(await create('reference,expires\no-4,2027-01-31\no-5,never\n')).not.toContain(note);
+    expect(await create('reference\no-6\n', '--expires-after', 'P1Y')).not.toContain(note);
   });
 
   it('with --if-absent gives the key that a reference has', async () => {

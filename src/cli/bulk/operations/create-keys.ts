@@ -4,9 +4,11 @@ import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
+import type { Note } from '../../output/terminal.ts';
 import { bulkOperation } from '../operation.ts';
 import { expiryCell, limitTextCell } from '../reading/cells.ts';
 import { given } from '../reading/columns.ts';
+import type { RowBody } from '../reading/read-bodies.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
@@ -66,21 +68,40 @@ interface KeyInput {
   readonly newCustomer: { readonly name: string; readonly email: string | undefined } | undefined;
 }
 
-interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
+interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'prepare'> {
   readonly product: string | undefined;
   readonly reference: string | undefined;
   readonly ifAbsent: boolean;
 }
 
-/** Creates a key for each row, or the keys of `--count`, all of one kind. */
-export function createKeysInBulk(context: CommandContext, values: Values, input: KeyInput): Promise<CommandResult> {
+/**
+ * Creates a key for each row, or the keys of `--count`, all of one kind.
+ *
+ * @param noteDefaultEnd says which end keys get for which none is given
+ */
+export async function createKeysInBulk(
+  context: CommandContext,
+  values: Values,
+  input: KeyInput,
+  noteDefaultEnd: (which: string) => Note,
+): Promise<CommandResult> {
   const { product, reference, ifAbsent } = values;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
   if (ifAbsent && values.file === undefined) throw new UsageError('--if-absent needs a file with references');
   if (input.newCustomer?.email !== undefined) {
     throw new UsageError('--new-customer-email makes one customer: create it first, and give --customer');
   }
-  return runBulk(context, createKeysOperation, { ...values, defaults: bodyOf(product, input), mode: { ifAbsent } });
+  const request = { ...values, defaults: bodyOf(product, input), mode: { ifAbsent } };
+  let defaultEnd: Note | null = null;
+  const prepare = async (rows: Iterable<RowBody>): Promise<void> => {
+    for (const { body } of rows) {
+      if (body.expiryDate !== undefined || body.expiresAfter !== undefined) continue;
+      defaultEnd = noteDefaultEnd(values.file === undefined ? 'no --expires given' : 'rows without an expiry');
+      return;
+    }
+  };
+  const result = await runBulk(context, createKeysOperation, { ...request, prepare });
+  return defaultEnd === null ? result : { ...result, notes: [...(result.notes ?? []), defaultEnd] };
 }
 
 function bodyOf(productId: string | undefined, input: KeyInput): Record<string, unknown> {

@@ -107,7 +107,8 @@ export const keysCreate = command({
     const { product, reference, ifAbsent } = values;
     if (values.count !== undefined || values.file !== undefined) {
       const { createKeysInBulk } = await import('../../bulk/operations/create-keys.ts');
-      const created = await createKeysInBulk(context, values, inputOf(values));
+      const noteEnd = (which: string) => noteDefaultEnd(which, context.io.now());
+      const created = await createKeysInBulk(context, values, inputOf(values), noteEnd);
       await setOutput(values.githubOutput, created.quiet, context.io);
       return created;
     }
@@ -202,9 +203,12 @@ function describe(
   const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
   const end = expiresAfter ? `lasts ${writeDuration(expiresAfter)} from its first use` : describeEnd(expires);
   const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
-  if (end !== null || changed.replayed) return [done];
+  return end !== null || changed.replayed ? [done] : [done, noteDefaultEnd('no --expires given', now)];
+}
+
+function noteDefaultEnd(which: string, now: number): Note {
   const month = moment(addCalendarMonth(toInstant(now)));
-  return [done, { tone: 'hint', text: `no --expires given: the service sets one month, to ${month}` }];
+  return { tone: 'hint', text: `${which}: the service sets one month, to ${month}` };
 }
 
 interface Limits {
