@@ -276,6 +276,18 @@ describe('a command line that is wrong', () => {
       'error: --product is required\n  Give it:  -P, --product ID\n  Or set:   export LKM_PRODUCT=…\n',
     ],
     [
+      'several options that are missing',
+      ['tokens', 'create'],
+      'error: --name and --kind are required\n' +
+        '  Give them:         --name NAME --kind KIND\n' +
+        '  --kind is one of:  admin, read-only, client, scoped\n',
+    ],
+    [
+      'an option that is missing beside one that a variable could give',
+      ['keys', 'sign', KEY],
+      'error: --host-id is required\n  Give it:  --host-id ID\n',
+    ],
+    [
       'a short product id',
       ['keys', 'create', '-P', 'prod_1234567'],
       "error: --product: 'prod_1234567' is not a product id (prod_…, 22 to 256 characters)\n  See them:  lkm products list\n",

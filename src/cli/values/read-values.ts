@@ -16,8 +16,10 @@ export async function readValues(command: Command, written: Written, context: Co
   const values: Record<string, unknown> = {};
   const pickedWords: string[] = [];
 
+  refuseMissing(command, written, context);
+
   const readOne = async (name: string, declared: OptionSpec): Promise<void> => {
-    const spec = isWaived(declared, written) ? { ...declared, kind: 'one' as const } : declared;
+    const spec = asNeeded(declared, written);
     const given = written.options[name];
     const text = given ?? (await pickMissing(spec, written, context, values));
     if (text !== undefined && given === undefined) pickedWords.push(longFlag(spec.flags), String(text));
@@ -39,6 +41,21 @@ export async function readValues(command: Command, written: Written, context: Co
   for (const [name, spec] of options) if (spec.pick === 'device') await readOne(name, spec);
   return { values, pickedWords };
 }
+
+/** Throws `UsageError` that names all options which are required, not given, and picked nowhere. */
+function refuseMissing(command: Command, written: Written, { io, settings }: CommandContext): void {
+  const missing = Object.entries(command.options).flatMap(([name, declared]) => {
+    const spec = asNeeded(declared, written);
+    const isPicked = spec.pick !== undefined && settings.interactive;
+    const isMissing = spec.kind === 'required' && written.options[name] === undefined && !io.env[spec.env ?? ''];
+    return isMissing && !isPicked ? [spec] : [];
+  });
+  if (missing.length > 0) throw missingOptions(missing);
+}
+
+/** The option, not required where something else was given in its place. */
+const asNeeded = (spec: OptionSpec, written: Written): OptionSpec =>
+  isWaived(spec, written) ? { ...spec, kind: 'one' } : spec;
 
 /** Whether something else was given in its place. */
 const isWaived = ({ neededUnless = '' }: OptionSpec | ArgumentSpec, { options }: Written): boolean =>
@@ -105,7 +122,7 @@ async function readOption(spec: OptionSpec, given: string | boolean | readonly s
   const name = longFlag(spec.flags);
   if (text === undefined) {
     if (spec.kind !== 'required') return undefined;
-    throw missing(spec, name);
+    throw missingOptions([spec]);
   }
   const source = given === undefined ? spec.env : name;
   const parse = (one: string) => {
@@ -128,14 +145,23 @@ function checkChoice(choices: readonly string[] | undefined, text: string): void
   throw new UsageError(`'${text}' is not one of ${choices.join(', ')}`);
 }
 
-function missing({ flags, env, choices }: OptionSpec, name: string): UsageError {
-  const written = withoutBrackets(flags);
-  return new UsageError(`${name} is required`, [
-    ['Give it:', written],
-    ...(choices ? [['One of:', choices.join(', ')] as const] : []),
-    ...(env ? [['Or set:', `export ${env}=…`] as const] : []),
+function missingOptions(specs: readonly OptionSpec[]): UsageError {
+  const names = specs.map(({ flags }) => longFlag(flags));
+  const isOne = specs.length === 1;
+  const written = specs.map(({ flags }) => withoutBrackets(isOne ? flags : flags.replace(/^-\w, /, '')));
+  const choices = specs.flatMap(({ flags, choices }) =>
+    choices ? [[longFlag(flags), choices.join(', ')] as const] : [],
+  );
+  const variables = specs.flatMap(({ env }) => (env ? [`export ${env}=…`] : []));
+  return new UsageError(`${listed(names)} ${isOne ? 'is' : 'are'} required`, [
+    [isOne ? 'Give it:' : 'Give them:', written.join(' ')],
+    ...choices.map(([name, all]) => [isOne ? 'One of:' : `${name} is one of:`, all] as const),
+    ...variables.map((variable) => ['Or set:', variable] as const),
   ]);
 }
+
+const listed = (names: readonly string[]): string =>
+  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
 
 /** `-P, --product <ID>` → `--product`. */
 export const longFlag = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;
