@@ -151,6 +151,12 @@ describe('the location of a database', () => {
     expect(withoutPasswords(`cannot open '${location}': no`)).toBe(`cannot open '${expected}': no`);
   });
 
+  it('an address of a service is shown without the name and the password in it', () => {
+    expect(withoutPasswords("no 'https://u:secret@h/x@y', nor http://u:s@c@h:80/")).toBe(
+      "no 'https://h/x@y', nor http://h:80/",
+    );
+  });
+
   it.each(['u:sec/ret@h', 'u:12/ret@h', 'u:sec#ret@h', 'u:12#ret@h', 'u:12?ret@h', 'u:s@12/ret@h', 'u:secret@no host'])(
     'postgres://%s/shop is neither shown nor used: the password ends nobody knows where',
     (rest) => {

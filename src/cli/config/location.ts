@@ -62,9 +62,17 @@ export const hasPassword = (location: string): boolean => withoutPassword(locati
 
 /** A text, such as the message of an error, with the passwords of all addresses in it removed. */
 export const withoutPasswords = (text: string): string =>
-  text.replaceAll(/postgres(?:ql)?:\/\/[^\s'"`]+/g, (address) =>
-    /^[^@?]*$|:\*{3}@/.test(address) ? address : withoutPassword(address),
-  );
+  text
+    .replaceAll(/postgres(?:ql)?:\/\/[^\s'"`]+/g, (address) =>
+      /^[^@?]*$|:\*{3}@/.test(address) ? address : withoutPassword(address),
+    )
+    .replaceAll(/(https?:\/\/)[^\s'"`/]*@/g, '$1');
+
+/** The option for the address of a service, or for a database: `lkm login https://…`, `lkm serve lkm.db`. */
+export function serviceOptionFor(word: string): string | undefined {
+  if (/^https?:\/\//.test(word)) return '--base-url';
+  return isPostgres(word) || /\.(db|sqlite3?)$/.test(word) ? '--db' : undefined;
+}
 
 /** Throws `LocalError` for a file that does not exist: opening it would make a new, empty database. */
 export function checkExists(location: string, hints: readonly Hint[] = []): void {

@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander';
+import { serviceOptionFor } from '../config/location.ts';
 import { withoutBrackets } from '../help/section.ts';
 import { quote } from '../output/words.ts';
 import { type Hint, UsageError } from './errors.ts';
@@ -56,10 +57,11 @@ function hintsForUsage(
   const fields = argv[argv.indexOf('--json') + 1];
   const isList = argv.includes('--json') && fields !== undefined && /^\w+(,\w+)*$/.test(fields);
   if (isList) return [['Some fields:', `--json --fields ${fields}`]];
-  // `customers create "Ada Ltd"`: an option that is missing may be what the one word too many was for.
-  const missing = required.filter((option) => !argv.some((word) => word.split('=')[0] === option));
+  // `customers create "Ada Ltd"`: what is too much may be meant for an option.
   const [, expected, given, words = ''] = /Expected (\d+) arguments? but got (\d+): (.*)\.$/s.exec(message) ?? [];
-  const word =
-    Number(given) - Number(expected) === 1 ? words.split(', ').slice(Number(expected)).join(', ') : undefined;
-  return missing.length === 1 && word !== undefined ? [['Perhaps:', `${missing[0]} ${quote(word)}`]] : [];
+  if (Number(given) - Number(expected) !== 1) return [];
+  const word = words.split(', ').slice(Number(expected)).join(', ');
+  const missing = required.filter((option) => !argv.some((one) => one.split('=')[0] === option));
+  const option = serviceOptionFor(word) ?? (missing.length === 1 ? missing[0] : undefined);
+  return option === undefined ? [] : [['Perhaps:', `${option} ${quote(word)}`]];
 }

@@ -4,10 +4,11 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
-import { checkExists } from '../../config/location.ts';
+import { checkExists, serviceOptionFor } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf, LocalError } from '../../failure/errors.ts';
+import { codeOf, type Hint, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
+import { quote } from '../../output/words.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
 
 /** A database for the time of one command, in a folder that is removed when lkm ends. */
@@ -73,4 +74,9 @@ export async function runAgainst(
 }
 
 const notRun = (program: string, cause: unknown): LocalError =>
-  new LocalError(`cannot run ${program} (${codeOf(cause)})`, ['Check the words behind --.'], { cause });
+  new LocalError(`cannot run ${program} (${codeOf(cause)})`, [hintFor(program)], { cause });
+
+function hintFor(program: string): Hint {
+  const option = serviceOptionFor(program);
+  return option === undefined ? 'Check the words behind --.' : ['Perhaps:', `lkm serve ${option} ${quote(program)}`];
+}
