@@ -52,6 +52,7 @@ it.each(['--no-file', '--constructor', '--__proto__', '--sort'])(
 it.each([
   ['customers create Ada --email a@b.example', '--name Ada'],
   ['keys sign KEY build-01', '--host-id build-01'],
+  ['keys import shop.csv', '-f shop.csv'],
   ['login https://keys.example', '--base-url https://keys.example'],
   ['serve shop.db', 'lkm serve --db shop.db'],
   ['serve postgres://u:p@db.example/lkm', 'lkm serve --db postgres://u@db.example/lkm'],

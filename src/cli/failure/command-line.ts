@@ -49,7 +49,7 @@ function isTypoOf(typed: string, word: string): boolean {
 function hintsForUsage(
   { code }: CommanderError,
   message: string,
-  { required }: Understood,
+  { options, required }: Understood,
   argv: readonly string[],
 ): Hint[] {
   if (code !== 'commander.excessArguments') return [];
@@ -62,6 +62,7 @@ function hintsForUsage(
   if (Number(given) - Number(expected) !== 1) return [];
   const word = words.split(', ').slice(Number(expected)).join(', ');
   const missing = required.filter((option) => !argv.some((one) => one.split('=')[0] === option));
-  const option = serviceOptionFor(word) ?? (missing.length === 1 ? missing[0] : undefined);
+  const isFile = options.includes('--file') && /\.(csv|tsv|jsonl?|txt)$/i.test(word);
+  const option = isFile ? '-f' : (serviceOptionFor(word) ?? (missing.length === 1 ? missing[0] : undefined));
   return option === undefined ? [] : [['Perhaps:', `${option} ${quote(word)}`]];
 }

@@ -46,6 +46,13 @@ export function findColumn({ single, families }: Columns, name: string): Column 
   return { name, path: [...path, name.slice(prefix.length)], ...more };
 }
 
+/** The one column whose name contains an unknown name, such as `customerEmail` for `Email`; null for none or several. */
+export function guessColumn({ single }: Columns, name: string): Column | null {
+  const wanted = plain(name);
+  const [found, ...more] = single.filter((column) => wanted.length > 2 && plain(column.name).includes(wanted));
+  return found === undefined || more.length > 0 ? null : found;
+}
+
 /** Every name that a header may have, for messages. */
 export const columnNames = ({ single, families }: Columns): string[] => [
   ...single.map(({ name }) => name),

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { explainIssue } from '../../values/check-fields.ts';
-import { type Column, type Columns, columnNames, findColumn, isObject, setAt, valueAt } from './columns.ts';
+import {
+  type Column,
+  type Columns,
+  columnNames,
+  findColumn,
+  guessColumn,
+  isObject,
+  setAt,
+  valueAt,
+} from './columns.ts';
 import type { Problem } from './problems.ts';
 import type { RawRow } from './raw-rows.ts';
 import { rememberValues, type SeenValues } from './seen-values.ts';
@@ -74,7 +83,7 @@ function readHeader({ columns: known, mapping }: Reading): Header {
     const column = findColumn(known, meant);
     const place = column?.path.join('.') ?? '';
     const other = taken.get(place);
-    if (column === null) unknown.push(unknownColumn(name));
+    if (column === null) unknown.push(unknownColumn(name, known));
     else if (other !== undefined) texts.push(`columns '${other}' and '${name}' are both ${column.name}`);
     else {
       taken.set(place, name);
@@ -102,8 +111,10 @@ function readHeader({ columns: known, mapping }: Reading): Header {
   };
 }
 
-const unknownColumn = (name: string): string =>
-  `column '${name.slice(0, 40)}': say what it is, --map '${name}=FIELD', or leave it out, --map '${name}='`;
+function unknownColumn(name: string, columns: Columns): string {
+  const field = guessColumn(columns, name)?.name ?? 'FIELD';
+  return `column '${name.slice(0, 40)}': say what it is, --map '${name}=${field}', or leave it out, --map '${name}='`;
+}
 
 function readRow(
   { cells }: RawRow,
