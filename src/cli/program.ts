@@ -60,6 +60,10 @@ interface Reading {
   options: readonly string[];
   /** Those of them that it cannot do without, and that no variable gives. */
   required: readonly string[];
+  /** The words that are more than its arguments. */
+  surplus(): readonly string[];
+  /** Whether one of its arguments is a secret. */
+  takesSecret: boolean;
   chosen: { readonly command: Command; readonly written: Written } | null;
 }
 
@@ -68,7 +72,15 @@ export async function parseCommandLine(
   argv: readonly string[],
   io: Pick<Io, 'version' | 'env' | 'stdout'>,
 ): Promise<Parsed> {
-  const reading: Reading = { help: null, path: 'lkm', options: [], required: [], chosen: null };
+  const reading: Reading = {
+    help: null,
+    path: 'lkm',
+    options: [],
+    required: [],
+    surplus: () => [],
+    takesSecret: false,
+    chosen: null,
+  };
   const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
@@ -188,6 +200,8 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
   }
   reading.options = child.options.flatMap(({ long }) => long ?? []);
   reading.required = required;
+  reading.surplus = () => child.args.slice(child.registeredArguments.length);
+  reading.takesSecret = Object.values(command.arguments).some(({ secret }) => secret);
   showHelp(child, reading, async (view, helper) =>
     (await import('./help/pages.ts')).commandHelp(child, helper, command, view),
   );

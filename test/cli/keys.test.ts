@@ -127,6 +127,13 @@ describe('a licence key', () => {
     expect(seen[0]?.path).toBe(`/key?productId=${PRODUCT}&licenseKey=${key}`);
   });
 
+  it('given to keys verify in place of a file is not repeated, and the commands for it are named', async () => {
+    const key = '00000-00000-00000-00000-00000';
+    const { code, stderr } = await lkm(['keys', 'verify', key]);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('lkm keys get KEY') });
+    expect(stderr).not.toContain(key);
+  });
+
   it('is sent exactly as it is given without the check, on the command line or in the environment', async () => {
     const typo = ' aaaaa-AAAAA-AAAAA-AAAAA-AAAAB';
     const asked = async (argv: string[], env: Record<string, string> = {}) => {

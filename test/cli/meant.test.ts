@@ -67,6 +67,17 @@ it.each(['keys sign KEY a b', 'customers create --name Ada more', 'keys create 5
   },
 );
 
+it.each([
+  ['keys activate 00000-00000-00000-00000-00000 build-01', "unexpected argument 'build-01'"],
+  ['keys sign a b c', "unexpected arguments 'b', 'c'"],
+  ['keys sign KEY 00000-00000-00000-00000-00000', "unexpected argument '…00000'"],
+  ['keys create 00000-00000-00000-00000-00000', "unexpected argument '…00000'"],
+  ['keys sign KEY ACME-2019-0042-F3D9-77AB-10CE', "unexpected argument '…-10CE'"],
+])("'%s' repeats no key", async (line, message) => {
+  expect(await stderrOf(line)).toMatch(new RegExp(`^error: ${message}\\n`));
+  expect(await stderrOf(line)).not.toMatch(/00000-00000|ACME/);
+});
+
 it('every word that is suggested is there', async () => {
   const known = new Set(commandEntries.map(({ path }) => `lkm ${path}`));
   for (const verb of ['show', 'new', 'remove', 'edit', 'move', 'validate', 'issue', 'destroy', 'set', 'info']) {

@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander';
+import { hasKeyShape } from '../../domain/license-key.ts';
 import { serviceOptionFor } from '../config/location.ts';
 import { withoutBrackets } from '../help/section.ts';
 import { quote } from '../output/words.ts';
@@ -13,10 +14,25 @@ interface Understood {
   readonly options: readonly string[];
   /** Those of them that it cannot do without. */
   readonly required: readonly string[];
+  /** The words that are more than its arguments. */
+  surplus(): readonly string[];
+  /** Whether one of its arguments is a secret. */
+  readonly takesSecret: boolean;
 }
 
 /** The error for a command line that commander does not take, with what may have been meant. */
 export function explainCommandLine(error: CommanderError, understood: Understood, argv: readonly string[]): UsageError {
+  const isSurplus = error.code === 'commander.excessArguments';
+  const { message, hints } = isSurplus ? explainSurplus(understood, argv) : explainUnknown(error, understood, argv);
+  return new UsageError(message, [...hints, ['See:', `${understood.path} --help`]], { cause: error });
+}
+
+interface Explanation {
+  readonly message: string;
+  readonly hints: readonly Hint[];
+}
+
+function explainUnknown(error: CommanderError, understood: Understood, argv: readonly string[]): Explanation {
   // Commander's suggestion has a line of its own; here it is part of the message.
   const [, what = error.message, near = ''] =
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(error.message) ?? [];
@@ -25,9 +41,7 @@ export function explainCommandLine(error: CommanderError, understood: Understood
   const likely = likelyFor(error, typed, understood, argv);
   const typos = near.split(', ').filter((word) => word !== '' && isTypoOf(typed, word));
   const meant = likely.length > 0 ? likely : typos;
-  const question = meant.length > 0 ? `. Did you mean ${meant.join(' or ')}?` : '';
-  const hints = [...hintsForUsage(error, what, understood, argv), ['See:', `${understood.path} --help`] as const];
-  return new UsageError(`${message}${question}`, hints, { cause: error });
+  return { message: meant.length > 0 ? `${message}. Did you mean ${meant.join(' or ')}?` : message, hints: [] };
 }
 
 function likelyFor(
@@ -46,23 +60,27 @@ function isTypoOf(typed: string, word: string): boolean {
   return stem(typed).at(0) === stem(word).at(0) && stem(typed) !== stem(word);
 }
 
-function hintsForUsage(
-  { code }: CommanderError,
-  message: string,
-  { options, required }: Understood,
-  argv: readonly string[],
-): Hint[] {
-  if (code !== 'commander.excessArguments') return [];
+function explainSurplus(understood: Understood, argv: readonly string[]): Explanation {
+  const surplus = understood.surplus();
+  const isSecret = (word: string): boolean =>
+    hasKeyShape(word) || (understood.takesSecret && word.length >= MIN_KEY_LENGTH);
+  const shown = surplus.map((word) => `'${isSecret(word) ? `…${word.slice(-5)}` : word}'`);
+  const message = `unexpected argument${surplus.length === 1 ? '' : 's'} ${shown.join(', ')}`;
   // `--json` takes no list of fields, as that of other tools does.
   const fields = argv[argv.indexOf('--json') + 1];
   const isList = argv.includes('--json') && fields !== undefined && /^\w+(,\w+)*$/.test(fields);
-  if (isList) return [['Some fields:', `--json --fields ${fields}`]];
-  // `customers create "Ada Ltd"`: what is too much may be meant for an option.
-  const [, expected, given, words = ''] = /Expected (\d+) arguments? but got (\d+): (.*)\.$/s.exec(message) ?? [];
-  if (Number(given) - Number(expected) !== 1) return [];
-  const word = words.split(', ').slice(Number(expected)).join(', ');
+  if (isList) return { message, hints: [['Some fields:', `--json --fields ${fields}`]] };
+  const [word = '', ...more] = surplus;
+  const option = more.length > 0 || isSecret(word) ? undefined : optionFor(word, understood, argv);
+  return { message, hints: option === undefined ? [] : [['Perhaps:', `${option} ${quote(word)}`]] };
+}
+
+/** The shortest licence key there is. Source: API description, "Limits". */
+const MIN_KEY_LENGTH = 23;
+
+/** The option that a word too many may be meant for: `customers create "Ada Ltd"`. */
+function optionFor(word: string, { options, required }: Understood, argv: readonly string[]): string | undefined {
+  if (options.includes('--file') && /\.(csv|tsv|jsonl?|txt)$/i.test(word)) return '-f';
   const missing = required.filter((option) => !argv.some((one) => one.split('=')[0] === option));
-  const isFile = options.includes('--file') && /\.(csv|tsv|jsonl?|txt)$/i.test(word);
-  const option = isFile ? '-f' : (serviceOptionFor(word) ?? (missing.length === 1 ? missing[0] : undefined));
-  return option === undefined ? [] : [['Perhaps:', `${option} ${quote(word)}`]];
+  return serviceOptionFor(word) ?? (missing.length === 1 ? missing[0] : undefined);
 }

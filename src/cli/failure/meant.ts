@@ -56,6 +56,8 @@ const options: ReadonlyMap<string, string> = new Map(
     machine: '--host-id',
     device: '--host-id',
     fingerprint: '--host-id',
+    from: '--host-id',
+    to: '--new-host-id',
     'license-type': '--type',
   }),
 );

@@ -3,7 +3,7 @@ import type { Verdict, Verification, VerifyOptions } from '../../../domain/licen
 import { argument, command, option } from '../../command.ts';
 import { writeAtomically } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf, exitCodes, LocalError, verdictExitCodes } from '../../failure/errors.ts';
+import { codeOf, exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
@@ -30,6 +30,13 @@ export const keysVerify = command({
 
   async run({ file, hostId, product, jwks, revocations: listPath, watermark: watermarkPath }, context) {
     const { io } = context;
+    const { hasKeyShape } = await import('../../../domain/license-key.ts');
+    if (hasKeyShape(file)) {
+      throw new UsageError('a licence file is verified, and this is a licence key', [
+        ['Is it active?', 'lkm keys get KEY'],
+        ['May a device use it?', 'lkm keys why KEY --host-id ID'],
+      ]);
+    }
     const text = await readText(file, io);
     const keys = jwks === undefined ? await fetchKeys(context) : await readKeys(jwks, context);
     const revocations = listPath === undefined ? undefined : await readText(listPath, io);
