@@ -162,7 +162,7 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'It also ends what the token has begun',
     file: 'src/server/http/execute.ts',
-    from: '    if (parts.monotonic() - asked >= TRUSTED_MS) await authenticateAgain(parts, request);',
+    from: '    if (parts.monotonic() - authenticated >= TRUSTED_MS) await authenticateAgain(parts, request);',
     to: '',
     test: 'test/server/input.test.ts',
   },

@@ -80,8 +80,8 @@ export function toCallError(
   const { call, host, sent } = details;
   switch (failed.kind) {
     case 'error-response': {
-      const { status, code, message, retryAfterMs } = failed;
-      return readApiError({ status, code, message, retryAfterMs }, reasonsOf(endpoint), call);
+      const { status, code, message, retryAfterMs, fields } = failed;
+      return readApiError({ status, code, message, retryAfterMs, fields }, reasonsOf(endpoint), call);
     }
     case 'invalid-response': {
       const { status, message, cause } = failed;

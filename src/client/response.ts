@@ -23,6 +23,8 @@ export interface ErrorResponse {
   readonly code: number;
   readonly message: string;
   readonly retryAfterMs: number | null;
+  /** The fields that are missing or wrong, as far as the service names them. */
+  readonly fields: readonly string[];
 }
 
 /** A response outside the contract. */
@@ -66,7 +68,8 @@ export function readResult({ reply }: ReplyOf, response: RawResponse, now: numbe
   if (json === undefined) return invalid(`answered ${status} with something that is not JSON`, foreign);
   if (!isSuccess(status)) {
     if (!isErrorPayload(json)) return invalid(`answered ${status} without a message and a code`, foreign);
-    return { kind: 'error-response', status, code: json.code, message: json.message, retryAfterMs };
+    const { code, message } = json;
+    return { kind: 'error-response', status, code, message, retryAfterMs, fields: readInvalidFields(headers) };
   }
   try {
     return { kind: 'success', payload: reply.unwrap(json) };
@@ -145,6 +148,21 @@ export function readRetryAfter(headers: ResponseHeaders, now: number): number | 
   const due = readHttpDate(text);
   if (due === null) return null;
   return Math.max(0, due - (readHttpDate(headers.get('date') ?? '') ?? now));
+}
+
+/** The fields that `LKM-Invalid-Fields` names. */
+function readInvalidFields(headers: ResponseHeaders): readonly string[] {
+  const names = headers.get('lkm-invalid-fields')?.split(',') ?? [];
+  return names.map((name) => decodeField(name.trim())).filter((name) => name !== '');
+}
+
+/** A name that is not encoded as it should be is shown as it came. */
+function decodeField(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Milliseconds since 1970. `Date.parse` alone accepts much that is not an HTTP date. */

@@ -159,6 +159,11 @@ export const responseHeaders = {
     description: 'How many keys a token with `maxIssues` may still issue, this request counted',
     schema: { type: 'integer', minimum: 0, maximum: 999_999_999, examples: [999] },
   },
+  'LKM-Invalid-Fields': {
+    description:
+      'The fields that are missing or wrong, with commas between them; percent-encoded where they are not ASCII',
+    schema: text('usesPerKey, newCustomer.email'),
+  },
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750)', schema: text('Bearer') },
   'Cache-Control': { description: 'How long the response may be kept', schema: text('public, max-age=300') },
   ETag: { description: 'Names this version of the content (RFC 9110)', schema: text('"5f2c9a"') },
@@ -194,6 +199,7 @@ export function headersOfError(endpoint: AnyEndpoint, reasons: readonly Reason[]
   return [
     ...headersOfAny(endpoint),
     ...(isStored ? (['Idempotency-Replayed'] as const) : []),
+    ...(reasons.includes('invalidParams') ? (['LKM-Invalid-Fields'] as const) : []),
     ...(reasons.includes('issueLimit') ? (['LKM-Budget-Remaining'] as const) : []),
     ...(reasons.some((reason) => retryable.includes(reason)) ? (['Retry-After'] as const) : []),
     ...(reasons.some((reason) => apiErrors[reason].status === 401) ? (['WWW-Authenticate'] as const) : []),

@@ -9,6 +9,8 @@ export interface ApiErrorDetail {
   readonly inUse?: string;
   /** What is wrong with it, to follow a colon. */
   readonly why?: string;
+  /** The fields that are missing or wrong, from the outside inwards: `newCustomer.email`. */
+  readonly fields?: readonly string[];
 }
 
 interface KnownError {
@@ -119,6 +121,7 @@ interface WireError {
   readonly message: string;
   /** From the response's headers; only the client knows it. */
   readonly retryAfterMs?: number | null;
+  readonly fields?: readonly string[];
 }
 
 /** The errors that any mutation may return besides. Source: API description, "Common behavior: idempotency". */
@@ -154,6 +157,8 @@ export class ApiError extends Error {
   readonly call: CallTrace | null;
   /** How long the service asks to wait (`Retry-After`), in milliseconds; null when it does not say. */
   readonly retryAfterMs: number | null;
+  /** The fields that are missing or wrong, where that is known (`LKM-Invalid-Fields`): `newCustomer.email`. */
+  readonly fields: readonly string[];
 
   constructor(error: WireError & { reason: Reason | null; call?: CallTrace }, options?: ErrorOptions) {
     super(error.message, options);
@@ -162,6 +167,7 @@ export class ApiError extends Error {
     this.code = error.code;
     this.call = error.call ?? null;
     this.retryAfterMs = error.retryAfterMs ?? null;
+    this.fields = error.fields ?? [];
   }
 }
 
@@ -169,7 +175,13 @@ export class ApiError extends Error {
 export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: ErrorOptions): ApiError {
   const { status, code, message }: KnownError = apiErrors[reason];
   return new ApiError(
-    { reason, status, code, message: typeof message === 'string' ? message : message(detail) },
+    {
+      reason,
+      status,
+      code,
+      message: typeof message === 'string' ? message : message(detail),
+      fields: detail.fields ?? [],
+    },
     options,
   );
 }

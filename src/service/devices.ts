@@ -73,14 +73,14 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   if (facts === null) throw apiError('licenseNotFound');
   const { license, customer } = facts;
   const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
-  if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams');
+  if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams', { fields: ['ttl'] });
   refuseUnlessAllowed('sign', facts);
 
   await holdSlot(context, { license, device: await lockDevice(context, facts) }, { hostId: input.hostId });
   // The first use has set the end: this one, or another at the same time.
   const used = (isWaiting(license) ? await findLicense(context, input) : null) ?? license;
   const expiresAt = earlier(grantEnd(used, now), ends);
-  if (expiresAt === null) throw apiError('invalidParams');
+  if (expiresAt === null) throw apiError('invalidParams', { fields: ['ttl'] });
   const file = await signFile(context, used, {
     hostId: input.hostId,
     customer: customer && { id: customer.id, name: customer.name },

@@ -16,7 +16,7 @@ export async function rotateToken(context: Context, input: InputOf<Rotate>): Pro
   const { repositories, caller, now } = context;
   const { tokens } = repositories;
   const old = await findToken(context, input.tokenId);
-  if (input.expiresAt != null && input.expiresAt <= now) throw apiError('invalidParams');
+  if (input.expiresAt != null && input.expiresAt <= now) throw apiError('invalidParams', { fields: ['expiresAt'] });
   const expiresAt = input.expiresAt === undefined ? sameTerm(context, old) : input.expiresAt;
   // The budget of a token is shared with the one that replaces it, so a token may replace itself.
   const isOwn = input.tokenId === caller.tokenId;

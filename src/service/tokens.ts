@@ -60,8 +60,8 @@ export async function createToken(
   const { repositories, caller, now } = context;
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
   const networks = input.networks ? [...new Set(input.networks)] : null;
-  if (networks !== null && !networks.every(isNetwork)) throw apiError('invalidParams');
-  if (input.expiresAt != null && input.expiresAt <= now) throw apiError('invalidParams');
+  if (networks !== null && !networks.every(isNetwork)) throw apiError('invalidParams', { fields: ['networks'] });
+  if (input.expiresAt != null && input.expiresAt <= now) throw apiError('invalidParams', { fields: ['expiresAt'] });
   for (const productId of productIds ?? []) {
     if ((await repositories.products.find(caller.accountId, productId)) === null) throw apiError('productNotFound');
   }

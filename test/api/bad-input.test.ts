@@ -150,6 +150,9 @@ const fieldCases = Object.entries(badFields).flatMap(([name, fields]) =>
   ),
 );
 
+/** Of two fields that exclude each other one is named. */
+const contradicted: Readonly<Record<string, string>> = { newCustomer: 'customerId', kind: 'scopes' };
+
 /** Bodies of POST /customer that are no JSON object that it takes. */
 const badBodies: readonly [string, Uint8Array<ArrayBuffer> | undefined][] = [
   ['no body', undefined],
@@ -264,6 +267,8 @@ describe.each(engines)('bad input on $name', (engine) => {
       endpoint.body ? changed(body as object, spoilt) : undefined,
     );
     await expectHarmless(answer, invalid);
+    const named = namedIn(answer).map((name) => name.split('.')[0]);
+    expect(named.some((name) => name === field || name === contradicted[field])).toBe(true);
   });
 
   it.each(badBodies)('is refused: %s', async (_, body) => {
@@ -288,7 +293,9 @@ describe.each(engines)('bad input on $name', (engine) => {
     const { query, body } = validRequests[given.name](own);
     for (const value of [5, null]) {
       const spoilt = { ...(body as object), [given.field]: value };
-      await expectHarmless(await world.call('admin', endpoint.method, pathWith(endpoint, query), spoilt), invalid);
+      const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), spoilt);
+      await expectHarmless(answer, invalid);
+      expect(namedIn(answer)).toEqual([given.field]);
     }
   });
 
@@ -383,6 +390,11 @@ describe('input at the edge of what is allowed', () => {
     expect((await world.call('admin', 'GET', '/customer')).body.data).toEqual([created]);
   });
 });
+
+/** The fields that the service says are wrong. */
+function namedIn({ headers }: Answer): readonly string[] {
+  return (headers['lkm-invalid-fields'] ?? '').split(', ').map(decodeURIComponent);
+}
 
 function bytes(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);

@@ -23,6 +23,15 @@ describe('lkm api', () => {
     ]);
   });
 
+  it('says which fields the service finds wrong', async () => {
+    const cwd = tempFolder();
+    const at = (...argv: string[]) => lkm(['api', ...argv, '--db', 'lkm.db', '--create'], { cwd });
+    const { code, stderr } = await at('POST', '/create-key', '-F', 'usesPerKey=5', '-F', 'maxActivations=5');
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('take: maxActivations\n') });
+    const wrong = await at('POST', '/create-key', '-F', 'usesPerKey=5', '-F', 'newCustomer[email]=x');
+    expect(wrong.stderr).toContain('take: productId, usesPerKey, newCustomer.name, newCustomer.email\n');
+  });
+
   it.each<[argv: string[], request: [method: string, path: string, body: unknown]]>([
     [['stats'], ['GET', '/stats', null]],
     [

@@ -12,7 +12,7 @@ const failures = (count: number): RetryState => ({ ...first, failures: count, re
 const half = 0.5;
 
 const errorResponse = (status: number, code: number, retryAfterMs: number | null = null): AttemptResult => {
-  return { kind: 'error-response', status, code, message: 'no', retryAfterMs };
+  return { kind: 'error-response', status, code, message: 'no', retryAfterMs, fields: [] };
 };
 const invalidResponse = (status: number): AttemptResult => {
   return { kind: 'invalid-response', status, message: 'strange', retryAfterMs: null, foreign: false };

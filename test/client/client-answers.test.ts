@@ -38,6 +38,18 @@ test('rebuilds a refusal that any endpoint may give', async () => {
   await expect(create()).rejects.toMatchObject({ name: 'ApiError', reason: 'invalidToken', status: 401 });
 });
 
+test.each<[header: string | null, fields: readonly string[]]>([
+  ['usesPerKey, newCustomer.email', ['usesPerKey', 'newCustomer.email']],
+  ['metadata.features.%D0%BA%2C,ttl', ['metadata.features.к,', 'ttl']],
+  ['%zz, ,', ['%zz']],
+  ['', []],
+  [null, []],
+])('reads which fields are wrong from %j', async (header, fields) => {
+  const headers: Record<string, string> = header === null ? {} : { 'LKM-Invalid-Fields': header };
+  script(json({ message: 'Missing required params', code: 1 }, 400, headers));
+  await expect(create()).rejects.toMatchObject({ reason: 'invalidParams', fields });
+});
+
 test('keeps a refusal that this contract does not know, without a reason', async () => {
   script(json({ message: 'Payment required', code: 77 }, 402));
   await expect(create()).rejects.toMatchObject({ message: 'Payment required', reason: null, status: 402, code: 77 });

@@ -61,11 +61,15 @@ function scopeHints({ call }: ApiError, { tokenFrom }: Situation): Hint[] {
 
 const signing: OperationName = 'keys.sign';
 
-/** The service does not say which field is wrong; when a file is signed the usual reason is known. */
-const paramsHint = ({ call }: ApiError): Hint =>
-  findOperation(call?.operation)?.name === signing
-    ? 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d'
-    : 'A field is missing or has a value that the service does not take.';
+/** When a file is signed and the service names no field, the usual reason is known. */
+function paramsHint({ call, fields }: ApiError): Hint {
+  const isSigning = findOperation(call?.operation)?.name === signing;
+  if (isSigning && (fields.length === 0 || fields.includes('ttl'))) {
+    return 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d';
+  }
+  if (fields.length === 0) return 'A field is missing or has a value that the service does not take.';
+  return `Missing, or with a value that the service does not take: ${fields.join(', ')}`;
+}
 
 /** `Retry-After` in words: how long, and until when. */
 function waitHint(error: ApiError, { now }: Situation): Hint {

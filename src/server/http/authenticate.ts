@@ -1,18 +1,20 @@
+import { apiError } from '../../contract/errors.ts';
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { type Caller, scopesOf } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import { readNetworks } from '../../domain/networks.ts';
 import { hashToken, isWellFormedToken } from '../../domain/token.ts';
-import type { Repositories } from '../../store/store.ts';
+import type { Repositories, Store } from '../../store/store.ts';
+import type { HttpRequest } from './messages.ts';
 
 /** Made once for all requests of admins. */
 const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
 
 /**
  * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, and
- * for one from outside of its networks, so that a caller cannot tell them apart. A revocation counts from the next request on: the store forgets with its commit
- * what it has remembered of tokens.
+ * for one from outside of its networks, so that a caller cannot tell them apart. A revocation counts from the next
+ * request on: the store forgets with its commit what it has remembered of tokens.
  */
 export async function authenticate(
   repositories: Repositories,
@@ -36,6 +38,20 @@ export async function authenticate(
     rateLimit: found.rateLimit,
     expiresAt: found.expiresAt,
   };
+}
+
+/** How long a token counts as looked up, in milliseconds. A body that comes slowly must not outlive its token. */
+export const TRUSTED_MS = 1_000;
+
+/** Throws ApiError `invalidToken` for a token that has been revoked, or has expired, since the request began. */
+export async function authenticateAgain(
+  { store, now }: { readonly store: Pick<Store, 'repositories'>; now(): Instant },
+  { caller, httpRequest, ipAddress }: { caller: Caller; httpRequest: HttpRequest; ipAddress: IpAddress },
+): Promise<void> {
+  if (caller.tokenId === null) return;
+  const authorization = httpRequest.headers.get('authorization');
+  const found = await authenticate(store.repositories, authorization, { now: now(), ipAddress });
+  if (found === null) throw apiError('invalidToken');
 }
 
 function bearerOf(authorization: string | null): string | null {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { apiError, apiErrors } from '../../contract/errors.ts';
+import { ApiError, apiErrors } from '../../contract/errors.ts';
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
@@ -12,7 +12,7 @@ import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import type { Telemetry } from '../telemetry/observe.ts';
 import type { TestClock } from '../test-clock.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticateAgain, TRUSTED_MS } from './authenticate.ts';
 import { budgetOfReplay } from './budget.ts';
 import type { AddressOf } from './client-address.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -73,6 +73,8 @@ export interface AuthorizedRequest<R = Route> {
   readonly ipAddress: IpAddress;
   /** How many keys the caller's token may still issue, once that was counted for this request. */
   budget?: number | undefined;
+  /** The fields that it was refused for, where its refusal is stored. */
+  invalidFields?: readonly string[];
 }
 
 const NO_BODY = new Uint8Array();
@@ -108,30 +110,16 @@ async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadRe
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
   const key = readIdempotencyKey(request.httpRequest.headers);
-  const asked = parts.monotonic();
+  const authenticated = parts.monotonic();
   // Before it takes one of the places, so that a body that comes slowly holds up no other request.
   const bytes = await request.httpRequest.readBody();
   const result = await limited(parts, async () => {
-    if (parts.monotonic() - asked >= TRUSTED_MS) await authenticateAgain(parts, request);
+    if (parts.monotonic() - authenticated >= TRUSTED_MS) await authenticateAgain(parts, request);
     return mutateOnce(parts, request, key, bytes);
   });
   if (!result.replayed) parts.onRecorded?.();
   else request.budget ??= await budgetOfReplay(parts, request);
   return result;
-}
-
-/** How long a token counts as looked up, in milliseconds. A body that comes slowly must not outlive its token. */
-const TRUSTED_MS = 1_000;
-
-/** Throws ApiError `invalidToken` for a token that has been revoked, or has expired, since the request began. */
-async function authenticateAgain(
-  parts: AppParts,
-  { caller, httpRequest, ipAddress }: AuthorizedRequest,
-): Promise<void> {
-  if (caller.tokenId === null) return;
-  const authorization = httpRequest.headers.get('authorization');
-  const found = await authenticate(parts.store.repositories, authorization, { now: parts.now(), ipAddress });
-  if (found === null) throw apiError('invalidToken');
 }
 
 const limited = <T>({ concurrencyLimit }: AppParts, work: () => Promise<T>): Promise<T> =>
@@ -146,6 +134,7 @@ async function mutateOnce(
   const { route, httpRequest, caller, now } = request;
   const { endpoint } = route;
   const input = attempt(() => readInput(endpoint, httpRequest, bytes));
+  if (!input.ok) noteInvalidFields(request, input.error);
   if (input.ok) await authorize(parts, request, input.value);
 
   const run = async (repositories: Repositories): Promise<StoredResponse> => {
@@ -185,10 +174,15 @@ async function mutateOnce(
       return await repositories.nested(() => run(repositories));
     } catch (error) {
       const response = responseToStore(route.endpoint, caller, error);
+      noteInvalidFields(request, error);
       await recordRefused(parts, request, repositories, error);
       return response;
     }
   });
+}
+
+function noteInvalidFields(request: AuthorizedRequest, error: unknown): void {
+  if (error instanceof ApiError) request.invalidFields = error.fields;
 }
 
 async function authorize(parts: AppParts, request: AuthorizedRequest, input: unknown): Promise<void> {

@@ -7,7 +7,9 @@ import type { HttpRequest, RequestHeaders } from './messages.ts';
 /** Deeper JSON than any request has a use for. */
 const MAX_JSON_DEPTH = 32;
 
-const MAX_ISSUES = 10;
+const MAX_FIELDS = 10;
+
+const MAX_FIELD_LENGTH = 100;
 
 /**
  * Parses what an endpoint receives: its query, its JSON body, or both.
@@ -26,33 +28,33 @@ export function readInput(
   return { ...query, ...body };
 }
 
-function refuseMisnamed({ misnamed }: AnyEndpoint, json: unknown): void {
-  if (misnamed === undefined || typeof json !== 'object' || json === null) return;
-  for (const [name, here] of Object.entries(misnamed)) {
-    if (Object.hasOwn(json, name)) throw apiError('invalidParams', {}, { cause: new Error(`${name} is ${here} here`) });
-  }
+function refuseMisnamed({ misnamed = {} }: AnyEndpoint, json: unknown): void {
+  const fields = Object.keys(misnamed).filter((name) => typeof json === 'object' && json && Object.hasOwn(json, name));
+  if (fields.length > 0) throw apiError('invalidParams', { fields });
 }
 
 function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
   const result = schema.safeParse(input);
-  if (!result.success) throw apiError('invalidParams', {}, { cause: firstIssues(result.error.issues) });
+  if (!result.success) throw apiError('invalidParams', { fields: fieldsOf(result.error.issues) });
   return result.data;
 }
 
-/** What is wrong with an input, as far as an operator wants to read it: a bad input may have thousands of issues. */
-function firstIssues(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): Error {
-  const shown = issues
-    .slice(0, MAX_ISSUES)
-    .map(({ path, message }) => `${path.map(String).join('.').slice(0, 200)}: ${message}`);
-  const rest = issues.length - shown.length;
-  return new Error([...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; '));
+/** The fields with issues, as far as somebody wants to read them: a bad input may have thousands. */
+function fieldsOf(issues: readonly { readonly path: readonly PropertyKey[] }[]): string[] {
+  const fields = new Set<string>();
+  for (const { path } of issues) {
+    if (path.length > 0) fields.add(path.map(String).join('.').slice(0, MAX_FIELD_LENGTH));
+    if (fields.size === MAX_FIELDS) break;
+  }
+  return [...fields];
 }
 
 function readQuery(text: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name.split('.').includes('__proto__')) throw apiError('invalidParams', {}, { cause: new Error(name) });
-    if (name in query) throw apiError('invalidParams', {}, { cause: new Error(`query parameter ${name} is repeated`) });
+    if (name.split('.').includes('__proto__'))
+      throw apiError('invalidParams', { fields: [name.slice(0, MAX_FIELD_LENGTH)] });
+    if (name in query) throw apiError('invalidParams', { fields: [name.slice(0, MAX_FIELD_LENGTH)] });
     query[name] = value;
   }
   return query;

@@ -12,7 +12,7 @@ import { budgetHeader } from './budget.ts';
 import type { AppParts, AuthorizedRequest, ReadResult } from './execute.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 import { refuse } from './recording.ts';
-import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
+import { cacheable, invalidFieldsHeader, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
 /** What answering needs of a route. */
@@ -52,6 +52,7 @@ export async function handleRequest<R extends AnsweredRoute>(
     }
     const { status, body, replayed } = await execute(parts, authorized);
     if (status < 300) Object.assign(headers, budgetHeader(authorized.budget));
+    else Object.assign(headers, invalidFieldsHeader(authorized.invalidFields));
     const { contentType } = endpoint.reply;
     const sent = jsonText(status, body, {
       ...headers,

@@ -43,7 +43,15 @@ export function refusal(error: ApiError, headers?: Headers): HttpResponse {
 /** The body of a refusal. */
 export const payloadOf = ({ message, code }: ApiError) => ({ message, code });
 
-function headersOf({ reason }: ApiError): Headers {
+/** Names the fields of a request that are missing or wrong; nothing where none is known. */
+export const invalidFieldsHeader = (fields: readonly string[] = []): Headers =>
+  fields.length === 0 ? {} : { 'LKM-Invalid-Fields': fields.map(encodeField).join(', ') };
+
+/** Names that a client has chosen, such as those of metadata, can hold anything. */
+const encodeField = (field: string): string => encodeURIComponent(field.toWellFormed());
+
+function headersOf({ reason, fields }: ApiError): Headers {
+  if (reason === 'invalidParams') return invalidFieldsHeader(fields);
   // RFC 6750 §3; without the kind of error, which would tell a wrong token from a missing one.
   if (reason === 'invalidToken') return { 'WWW-Authenticate': 'Bearer realm="lkm"' };
   // Both conditions end by themselves.

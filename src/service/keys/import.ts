@@ -21,9 +21,9 @@ export async function importKey(context: Context, input: Input): Promise<Payload
   const { accountId } = caller;
   const { createdAt = now, devices = [], maxActivations = null } = input;
   if (![createdAt, ...devices.map(({ activationTime = now }) => activationTime)].every((at) => isPast(at, now))) {
-    throw apiError('invalidParams');
+    throw apiError('invalidParams', { fields: [isPast(createdAt, now) ? 'devices' : 'createdAt'] });
   }
-  if (input.id !== undefined && idTime(input.id) !== createdAt) throw apiError('invalidParams');
+  if (input.id !== undefined && idTime(input.id) !== createdAt) throw apiError('invalidParams', { fields: ['id'] });
   const product = await repositories.products.find(accountId, input.productId);
   if (product === null) throw apiError('productNotFound');
   // First of all, so that whoever sends it again is told so, whatever else the request would do.
