@@ -6,9 +6,10 @@ import { newId } from '../domain/ids.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { endIfUsed, graceWarning, isWaiting } from '../domain/term.ts';
 import { addSeconds } from '../domain/time.ts';
-import type { Session } from '../store/tables/sessions.ts';
+import type { Session, SessionFilters } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
 import { findLicense } from './keys/keys.ts';
+import { productsOf } from './keys/lists.ts';
 import { readList } from './lists.ts';
 import { showSession } from './live-sessions.ts';
 import { sessionEvent } from './record.ts';
@@ -95,22 +96,12 @@ export async function checkinKey(
 /** Lists the sessions whose lease runs, of the products that the caller may access. */
 export async function listSessions(
   context: Context,
-  { page, limit, ...filters }: InputOf<Sessions['list']>,
+  { page, limit, productId, licenseKey }: InputOf<Sessions['list']>,
 ): Promise<ResultOf<Sessions['list']>> {
   const { repositories, caller, now } = context;
   const { sessions } = repositories;
   const { accountId } = caller;
-  if (caller.productIds !== null) {
-    const allowed = await listAllowed(context, filters, caller.productIds);
-    return readList(
-      { page, limit },
-      {
-        part: async (range) => allowed.slice(range.offset, range.offset + range.limit),
-        count: async () => allowed.length,
-        all: () => allowed,
-      },
-    );
-  }
+  const filters: SessionFilters = { productIds: productsOf(caller, productId), licenseKey };
   return readList(
     { page, limit },
     {
@@ -154,19 +145,4 @@ const newNonce = ({ random }: Context): string => Buffer.from(random(16)).toStri
 
 async function* showEach(sessions: AsyncIterable<Session>): AsyncGenerator<ShownSession> {
   for await (const session of sessions) yield showSession(session);
-}
-
-/** The sessions of a token that is limited to some products, which are few, product by product. */
-async function listAllowed(
-  { repositories: { sessions }, caller: { accountId }, now }: Context,
-  filters: { readonly productId?: string | undefined; readonly licenseKey?: string | undefined },
-  allowed: ReadonlySet<string>,
-): Promise<ShownSession[]> {
-  const products = [...allowed].filter((id) => filters.productId === undefined || filters.productId === id).sort();
-  const found: ShownSession[] = [];
-  for (const productId of products) {
-    for await (const session of sessions.listAll(accountId, now, { ...filters, productId }))
-      found.push(showSession(session));
-  }
-  return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

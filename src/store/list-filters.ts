@@ -5,6 +5,8 @@ import type { Tables } from './schema.ts';
 /** The values of a filter in SQL, by place. */
 export interface Values {
   (place?: number): SqlValue;
+  /** How many there are. */
+  readonly count: number;
   /** The value that a field has in all rows of the list. */
   readonly scope: (field: string) => SqlValue;
 }
@@ -20,6 +22,14 @@ export interface Source {
   readonly condition: Condition;
 }
 
+/** A column that has one of the values of the filter, any number of them; an index has its rows in the order of the list. */
+export interface OneOf {
+  readonly oneOf: string;
+}
+
+/** What a filter of a list can be. */
+export type AnyCondition = Condition | Source | OneOf;
+
 /** The values of a list's filters; one that is undefined is not applied. */
 export type Filters<F extends string> = { readonly [name in F]?: SqlValue | readonly SqlValue[] | undefined };
 
@@ -31,8 +41,10 @@ export interface Selection {
   /** The table that they are looked up in. */
   readonly from: RawBuilder<unknown>;
   /** The column of that table that the list is sorted by. */
-  readonly by: RawBuilder<unknown>;
+  readonly orderBy: RawBuilder<unknown>;
   readonly where: RawBuilder<unknown>;
+  /** The same condition in parts that have no row in common, one for each value of `OneOf`. */
+  readonly parts: readonly RawBuilder<unknown>[];
 }
 
 /** What a selection is made of: the table of the list, the columns and fields of its scope, what it is sorted by. */
@@ -42,19 +54,31 @@ export interface Origin {
   readonly scope: readonly { readonly column: string; readonly field: string }[];
 }
 
-/** A filter that is used, with its condition. */
-export type Used = readonly [filter: string, condition: Condition | Source];
+/** A filter that is used, with its condition, and how many values it has. */
+export type Used<F extends string = string> = readonly [filter: F, condition: AnyCondition, count: number];
 
 /** Selects the rows that fit all filters. Those of other tables come first: the first of them finds the rows. */
 export function selectionOf(origin: Origin, used: readonly Used[], $: Parameter): Selection {
   const [source, ...rest] = used.toSorted(([, one], [, other]) => Number(isSource(other)) - Number(isSource(one)));
   if (source === undefined || !isSource(source[1])) {
-    return { from: sql.table(origin.table), by: ref(origin.table, origin.order), where: fits(origin, used, $) };
+    const [from, orderBy] = [sql.table(origin.table), ref(origin.table, origin.order)];
+    return { from, orderBy, where: fits(origin, used, $), parts: partsOf(origin, used, $) };
   }
-  const [filter, { table, column, condition }] = source;
-  const where = [...inScope(table, origin, $), condition(valuesOf(filter, $))];
-  if (rest.length > 0) where.push(isListed(origin, ref(table, column), rest, $));
-  return { from: sql.table(table), by: ref(table, column), where: and(where) };
+  const [filter, { table, column, condition }, count] = source;
+  const conditions = [...inScope(table, origin, $), condition(valuesOf(filter, count, $))];
+  if (rest.length > 0) conditions.push(isListed(origin, ref(table, column), rest, $));
+  const where = and(conditions);
+  return { from: sql.table(table), orderBy: ref(table, column), where, parts: [where] };
+}
+
+function partsOf(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<unknown>[] {
+  const divided = used.find(([, condition, count]) => isOneOf(condition) && count > 1);
+  if (divided === undefined || !isOneOf(divided[1])) return [fits(origin, used, $)];
+  const [filter, { oneOf }, count] = divided;
+  const column = ref(origin.table, oneOf);
+  const values = valuesOf(filter, count, $);
+  const others = fits(origin, used.toSpliced(used.indexOf(divided), 1), $);
+  return Array.from({ length: count }, (_, place) => sql`${others} and ${column} = ${values(place)}`);
 }
 
 /** Whether the list's own row, which `by` names, fits the filters. */
@@ -65,10 +89,12 @@ function isListed(origin: Origin, by: RawBuilder<unknown>, used: readonly Used[]
 
 /** Whether a row of the list is in its scope and fits the filters. */
 function fits(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<unknown> {
-  const conditions = used.map(([filter, condition]) => {
-    if (!isSource(condition)) return condition(valuesOf(filter, $));
+  const conditions = used.map(([filter, condition, count]) => {
+    const values = valuesOf(filter, count, $);
+    if (isOneOf(condition)) return isAmong(ref(origin.table, condition.oneOf), values);
+    if (!isSource(condition)) return condition(values);
     const { table, column } = condition;
-    const found = and([...inScope(table, origin, $), condition.condition(valuesOf(filter, $))]);
+    const found = and([...inScope(table, origin, $), condition.condition(values)]);
     return sql`${ref(origin.table, origin.order)} in (select ${sql.ref(column)} from ${sql.table(table)} where ${found})`;
   });
   return and([...inScope(origin.table, origin, $), ...conditions]);
@@ -77,7 +103,15 @@ function fits(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<u
 const inScope = (table: string, { scope }: Origin, $: Parameter) =>
   scope.map(({ column, field }) => sql`${ref(table, column)} = ${$(field)}`);
 
-const isSource = (condition: Condition | Source): condition is Source => typeof condition === 'object';
+/** Whether a column has one of the values of a filter; none has one of no values. */
+export const isAmong = (column: RawBuilder<unknown>, values: Values): RawBuilder<unknown> =>
+  values.count === 0
+    ? sql`1 = 0`
+    : sql`${column} in (${sql.join(Array.from({ length: values.count }, (_, place) => values(place)))})`;
+
+export const isSource = (condition: AnyCondition): condition is Source => 'table' in condition;
+
+const isOneOf = (condition: AnyCondition): condition is OneOf => 'oneOf' in condition;
 
 /** The parameters that carry the values of filters, by name. */
 export function named(filters: Filters<string> = {}): Readonly<Record<string, SqlValue | undefined>> {
@@ -88,8 +122,8 @@ export function named(filters: Filters<string> = {}): Readonly<Record<string, Sq
   );
 }
 
-const valuesOf = (filter: string, $: Parameter): Values =>
-  Object.assign((place = 0) => $(valueName(filter, place)), { scope: $ });
+const valuesOf = (filter: string, count: number, $: Parameter): Values =>
+  Object.assign((place = 0) => $(valueName(filter, place)), { count, scope: $ });
 
 const valueName = (filter: string, place: number): string => `filter.${filter}.${place}`;
 

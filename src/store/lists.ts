@@ -2,13 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from './engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from './engine/statement.ts';
 import {
-  type Condition,
+  type AnyCondition,
   type Filters,
+  isSource,
   named,
   type Parameter,
   type Selection,
-  type Source,
   selectionOf,
+  type Used,
 } from './list-filters.ts';
 import { createRecent } from './recent.ts';
 import { type Columns, columnOf, type RowOf, type Table } from './table.ts';
@@ -31,7 +32,7 @@ export interface ListSpec<S extends string, F extends string> {
   readonly order: string;
   /** Whether the row with the last value comes first. */
   readonly descending?: boolean;
-  readonly conditions: Readonly<Record<F, Condition | Source>>;
+  readonly conditions: Readonly<Record<F, AnyCondition>>;
   /** Filters whose rows are found in the order of another field, or in none: they are sorted once they are found. */
   readonly sorted?: Readonly<Partial<Record<NoInfer<F>, string | null>>>;
 }
@@ -42,10 +43,18 @@ export interface Lists<C extends Columns, S extends string, F extends string> {
   page(db: Connection, scope: Scope<S>, page: Page, filters?: Filters<F>): Promise<RowOf<C>[]>;
   /** How many rows there are on all pages. */
   count(db: Connection, scope: Scope<S>, filters?: Filters<F>): Promise<number>;
+  /** The sum of some counts, less others, of one state of the database. A filter has the same values in all of them. */
+  sum(db: Connection, scope: Scope<S>, terms: readonly Term<F>[]): Promise<number>;
   /** All rows, a batch at a time: memory does not grow with the list. A row added meanwhile may or may not be among them. */
   walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]>;
   /** All rows at once, in no order, for lists that are short as a rule. */
   all(db: Connection, scope: Scope<S>): Promise<RowOf<C>[]>;
+}
+
+/** One count of a sum. */
+export interface Term<F extends string> {
+  readonly filters: Filters<F>;
+  readonly isTakenOff: boolean;
 }
 
 const BATCH_SIZE = 500;
@@ -63,67 +72,85 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   const filterNames = Object.keys(conditions) as F[];
   const known = createRecent<Statement<object, never>>(MAX_STATEMENTS);
 
+  const usedOf = (filters: Filters<F> = {}): Used<F>[] =>
+    filterNames.flatMap((filter): Used<F>[] => {
+      const value = filters[filter];
+      return value === undefined ? [] : [[filter, conditions[filter], Array.isArray(value) ? value.length : 1]];
+    });
+
   /** The statement for these conditions. The names of its parameters keep scope, filters and page apart. */
   function find<R>(kind: string, filters: Filters<F> | undefined, build: Build): Statement<object, R> {
-    const used = filters === undefined ? [] : filterNames.filter((filter) => filters[filter] !== undefined);
-    const id = used.length === 0 ? kind : `${kind} ${used.join()}`;
+    const used = usedOf(filters);
+    return remember(idOf(kind, used), ($) => build(select(used, $), { $, rowSource: rowSourceOf(used) }));
+  }
+
+  function remember<R>(id: string, build: ($: Parameter) => RawBuilder<unknown>): Statement<object, R> {
     const found = known.get(id);
     if (found !== undefined) return found;
-    const place = placeOf(used);
-    const made = dynamicStatement<object, never>((db, $) => {
-      const selection = selectionOf(
-        { table: name, order: orderColumn, scope },
-        used.map((filter) => [filter, conditions[filter]]),
-        $,
-      );
-      return { compile: () => build(selection, { $, place }).compile(db) };
-    });
+    const made = dynamicStatement<object, never>((db, $) => ({ compile: () => build($).compile(db) }));
     known.set(id, made);
     return made;
   }
 
-  const all = sql`select * from ${sql.table(name)}`;
+  const idOf = (kind: string, used: readonly Used<F>[]): string =>
+    used.length === 0 ? kind : `${kind} ${used.map(([filter, , count]) => `${filter}*${count}`).join()}`;
+
+  const select = (used: readonly Used<F>[], $: Parameter): Selection =>
+    selectionOf({ table: name, order: orderColumn, scope }, used, $);
+
+  const fromTable = sql`select * from ${sql.table(name)}`;
   const direction = descending ? sql`desc` : sql`asc`;
 
   /** Where the rows that fit are found, and in which order. */
-  function placeOf(used: readonly F[]): Place {
-    const found = used.map((filter) => sorted?.[filter]).filter((field) => field !== undefined);
-    if (found.length === 0) return used.some((filter) => typeof conditions[filter] === 'object') ? 'source' : 'list';
+  function rowSourceOf(used: readonly Used<F>[]): RowSource {
+    const found = used.map(([filter]) => sorted?.[filter]).filter((field) => field !== undefined);
+    if (found.length === 0) return used.some(([, condition]) => isSource(condition)) ? 'otherTable' : 'list';
     const field = found.find((one) => one !== null) ?? null;
     return { inOrderOf: field === null ? null : columnOf(columns, field) };
   }
 
-  const first: Build = ({ from, by, where }, { $, place }) => {
-    const part = sql`limit ${$(LIMIT)} offset ${$(OFFSET)}`;
-    if (place === 'list') return sql`${all} where ${where} order by ${by} ${direction} ${part}`;
-    const own = scope.map(({ column, field }) => sql`${sql.ref(column)} = ${$(field)}`);
+  const buildFirstPage: Build = (selection, { $, rowSource }) => {
+    const range = sql`limit ${$(LIMIT)} offset ${$(OFFSET)}`;
+    const { orderBy, where, parts } = selection;
+    if (rowSource === 'list' && parts.length === 1) {
+      return sql`${fromTable} where ${where} order by ${orderBy} ${direction} ${range}`;
+    }
+    const inScope = scope.map(({ column, field }) => sql`${sql.ref(column)} = ${$(field)}`);
     // What an index holds is enough to find rows and to sort them; only those of the page are read whole.
-    const found = sql`select ${by} from ${from} where ${where}`;
-    const listed = sql.join(
-      [...own, sql`${sql.ref(orderColumn)} in (${inOrder(found, by, place)} ${part})`],
-      sql` and `,
-    );
-    return sql`${all} where ${listed} order by ${sql.ref(orderColumn)} ${direction}`;
+    const found = sql`${sql.ref(orderColumn)} in (${inOrder(selection, rowSource)} ${range})`;
+    const conditions = sql.join([...inScope, found], sql` and `);
+    return sql`${fromTable} where ${conditions} order by ${sql.ref(orderColumn)} ${direction}`;
   };
 
-  function inOrder(found: RawBuilder<unknown>, by: RawBuilder<unknown>, place: Place): RawBuilder<unknown> {
-    if (typeof place === 'string') return sql`${found} order by ${by} ${direction}`;
+  function inOrder({ from, orderBy, where, parts }: Selection, rowSource: RowSource): RawBuilder<unknown> {
+    const find = (condition: RawBuilder<unknown>) => sql`select ${orderBy} from ${from} where ${condition}`;
+    if (rowSource === 'list') {
+      // Each part in order by itself: only so does PostgreSQL merge them, and read them as far as the page goes.
+      const sorted = parts.map((part) => {
+        const rows = sql`(${find(part)} order by ${orderBy} ${direction}) as part`;
+        return sql`select ${sql.ref(orderColumn)} from ${rows}`;
+      });
+      return sql`${sql.join(sorted, sql` union all `)} order by ${sql.ref(orderColumn)} ${direction}`;
+    }
+    const found = find(where);
+    if (rowSource === 'otherTable') return sql`${found} order by ${orderBy} ${direction}`;
     // As an expression, so that no planner reads the whole list in its order for the few rows that an index finds.
-    if (place.inOrderOf === null) return sql`${found} order by (${by} || '') ${direction}`;
+    if (rowSource.inOrderOf === null) return sql`${found} order by (${orderBy} || '') ${direction}`;
     // In a query of its own, for the same reason. What comes last in one order mostly comes last in the other: a sort that
     // keeps as many rows as a page has then finds them early, and only compares all others.
-    const first = sql`${found} order by ${sql.ref(place.inOrderOf)} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
-    return sql`select ${sql.ref(orderColumn)} from (${first}) as found order by ${sql.ref(orderColumn)} ${direction}`;
+    const sorted = sql`${found} order by ${sql.ref(rowSource.inOrderOf)} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
+    return sql`select ${sql.ref(orderColumn)} from (${sorted}) as found order by ${sql.ref(orderColumn)} ${direction}`;
   }
 
-  const next: Build = (selection, options) => {
-    const comparison = descending ? sql`<` : sql`>`;
-    const where = sql`${selection.where} and ${selection.by} ${comparison} ${options.$(AFTER)}`;
-    return first({ ...selection, where }, options);
+  const buildNextPage: Build = (selection, options) => {
+    const behind = sql`${selection.orderBy} ${descending ? sql`<` : sql`>`} ${options.$(AFTER)}`;
+    const where = sql`${selection.where} and ${behind}`;
+    const parts = selection.parts.map((part) => sql`${part} and ${behind}`);
+    return buildFirstPage({ ...selection, where, parts }, options);
   };
-  const total: Build = ({ from, where }) => sql`select count(*) as count from ${from} where ${where}`;
+
   // Without a limit: SQLite prepares a statement anew whenever the value of its limit is bound, which takes ten look-ups.
-  const every: Build = ({ where }) => sql`${all} where ${where}`;
+  const buildAll: Build = ({ where }) => sql`${fromTable} where ${where}`;
 
   async function* walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]> {
     let after: string | undefined;
@@ -137,21 +164,35 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
 
   function page(db: Connection, scope: Scope<S>, { after, offset = 0, limit }: Page, filters?: Filters<F>) {
     const statement =
-      after === undefined ? find<RowOf<C>>('first', filters, first) : find<RowOf<C>>('next', filters, next);
+      after === undefined
+        ? find<RowOf<C>>('first', filters, buildFirstPage)
+        : find<RowOf<C>>('next', filters, buildNextPage);
     return db.all(statement, { ...scope, ...named(filters), [AFTER]: after, [OFFSET]: offset, [LIMIT]: limit });
   }
 
   const orderOf = (row: object | undefined): string =>
     String((row as Readonly<Record<string, SqlValue>> | undefined)?.[orderColumn]);
 
+  async function sum(db: Connection, scope: Scope<S>, terms: readonly Term<F>[]): Promise<number> {
+    const counted = terms.map(({ filters, isTakenOff }) => ({ used: usedOf(filters), sign: isTakenOff ? '-' : '+' }));
+    const id = counted.map(({ used, sign }) => idOf(sign, used)).join(' ');
+    const statement = remember<{ count: unknown }>(id, ($) => {
+      const counts = counted.map(({ used, sign }) => {
+        const { from, where } = select(used, $);
+        return sql`${sql.raw(sign)} (select count(*) from ${from} where ${where})`;
+      });
+      return sql`select 0 ${sql.join(counts, sql` `)} as count`;
+    });
+    const row = await db.first(statement, Object.assign({ ...scope }, ...terms.map(({ filters }) => named(filters))));
+    return Number(row?.count ?? 0);
+  }
+
   return {
     page,
     walk,
-    async count(db, scope, filters) {
-      const row = await db.first(find<{ count: unknown }>('count', filters, total), { ...scope, ...named(filters) });
-      return Number(row?.count ?? 0);
-    },
-    all: (db, scope) => db.all(find<RowOf<C>>('all', undefined, every), scope),
+    sum,
+    count: (db, scope, filters = {}) => sum(db, scope, [{ filters, isTakenOff: false }]),
+    all: (db, scope) => db.all(find<RowOf<C>>('all', undefined, buildAll), scope),
   };
 }
 
@@ -159,10 +200,10 @@ type Build = (selection: Selection, options: BuildOptions) => RawBuilder<unknown
 
 interface BuildOptions {
   readonly $: Parameter;
-  readonly place: Place;
+  readonly rowSource: RowSource;
 }
 
 /** Rows are found in the list's own table, in another table in the same order, or in another order, if in any. */
-type Place = 'list' | 'source' | { readonly inOrderOf: string | null };
+type RowSource = 'list' | 'otherTable' | { readonly inOrderOf: string | null };
 
 const [AFTER, OFFSET, LIMIT] = ['page.after', 'page.offset', 'page.limit'] as const;

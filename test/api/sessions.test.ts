@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
 import { type Address, DAWN, type World } from '../support/world.ts';
@@ -114,6 +114,21 @@ scenarios<Subject>('sessions.list', given, [
     as: ({ editor, viewer }) => ({ scopes: ['license:read'], productIds: [viewer.productId, editor.productId] }),
     request: {},
     expect: { status: 200, body: some(0, 1, 2) },
+  },
+  {
+    name: 'reads one page of the sessions of such products, and not all of them',
+    given: async (world) => {
+      vi.spyOn(world.store.repositories.sessions, 'listAll');
+    },
+    as: ({ editor, viewer }) => ({ scopes: ['license:read'], productIds: [viewer.productId, editor.productId] }),
+    request: { query: { page: '2', limit: '2' } },
+    expect: {
+      status: 200,
+      body: (subject: Subject) => ({ ...some(2)(subject), meta: { total: 3, page: 2, limit: 2, totalPages: 2 } }),
+    },
+    afterwards: async (world) => {
+      expect(world.store.repositories.sessions.listAll).not.toHaveBeenCalled();
+    },
   },
   { name: 'refuses a page that is none', as: 'admin', request: { query: { page: '0' } }, expect: missing },
   { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: noToken },

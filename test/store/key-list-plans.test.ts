@@ -16,10 +16,13 @@ const status = (is: NonNullable<KeyFilters['status']>['is']) => ({ status: { is,
 
 const inListOrder = /licenses_pk|sqlite_autoindex_licenses_1/;
 
+const products = ['prod_0000000000000000000003', 'prod_0000000000000000000005'];
+
 /** Each filter alone, with the index that finds its first page. */
 const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegExp][] = [
   ['nothing', {}, inListOrder],
   ['productId', { productIds: ['prod_0000000000000000000003'] }, /licenses_by_product/],
+  ['productIds', { productIds: products }, /(MERGE|Merge Append).*licenses_by_product.*licenses_by_product/s],
   ['customerId', { customerId: 'cus_7' }, /licenses_by_customer/],
   ['status active', status('active'), inListOrder],
   ['status unused', status('unused'), /licenses_unused/],

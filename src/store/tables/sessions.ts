@@ -1,8 +1,9 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
+import { isAmong } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { placeOf, type Secrets } from '../secrets.ts';
 import { insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
@@ -31,7 +32,8 @@ export type Session = RecordOf<typeof sessionColumns>;
 
 /** Which sessions a list has. */
 export interface SessionFilters {
-  readonly productId?: string | undefined;
+  /** Null means of any product. */
+  readonly productIds: readonly string[] | null;
   readonly licenseKey?: string | undefined;
 }
 
@@ -41,7 +43,7 @@ const read: (row: Row) => Session = readerOf(sessions);
 
 type Row = Parameters<ReturnType<typeof readerOf<typeof sessionColumns>>>[0];
 
-const ofLicense = (condition: RawBuilder<SqlBool>) =>
+const ofLicense = (condition: RawBuilder<unknown>) =>
   sql`license_id in (select l.id from licenses l where l.account_id = sessions.account_id and ${condition})`;
 
 const lists = listsOf(sessions, {
@@ -49,7 +51,7 @@ const lists = listsOf(sessions, {
   order: 'id',
   conditions: {
     liveAt: (value) => sql`expires_at > ${value()}`,
-    productId: (value) => ofLicense(sql`l.product_id = ${value()}`),
+    products: (values) => ofLicense(isAmong(sql`l.product_id`, values)),
     licenseKey: (value) => ofLicense(isKey(value(), 'l.license_key')),
   },
 });
@@ -197,20 +199,26 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** A part of the sessions of the account whose lease runs, oldest first. */
     async list(accountId: AccountId, now: Instant, page: Page, filters: SessionFilters): Promise<Session[]> {
-      return (await lists.page(db, { accountId }, page, { liveAt: now, ...filters })).map(toSession);
+      return (await lists.page(db, { accountId }, page, toFilterValues(now, filters))).map(toSession);
     },
 
     /** How many sessions of the account have a lease that runs. */
     count(accountId: AccountId, now: Instant, filters: SessionFilters): Promise<number> {
-      return lists.count(db, { accountId }, { liveAt: now, ...filters });
+      return lists.count(db, { accountId }, toFilterValues(now, filters));
     },
 
     /** All sessions of the account whose lease runs, oldest first. */
     async *listAll(accountId: AccountId, now: Instant, filters: SessionFilters): AsyncGenerator<Session> {
-      for await (const rows of lists.walk(db, { accountId }, { liveAt: now, ...filters })) yield* rows.map(toSession);
+      for await (const rows of lists.walk(db, { accountId }, toFilterValues(now, filters))) yield* rows.map(toSession);
     },
   };
 }
+
+const toFilterValues = (now: Instant, { productIds, licenseKey }: SessionFilters) => ({
+  liveAt: now,
+  products: productIds ?? undefined,
+  licenseKey,
+});
 
 const placeOfSession = ({ accountId, id }: Pick<Session, 'accountId' | 'id'>): string =>
   placeOf('sessions', accountId, id);

@@ -5,7 +5,7 @@ import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import type { Filters, Values } from '../../list-filters.ts';
-import { listsOf, type Page } from '../../lists.ts';
+import { listsOf, type Page, type Term } from '../../lists.ts';
 import { phraseRange } from '../../search.ts';
 import { isKey, licenses, tailOf, toLicense } from './licenses.ts';
 
@@ -38,7 +38,7 @@ const metadata = {
 
 // The conditions of partial indexes stand here in the words of the migration that made them, without parameters.
 const conditions = {
-  product: (id: Values) => sql`product_id = ${id()}`,
+  products: { oneOf: 'product_id' },
   customer: (id: Values) => sql`customer_id = ${id()}`,
   active: (now: Values) => isUsable(now()),
   unused: (now: Values) => sql`activations = 0 and ${isUsable(now())}`,
@@ -92,18 +92,8 @@ const productOfReference = statement<{ accountId: AccountId; reference: string }
 /** Lists of the keys of accounts, newest first. */
 export const keyListRepository = (db: Connection) => ({
   /** The keys of a page. */
-  async page(accountId: AccountId, { productIds, ...filters }: KeyFilters, page: Page): Promise<License[]> {
-    const values = toFilterValues(filters);
-    if (productIds === null) return (await lists.page(db, { accountId }, page, values)).map(toLicense);
-    const { offset = 0, limit, after } = page;
-    // The lists of single products are in order already, each in its index; so the first rows of all are among theirs.
-    const found: License[] = [];
-    for (const product of productIds) {
-      const part = productIds.length === 1 ? page : { after, limit: offset + limit };
-      found.push(...(await lists.page(db, { accountId }, part, { ...values, product })).map(toLicense));
-    }
-    if (productIds.length === 1) return found;
-    return found.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(offset, offset + limit);
+  async page(accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> {
+    return (await lists.page(db, { accountId }, page, toFilterValues(filters))).map(toLicense);
   },
 
   /** The product of a key, or without it of a reference; null when there is no such key. */
@@ -118,47 +108,37 @@ export const keyListRepository = (db: Connection) => ({
   },
 
   /** How many keys there are on all pages. */
-  async count(accountId: AccountId, { productIds, ...filters }: KeyFilters): Promise<number> {
-    const values = toFilterValues(filters);
-    if (productIds === null) return count(db, accountId, values);
-    let total = 0;
-    for (const product of productIds) total += await count(db, accountId, { ...values, product });
-    return total;
-  },
+  count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>
+    lists.sum(db, { accountId }, termsOf(toFilterValues(filters))),
 });
 
 type ListFilters = Filters<keyof typeof conditions>;
 
-/** Counts by what indexes hold: most keys are active, paid and node-locked, so the others are counted and taken off. */
-async function count(db: Connection, accountId: AccountId, filters: ListFilters): Promise<number> {
+/** What is counted, by what indexes hold: most keys are active, paid and node-locked, so the others are taken off. */
+function termsOf(filters: ListFilters, isTakenOff = false): Term<keyof ListFilters>[] {
   const { active, paid, nodeLocked, ...rest } = filters;
-  if (active !== undefined) {
-    const others = { ...rest, paid, nodeLocked };
-    const [all, blocked, expired] = [others, { ...others, blocked: 1 }, { ...others, expired: active }];
-    return (
-      (await count(db, accountId, all)) - (await count(db, accountId, blocked)) - (await count(db, accountId, expired))
-    );
-  }
-  if (paid !== undefined) {
-    const others = { ...rest, nodeLocked };
-    return (await count(db, accountId, others)) - (await count(db, accountId, { ...others, trial: 1 }));
-  }
-  if (nodeLocked !== undefined) {
-    return (await count(db, accountId, rest)) - (await count(db, accountId, { ...rest, floating: 1 }));
-  }
-  return lists.count(db, { accountId }, rest);
+  const less = (all: ListFilters, ...others: readonly ListFilters[]) => [
+    ...termsOf(all, isTakenOff),
+    ...others.flatMap((other) => termsOf({ ...all, ...other }, !isTakenOff)),
+  ];
+  if (active !== undefined) return less({ ...rest, paid, nodeLocked }, { blocked: 1 }, { expired: active });
+  if (paid !== undefined) return less({ ...rest, nodeLocked }, { trial: 1 });
+  if (nodeLocked !== undefined) return less(rest, { floating: 1 });
+  return [{ filters: rest, isTakenOff }];
 }
 
 function toFilterValues({
+  productIds,
   status,
   trial,
   licenseType,
   text,
   metadata: entries = [],
   ...filters
-}: Omit<KeyFilters, 'productIds'>): ListFilters {
+}: KeyFilters): ListFilters {
   const { customerId: customer, fromId, beforeId, expiresFrom, expiresBefore } = filters;
   return {
+    products: productIds ?? undefined,
     customer,
     fromId,
     beforeId,

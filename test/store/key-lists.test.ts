@@ -1,0 +1,119 @@
+import { CompiledQuery } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Instant, LicenseKey, ProductId } from '../../src/contract/scalars.ts';
+import type { Connection } from '../../src/store/engine/driver.ts';
+import type { Statement } from '../../src/store/engine/statement.ts';
+import { openDatabase, type Store } from '../../src/store/store.ts';
+import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
+import { licenseWith, now } from '../domain/examples.ts';
+import { type Engine, engines } from '../support/engines.ts';
+import { accountId, stock } from '../support/shelf.ts';
+
+const products = ['A', 'B', 'C'].map((letter) => `prod_00000000000000000000000${letter}` as ProductId);
+const idOf = (at: number) => `lic_${String(at).padStart(4, '0')}`;
+const add = (at: number, isTrial = false) =>
+  licenseWith({
+    accountId,
+    id: idOf(at),
+    key: `KEY-${at}` as LicenseKey,
+    productId: products[at % 3] as ProductId,
+    isTrial,
+  });
+
+/** Sixty keys of three products in turn, without a trial among them. */
+async function fill(store: Store): Promise<void> {
+  await stock(store, { isTrial: true });
+  await store.transaction(async (rows) => {
+    for (const id of products) await rows.products.insert({ accountId, id, name: id, now });
+    for (let at = 0; at < 60; at += 1) await rows.keys.insert(add(at));
+  });
+}
+
+/** The lists of a filled database, and how many rows each statement read; `between` runs after each of them. */
+async function openLists(engine: Engine, between: string | null = null) {
+  const database = await engine.createDatabase();
+  await fill(database.store);
+  await database.store.close();
+  const { kysely, close } = await openDatabase(database.location);
+  const read: number[] = [];
+  async function all<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> {
+    const { sql, bind } = statement.compile(kysely);
+    const query = CompiledQuery.raw(sql, bind(parameters as Record<string, unknown>));
+    const { rows } = await kysely.executeQuery<R>(query);
+    read.push(rows.length);
+    if (between !== null) await kysely.executeQuery(CompiledQuery.raw(between));
+    return rows;
+  }
+  const connection: Pick<Connection, 'all' | 'first'> = {
+    all,
+    first: async (statement, parameters) => (await all(statement, parameters))[0],
+  };
+  return {
+    read,
+    lists: keyListRepository(connection as Connection),
+    async [Symbol.asyncDispose]() {
+      await close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const ofTwo: KeyFilters = { productIds: products.slice(0, 2) };
+
+/** The ids from one number down to another, of the first two products. */
+const idsDownTo = (from: number, to: number) =>
+  Array.from({ length: from - to + 1 }, (_, i) => from - i)
+    .filter((at) => at % 3 < 2)
+    .map(idOf);
+
+describe.each(engines)('a list of the keys of some products on $name', (engine) => {
+  it.each([
+    ['the first page', { limit: 4 }, idsDownTo(58, 54)],
+    ['a page far behind', { limit: 4, offset: 30 }, idsDownTo(13, 9)],
+    ['the last page', { limit: 4, offset: 38 }, idsDownTo(1, 0)],
+    ['what is behind a key', { limit: 4, after: idOf(10) }, idsDownTo(9, 4)],
+  ])('reads no more rows than it gives: %s', async (_, page, expected) => {
+    await using database = await openLists(engine);
+    const found = await database.lists.page(accountId, ofTwo, page);
+    expect(found.map(({ id }) => id)).toEqual(expected);
+    expect(database.read).toEqual([expected.length]);
+  });
+
+  it.each<[string, Partial<KeyFilters>, number]>([
+    ['are paid', { trial: false }, 40],
+    ['are active', { status: { is: 'active', now, until: now } }, 40],
+    ['have an end', { expiresFrom: '1970-01-01T00:00:00.000Z' as Instant }, 0],
+    ['have an entry of metadata', { metadata: [['plan', 'pro']] }, 0],
+    ['are found by a text', { text: { text: 'KEY-7', key: 'KEY-7' } }, 1],
+    ['are of no product', { productIds: [] }, 0],
+    ['are of one product', { productIds: products.slice(2) }, 20],
+  ])('holds those that %s', async (_, filter, expected) => {
+    await using database = await openLists(engine);
+    const found = await database.lists.page(accountId, { ...ofTwo, ...filter }, { limit: 100 });
+    expect(found).toHaveLength(expected);
+    expect(found.map(({ id }) => id)).toEqual(
+      found
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    );
+    expect(await database.lists.count(accountId, { ...ofTwo, ...filter })).toBe(expected);
+  });
+});
+
+describe.each(engines)('a count of keys on $name', (engine) => {
+  it('is of one moment, while keys are changed', async () => {
+    // Each read is followed by trials that were no trials before.
+    await using database = await openLists(engine, `update licenses set is_trial = 1`);
+    expect(await database.lists.count(accountId, { productIds: null, trial: false })).toBe(60);
+  });
+
+  it('takes off what is blocked or expired, whatever else is asked for', async () => {
+    await using database = await openLists(engine);
+    const active = { is: 'active', now, until: now } as const;
+    const all = { productIds: null, status: active };
+    expect(await database.lists.count(accountId, all)).toBe(61);
+    expect(await database.lists.count(accountId, { ...all, trial: false, licenseType: 'node-locked' })).toBe(60);
+    expect(await database.lists.count(accountId, { ...all, trial: true, licenseType: 'floating' })).toBe(0);
+  });
+});
