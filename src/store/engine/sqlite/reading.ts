@@ -5,7 +5,7 @@ import type { OpenForReading } from '../../inspect.ts';
 import { connect, kyselyOn } from './connection.ts';
 import { refuseForeign, warningsOf } from './driver.ts';
 import { explain, locateFile } from './file.ts';
-import { findOwner } from './lock.ts';
+import { findOwner, type Owner } from './lock.ts';
 
 /**
  * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is
@@ -21,7 +21,7 @@ export async function openForReading(location: string): Promise<OpenForReading |
   refuseForeign(path);
   const owner = findOwner(file);
   try {
-    const database = new DatabaseSync(addressOf(path), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    const database = new DatabaseSync(addressOf(path, owner), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const kysely = kyselyOn(database);
     return {
       engine: 'SQLite',
@@ -38,9 +38,10 @@ export async function openForReading(location: string): Promise<OpenForReading |
 
 const BUSY_TIMEOUT_MS = 1_000;
 
-/** Where nothing stands in a log, the file is whole by itself, and none is made beside it. */
-function addressOf(path: string): URL {
+/** Where nobody writes and nothing stands in a log, the file is whole by itself, and none is made beside it. */
+function addressOf(path: string, owner: Owner | null): URL {
   const url = pathToFileURL(path);
+  if (owner !== null) return url;
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   if (log === undefined || log.size === 0) url.searchParams.set('immutable', '1');
   return url;
