@@ -41,7 +41,7 @@ export async function createWebhook(
     ...{ reveal, ordered, active, apiVersion: input.apiVersion ?? currentVersion() },
     ...{ secret, previousSecret: null, previousSecretUntil: null },
     lastSeq: await lastSeqOf(context),
-    ...{ retryAt: null, notBefore: null, lease: null, leaseUntil: null },
+    ...{ retryAt: null, notBefore: null, lease: null, leaseUntil: null, servedAt: null },
     ...{ failingSince: null, disabledAt: null, disabledReason: null, createdAt: now, updatedAt: now },
   };
   await repositories.webhooks.insert(webhook);

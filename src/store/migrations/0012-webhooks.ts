@@ -21,6 +21,7 @@ export async function up(db: Kysely<never>): Promise<void> {
     .addColumn('not_before', 'text')
     .addColumn('lease', 'text')
     .addColumn('lease_until', 'text')
+    .addColumn('served_at', 'text')
     .addColumn('failing_since', 'text')
     .addColumn('disabled_at', 'text')
     .addColumn('disabled_reason', 'text')

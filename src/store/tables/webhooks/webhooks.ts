@@ -43,6 +43,8 @@ export const webhookColumns = {
   lease: optional(text()('lease')),
   /** Until when that server may work for it, by the real time. */
   leaseUntil: optional(text<Instant>()('lease_until')),
+  /** When a server last began to work for it, by the real time. */
+  servedAt: optional(text<Instant>()('served_at')),
   failingSince: optional(text<Instant>()('failing_since')),
   disabledAt: optional(text<Instant>()('disabled_at')),
   disabledReason: optional(text<DisabledReason>()('disabled_reason')),
@@ -98,7 +100,8 @@ const due = statement<{ now: Instant; realTime: Instant }>()((db, $) =>
         ]),
       ]),
     )
-    .orderBy('w.lease_until')
+    // Said to both: SQLite puts nulls first, PostgreSQL last.
+    .orderBy('w.served_at', (order) => order.asc().nullsFirst())
     .orderBy('w.account_id')
     .orderBy('w.id')
     .limit(sql.lit(MAX_DUE)),
@@ -107,7 +110,7 @@ const due = statement<{ now: Instant; realTime: Instant }>()((db, $) =>
 const claim = statement<ById & { lease: string; realTime: Instant; until: Instant }>()((db, $) =>
   db
     .updateTable('webhooks')
-    .set({ lease: $.lease, lease_until: $.until })
+    .set({ lease: $.lease, lease_until: $.until, served_at: $.realTime })
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
     .where('active', '=', sql.lit(1))
@@ -190,7 +193,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       return (await db.run(remove, { accountId, id })) === 1;
     },
 
-    /** Webhooks with something to send now, for which no server works; those that waited longest come first. */
+    /** Webhooks with something to send now, for which no server works; those that were served longest ago come first. */
     async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
       return (await db.all(due, { now, realTime })).map((row) => ({ accountId: row.account_id, id: row.id }));
     },

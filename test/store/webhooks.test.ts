@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { addSeconds } from '../../src/domain/time.ts';
+import { createDeliveryWorld } from '../support/deliveries.ts';
+import { engines } from '../support/engines.ts';
+import { DAWN } from '../support/world.ts';
+
+describe.each(engines)('webhooks with something to send on $name', (engine) => {
+  it('are served in turn, those that never were first', async () => {
+    await using it = await createDeliveryWorld(engine);
+    for (const name of ['a', 'b', 'c']) await it.webhook(`http://127.0.0.1:9/${name}`);
+    await it.happen(1);
+    const { store } = it.world;
+    const due = async (realTime: Instant) => {
+      const found = await store.repositories.webhooks.listDue(DAWN, realTime);
+      return found.map(({ id }) => id);
+    };
+    const serve = async (id: string | undefined, realTime: Instant) => {
+      const [webhook] = (await store.repositories.webhooks.listDue(DAWN, realTime)).filter((one) => one.id === id);
+      const lease = { lease: 'lease', realTime, until: addSeconds(realTime, 60) };
+      await store.transaction(async ({ webhooks }) => {
+        if (webhook !== undefined) await webhooks.claim(webhook, lease);
+      });
+      await store.transaction(({ webhooks }) => webhooks.release('lease'));
+    };
+    const [first, second, third] = await due(DAWN);
+    await serve(second, DAWN);
+    await serve(first, addSeconds(DAWN, 1));
+    expect(await due(addSeconds(DAWN, 2))).toEqual([third, second, first]);
+    await serve(third, addSeconds(DAWN, 2));
+    expect(await due(addSeconds(DAWN, 3))).toEqual([second, first, third]);
+  });
+});
