@@ -73,23 +73,26 @@ export interface Table<C extends Columns> {
   readonly columns: C;
 }
 
-/**
- * Adds a record. With `unlessTaken`, a record whose values of these columns are taken, or of any unique columns, is left
- * out and counts as 0 rows; `given` names the column that has to have a value, where the unique index is of such rows alone.
- */
+/** A unique index by its columns; `whereNotNull` where it is of rows that have a value there, alone. */
+export interface UniqueIndex {
+  readonly columns: readonly string[];
+  readonly whereNotNull?: string;
+}
+
+/** Adds a record. One that conflicts with the unique index of `skipConflictsOn`, or any, is skipped: 0 rows. */
 export function insertInto<C extends Columns>(
   { name, columns }: Table<C>,
-  unlessTaken: readonly string[] | 'anything' = [],
-  given?: string,
+  { skipConflictsOn }: { readonly skipConflictsOn?: UniqueIndex | 'any' } = {},
 ): Statement<RecordOf<C>, unknown> {
   return dynamicStatement((db, $) => {
     const values = Object.entries(columns).map(([field, column]) => [column.name, $(field)]);
     const query = db.insertInto(name).values(Object.fromEntries(values));
-    if (unlessTaken === 'anything') return query.onConflict((on) => on.doNothing());
-    if (unlessTaken.length === 0) return query;
+    if (skipConflictsOn === undefined) return query;
+    if (skipConflictsOn === 'any') return query.onConflict((on) => on.doNothing());
+    const { columns: unique, whereNotNull } = skipConflictsOn;
     return query.onConflict((on) => {
-      const taken = on.columns([...unlessTaken]);
-      return (given === undefined ? taken : taken.where(given, 'is not', null)).doNothing();
+      const index = on.columns([...unique]);
+      return (whereNotNull === undefined ? index : index.where(whereNotNull, 'is not', null)).doNothing();
     });
   }, encodersOf(columns));
 }

@@ -14,7 +14,7 @@ export const accountColumns = {
 export type Account = RecordOf<typeof accountColumns>;
 
 const accounts: Table<typeof accountColumns> = { name: 'accounts', columns: accountColumns };
-const insert = insertInto(accounts, ['name']);
+const insert = insertInto(accounts, { skipConflictsOn: { columns: ['name'] } });
 const toAccount = readerOf(accounts);
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(sql.lit(1)));

@@ -25,7 +25,7 @@ export const customerColumns = {
 };
 
 const customers: Table<typeof customerColumns> = { name: 'customers', columns: customerColumns };
-const insert = insertInto(customers, 'anything');
+const insert = insertInto(customers, { skipConflictsOn: 'any' });
 const patch = patchOf(customers, ['accountId', 'id']);
 const read = readerOf(customers, ['id', 'name', 'email', 'active', 'createdAt', 'updatedAt', 'accountId']);
 

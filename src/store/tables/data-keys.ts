@@ -13,7 +13,7 @@ export const dataKeyColumns = {
 };
 
 const dataKeys: Table<typeof dataKeyColumns> = { name: 'data_keys', columns: dataKeyColumns };
-const insert = insertInto(dataKeys, ['slot']);
+const insert = insertInto(dataKeys, { skipConflictsOn: { columns: ['slot'] } });
 
 const find = statement<object>()((db) => db.selectFrom('data_keys').selectAll().where('slot', '=', 'current'));
 

@@ -19,7 +19,7 @@ export const deviceColumns = {
 };
 
 const devices: Table<typeof deviceColumns> = { name: 'devices', columns: deviceColumns };
-const insert = insertInto(devices, ['account_id', 'license_id', 'host_id']);
+const insert = insertInto(devices, { skipConflictsOn: { columns: ['account_id', 'license_id', 'host_id'] } });
 const lists = listsOf(devices, { scope: ['accountId', 'licenseId'], order: 'hostId', conditions: {} });
 const toDevice = readerOf(devices, ['id', 'hostId', 'deviceTag', 'ipAddress', 'activationTime']);
 

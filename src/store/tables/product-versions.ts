@@ -15,7 +15,7 @@ export const productVersionColumns = {
 };
 
 const versions: Table<typeof productVersionColumns> = { name: 'product_versions', columns: productVersionColumns };
-const insert = insertInto(versions, ['account_id', 'product_id', 'version']);
+const insert = insertInto(versions, { skipConflictsOn: { columns: ['account_id', 'product_id', 'version'] } });
 const patch = patchOf(versions, ['accountId', 'id']);
 const lists = listsOf(versions, { scope: ['accountId', 'productId'], order: 'id', conditions: {} });
 const toVersion = readerOf(versions, ['id', 'productId', 'version', 'description', 'active', 'createdAt']);

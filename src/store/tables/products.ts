@@ -15,7 +15,7 @@ export const productColumns = {
 };
 
 const products: Table<typeof productColumns> = { name: 'products', columns: productColumns };
-const insert = insertInto(products, 'anything');
+const insert = insertInto(products, { skipConflictsOn: 'any' });
 const patch = patchOf(products, ['accountId', 'id']);
 const lists = listsOf(products, { scope: ['accountId'], order: 'id', conditions: {} });
 const toProduct = readerOf(products, ['id', 'name', 'active', 'createdAt', 'updatedAt']);

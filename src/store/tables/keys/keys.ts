@@ -15,8 +15,10 @@ import {
 import { removeMetadata, writeMetadata } from './metadata.ts';
 
 const insert = insertInto(licenses);
-const insertUnlessTaken = insertInto(licenses, ['account_id', 'reference'], 'reference');
-const insertUnlessThere = insertInto(licenses, 'anything');
+const insertUnlessTaken = insertInto(licenses, {
+  skipConflictsOn: { columns: ['account_id', 'reference'], whereNotNull: 'reference' },
+});
+const insertUnlessThere = insertInto(licenses, { skipConflictsOn: 'any' });
 const patch = patchOf(licenses, ['accountId', 'id']);
 
 const find = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>

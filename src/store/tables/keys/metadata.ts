@@ -15,7 +15,7 @@ export const licenseMetadataColumns = {
 };
 
 const entries: Table<typeof licenseMetadataColumns> = { name: 'license_metadata', columns: licenseMetadataColumns };
-const insert = insertInto(entries, ['account_id', 'name', 'value', 'license_id']);
+const insert = insertInto(entries, { skipConflictsOn: { columns: ['account_id', 'name', 'value', 'license_id'] } });
 
 const remove = statement<{ accountId: AccountId; name: string; value: string; licenseId: string }>()((db, $) =>
   db

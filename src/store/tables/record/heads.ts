@@ -17,7 +17,7 @@ export const recordHeadColumns = {
 export type RecordHead = RecordOf<typeof recordHeadColumns>;
 
 const heads: Table<typeof recordHeadColumns> = { name: 'record_heads', columns: recordHeadColumns };
-const insert = insertInto(heads, ['account_id']);
+const insert = insertInto(heads, { skipConflictsOn: { columns: ['account_id'] } });
 const read = readerOf(heads);
 
 const find = statement<{ accountId: AccountId }>()((db, $) =>
