@@ -3,6 +3,7 @@ import type { accountColumns } from './tables/accounts.ts';
 import type { customerColumns } from './tables/customers.ts';
 import type { dataKeyColumns } from './tables/data-keys.ts';
 import type { deviceColumns } from './tables/devices.ts';
+import type { idempotencyColumns } from './tables/idempotency.ts';
 import type { licenseExpiryColumns } from './tables/keys/expiries.ts';
 import type { licenseFileColumns, revocationListColumns } from './tables/keys/license-files.ts';
 import type { licenseColumns } from './tables/keys/licenses.ts';
@@ -37,7 +38,7 @@ export interface Tables {
   devices: RowOf<typeof deviceColumns>;
   sessions: RowOf<typeof sessionColumns>;
   rebindings: RowOf<typeof rebindingColumns>;
-  idempotency: IdempotencyRow;
+  idempotency: RowOf<typeof idempotencyColumns>;
   outbox: RowOf<typeof outboxColumns>;
   license_files: RowOf<typeof licenseFileColumns>;
   revocation_lists: RowOf<typeof revocationListColumns>;
@@ -52,19 +53,4 @@ export interface Tables {
   search_phrases: RowOf<typeof searchPhraseColumns>;
   webhooks: RowOf<typeof webhookColumns>;
   webhook_deliveries: RowOf<typeof deliveryColumns>;
-}
-
-export interface IdempotencyRow {
-  account_id: string;
-  /** Stands for the idempotency key, which itself is kept nowhere. */
-  key_hash: string;
-  fingerprint_version: number;
-  fingerprint: string;
-  state: 'in_progress' | 'completed';
-  method: string;
-  path: string;
-  token_id: string | null;
-  /** Opened by the idempotency key alone. */
-  sealed_response: string | null;
-  created_at: string;
 }

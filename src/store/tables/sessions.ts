@@ -6,7 +6,7 @@ import { statement } from '../engine/statement.ts';
 import { isAmong } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { placeOf, type Secrets } from '../secrets.ts';
-import { insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import { insertInto, optional, type RecordOf, type RowOf, readerOf, type Table, text } from '../table.ts';
 import { isKey } from './keys/licenses.ts';
 
 export const sessionColumns = {
@@ -41,7 +41,7 @@ const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sess
 const insert = insertInto(sessions);
 const read: (row: Row) => Session = readerOf(sessions);
 
-type Row = Parameters<ReturnType<typeof readerOf<typeof sessionColumns>>>[0];
+type Row = RowOf<typeof sessionColumns>;
 
 const ofLicense = (condition: RawBuilder<unknown>) =>
   sql`license_id in (select l.id from licenses l where l.account_id = sessions.account_id and ${condition})`;

@@ -5,7 +5,8 @@ import type { KeyCounts } from '../../contract/stats.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from '../engine/statement.ts';
-import { toLicense } from './keys/licenses.ts';
+import type { RowOf } from '../table.ts';
+import { type licenseColumns, toLicense } from './keys/licenses.ts';
 
 /** What is counted: the keys of an account, or of one of its products. */
 export interface StatsScope {
@@ -81,7 +82,7 @@ const nextToExpire = perScope<LicenseRow>(
     order by expires_at, id limit ${$('limit')}`,
 );
 
-type LicenseRow = Parameters<typeof toLicense>[0];
+type LicenseRow = RowOf<typeof licenseColumns>;
 
 /** Statistics of keys, devices and sessions. */
 export const statsRepository = (db: Connection) => ({

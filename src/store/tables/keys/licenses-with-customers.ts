@@ -4,7 +4,8 @@ import type { AccountId, LicenseKey, ProductId } from '../../../contract/scalars
 import type { License } from '../../../domain/license.ts';
 import { statement } from '../../engine/statement.ts';
 import type { Tables } from '../../schema.ts';
-import { isKey, toLicense } from './licenses.ts';
+import type { RowOf } from '../../table.ts';
+import { isKey, type licenseColumns, toLicense } from './licenses.ts';
 
 /** The customer of a licence. */
 export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
@@ -50,7 +51,7 @@ export const findReferenceWithCustomer = statement<{ accountId: AccountId; produ
       .where('l.product_id', '=', $.productId),
 );
 
-type RowWithCustomer = Parameters<typeof toLicense>[0] & {
+type RowWithCustomer = RowOf<typeof licenseColumns> & {
   readonly customer_name: string | null;
   readonly customer_email: string | null;
   readonly customer_active: 0 | 1 | null;

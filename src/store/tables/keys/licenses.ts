@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Duration } from '../../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
 import type { Features, License } from '../../../domain/license.ts';
-import { flag, integer, json, optional, readerOf, type Table, text } from '../../table.ts';
+import { flag, integer, json, optional, type RowOf, readerOf, type Table, text } from '../../table.ts';
 
 export const licenseColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -36,8 +36,7 @@ export const licenseColumns = {
 export const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: licenseColumns };
 
 /** Reads a row of that table. */
-export const toLicense: (row: Parameters<ReturnType<typeof readerOf<typeof licenseColumns>>>[0]) => License =
-  readerOf(licenses);
+export const toLicense: (row: RowOf<typeof licenseColumns>) => License = readerOf(licenses);
 
 /** The last four characters of a key, in lower case, in the words of the index of keys; that begins with them. */
 export const tailOf = (key: unknown): RawBuilder<string> => sql`lower(substr(${key}, length(${key}) - 3))`;

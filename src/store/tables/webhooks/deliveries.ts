@@ -4,7 +4,7 @@ import type { DeliveryState } from '../../../contract/webhooks/webhook.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import { insertManyInto } from '../../insert-many.ts';
-import { integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+import { integer, optional, type RecordOf, type RowOf, readerOf, type Table, text } from '../../table.ts';
 import { type Backlog, readBacklog } from './backlog.ts';
 
 export const deliveryColumns = {
@@ -29,8 +29,7 @@ export type DeliveryRecord = RecordOf<typeof deliveryColumns>;
 // States in conditions are literals: only so do partial indexes serve them, and no statement is compiled anew for each value.
 const deliveries: Table<typeof deliveryColumns> = { name: 'webhook_deliveries', columns: deliveryColumns };
 const saveMany = insertManyInto(deliveries, ['accountId', 'webhookId', 'seq']);
-const read: (row: Parameters<ReturnType<typeof readerOf<typeof deliveryColumns>>>[0]) => DeliveryRecord =
-  readerOf(deliveries);
+const read: (row: RowOf<typeof deliveryColumns>) => DeliveryRecord = readerOf(deliveries);
 
 /** Names a webhook whose deliveries are meant. */
 export interface OfWebhook {

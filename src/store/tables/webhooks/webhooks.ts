@@ -14,6 +14,7 @@ import {
   optional,
   patchOf,
   type RecordOf,
+  type RowOf,
   readerOf,
   type Table,
   text,
@@ -58,7 +59,7 @@ export type WebhookRecord = RecordOf<typeof webhookColumns>;
 const webhooks: Table<typeof webhookColumns> = { name: 'webhooks', columns: webhookColumns };
 const insert = insertInto(webhooks);
 const patch = patchOf(webhooks, ['accountId', 'id']);
-type Row = Parameters<ReturnType<typeof readerOf<typeof webhookColumns>>>[0];
+type Row = RowOf<typeof webhookColumns>;
 const read: (row: Row) => WebhookRecord = readerOf(webhooks);
 const lists = listsOf(webhooks, { scope: ['accountId'], order: 'id', conditions: {} });
 
