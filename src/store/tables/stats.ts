@@ -7,6 +7,7 @@ import type { Connection } from '../engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from '../engine/statement.ts';
 import type { RowOf } from '../table.ts';
 import { type licenseColumns, toLicense } from './keys/licenses.ts';
+import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused } from './keys/status-conditions.ts';
 
 /** What is counted: the keys of an account, or of one of its products. */
 export interface StatsScope {
@@ -27,19 +28,17 @@ export interface CountedKeys {
 /** Read at a time: a server that counts a million keys answers others in between. */
 const BATCH_SIZE = 5_000;
 
-const OPEN = (now: unknown) => sql`vendor_disabled = 0 and (expires_at is null or expires_at > ${now})`;
-
 const countBatch = perScope<CountRow>((scope, $) => {
   const [now, until] = [$('now'), $('until')];
   const conditions: Record<keyof KeyCounts, RawBuilder<unknown>> = {
     total: sql`1 = 1`,
-    active: OPEN(now),
-    unused: sql`activations = 0 and ${OPEN(now)}`,
-    full: sql`activations >= max_activations and ${OPEN(now)}`,
-    expiring: sql`vendor_disabled = 0 and expires_at > ${now} and expires_at <= ${until}`,
-    expired: sql`vendor_disabled = 0 and expires_at <= ${now}`,
-    blocked: sql`vendor_disabled = 1`,
-    trial: sql`is_trial = 1`,
+    active: isActive(now),
+    unused: isUnused(now),
+    full: isFull(now),
+    expiring: isExpiring(now, until),
+    expired: isExpired(now),
+    blocked: isBlocked,
+    trial: isTrial,
   };
   const sums = Object.entries(conditions).map(
     ([name, condition]) => sql`sum(case when ${condition} then 1 else 0 end) as ${sql.ref(name)}`,
@@ -71,7 +70,7 @@ const countSessions = perScope<{ count: unknown }>(
 // The product stands in an expression, so that no planner reads all keys of the product for the first of them.
 const fullest = perScope<LicenseRow>(
   (scope, $) => sql`
-    select * from licenses where ${scope(sql`(product_id || '')`)} and ${OPEN($('now'))}
+    select * from licenses where ${scope(sql`(product_id || '')`)} and ${isActive($('now'))}
       and max_activations > 1 and activations > 0
     order by activations * 100 / max_activations desc, id desc limit ${$('limit')}`,
 );

@@ -8,6 +8,7 @@ import type { Filters, Values } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { phraseRange } from '../../search.ts';
 import { isKey, licenses, tailOf, toLicense } from './licenses.ts';
+import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused } from './status-conditions.ts';
 
 /** Which keys a list holds. */
 export interface KeyFilters {
@@ -27,27 +28,23 @@ export interface KeyFilters {
   readonly metadata?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
-/** Whether a key is neither blocked nor expired. */
-const isUsable = (now: unknown) => sql`vendor_disabled = 0 and (expires_at is null or expires_at > ${now})`;
-
 const metadata = {
   table: 'license_metadata',
   column: 'license_id',
   condition: (entry: Values) => sql`license_metadata.name = ${entry(0)} and license_metadata.value = ${entry(1)}`,
 } as const;
 
-// The conditions of partial indexes stand here in the words of the migration that made them, without parameters.
+// In the words of the partial indexes that serve them, as those of status-conditions.ts.
 const conditions = {
   products: { oneOf: 'product_id' },
   customer: (id: Values) => sql`customer_id = ${id()}`,
-  active: (now: Values) => isUsable(now()),
-  unused: (now: Values) => sql`activations = 0 and ${isUsable(now())}`,
-  full: (now: Values) => sql`activations >= max_activations
-    and (case when activations >= max_activations then 1 end) = 1 and ${isUsable(now())}`,
-  expiring: (span: Values) => sql`vendor_disabled = 0 and expires_at > ${span(0)} and expires_at <= ${span(1)}`,
-  expired: (now: Values) => sql`vendor_disabled = 0 and expires_at <= ${now()}`,
-  blocked: () => sql`vendor_disabled = 1`,
-  trial: () => sql`is_trial = 1`,
+  active: (now: Values) => isActive(now()),
+  unused: (now: Values) => isUnused(now()),
+  full: (now: Values) => sql`(case when activations >= max_activations then 1 end) = 1 and ${isFull(now())}`,
+  expiring: (span: Values) => isExpiring(span(0), span(1)),
+  expired: (now: Values) => isExpired(now()),
+  blocked: () => isBlocked,
+  trial: () => isTrial,
   paid: () => sql`is_trial = 0`,
   floating: () => sql`license_type = 'floating'`,
   nodeLocked: () => sql`license_type = 'node-locked'`,
