@@ -101,6 +101,14 @@ describe.each(engines)('a list of the keys of some products on $name', (engine) 
   });
 });
 
+describe('a list of keys by more entries of metadata than it has conditions for', () => {
+  it('is refused, rather than limited by some of them', async () => {
+    const metadata = Array.from({ length: 6 }, (_, at) => [`name${at}`, 'value'] as const);
+    const { page } = keyListRepository({ all: async () => [] } as Partial<Connection> as Connection);
+    await expect(page(accountId, { productIds: null, metadata }, { limit: 1 })).rejects.toThrow(RangeError);
+  });
+});
+
 describe.each(engines)('a count of keys on $name', (engine) => {
   it('is of one moment, while keys are changed', async () => {
     // Each read is followed by trials that were no trials before.

@@ -61,7 +61,9 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
   const { repositories, caller } = context;
   const { accountId } = caller;
   const { licenseKey, reference = '' } = input;
-  const productId = input.productId ?? (await repositories.keyLists.productOf(accountId, { licenseKey, reference }));
+  const productId =
+    input.productId ??
+    (await repositories.keys.findProduct(accountId, licenseKey === undefined ? { reference } : { licenseKey }));
   if (productId === null || !canAccessProduct(caller, productId)) throw apiError('licenseNotFound');
   const found = await (licenseKey === undefined
     ? repositories.keys.findReferenceWithCustomer(accountId, productId, reference)

@@ -34,6 +34,18 @@ const findById = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
+const productOfKey = statement<{ accountId: AccountId; key: LicenseKey }>()((db, $) =>
+  db.selectFrom('licenses').select('product_id').where('account_id', '=', $.accountId).where(isKey($.key)),
+);
+
+const productOfReference = statement<{ accountId: AccountId; reference: string }>()((db, $) =>
+  db
+    .selectFrom('licenses')
+    .select('product_id')
+    .where('account_id', '=', $.accountId)
+    .where('reference', '=', $.reference),
+);
+
 const findLocked = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
   db
     .selectFrom('licenses')
@@ -125,6 +137,22 @@ export const keyRepository = (db: Connection) => ({
   async findByReference(accountId: AccountId, reference: string): Promise<License | null> {
     const row = await db.first(findByReference, { accountId, reference });
     return row === undefined ? null : toLicense(row);
+  },
+
+  /** The product of the licence that has this key, or this reference; null when there is none. */
+  async findProduct(
+    accountId: AccountId,
+    address: { readonly licenseKey: LicenseKey } | { readonly reference: string },
+  ): Promise<ProductId | null> {
+    const row = await ('licenseKey' in address
+      ? db.first(productOfKey, { accountId, key: address.licenseKey })
+      : db.first(productOfReference, { accountId, reference: address.reference }));
+    return row?.product_id ?? null;
+  },
+
+  /** Whether there is a licence that has this key, of any product. */
+  async exists(accountId: AccountId, key: LicenseKey): Promise<boolean> {
+    return (await db.first(productOfKey, { accountId, key })) !== undefined;
   },
 
   /** The licence that product and key name together, and its customer if it has one; in one statement. */

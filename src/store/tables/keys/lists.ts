@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import type { KeyStatus } from '../../../contract/keys/lists.ts';
-import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { statement } from '../../engine/statement.ts';
 import type { Filters, Values } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { phraseRange } from '../../search.ts';
@@ -74,34 +73,11 @@ const lists = listsOf(licenses, {
   },
 });
 
-const productOfKey = statement<{ accountId: AccountId; key: LicenseKey }>()((db, $) =>
-  db.selectFrom('licenses').select('product_id').where('account_id', '=', $.accountId).where(isKey($.key)),
-);
-
-const productOfReference = statement<{ accountId: AccountId; reference: string }>()((db, $) =>
-  db
-    .selectFrom('licenses')
-    .select('product_id')
-    .where('account_id', '=', $.accountId)
-    .where('reference', '=', $.reference),
-);
-
 /** Lists of the keys of accounts, newest first. */
 export const keyListRepository = (db: Connection) => ({
   /** The keys of a page. */
   async page(accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> {
     return (await lists.page(db, { accountId }, page, toFilterValues(filters))).map(toLicense);
-  },
-
-  /** The product of a key, or without it of a reference; null when there is no such key. */
-  async productOf(
-    accountId: AccountId,
-    { licenseKey: key, reference }: { readonly licenseKey: LicenseKey | undefined; readonly reference: string },
-  ): Promise<ProductId | null> {
-    const row = await (key === undefined
-      ? db.first(productOfReference, { accountId, reference })
-      : db.first(productOfKey, { accountId, key }));
-    return row?.product_id ?? null;
   },
 
   /** How many keys there are on all pages. */
@@ -145,8 +121,14 @@ function toFilterValues({
     ...(trial !== undefined && { [trial ? 'trial' : 'paid']: 1 }),
     ...(licenseType && { [licenseType === 'floating' ? 'floating' : 'nodeLocked']: 1 }),
     text: text && textValues(text),
-    ...Object.fromEntries(entries.map((entry, at) => [`metadata${at}`, entry])),
+    ...Object.fromEntries(entries.map((entry, at) => [metadataFilterOf(at), entry])),
   };
+}
+
+function metadataFilterOf(at: number): string {
+  const filter = `metadata${at}`;
+  if (!(filter in conditions)) throw new RangeError(`no list is limited by more than ${at} entries of metadata`);
+  return filter;
 }
 
 /** The end of a key that an index holds, and that a masked key of any format shows. */
