@@ -20,7 +20,7 @@ const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
   sessions: ({ user_identifier }) => user_identifier ?? '',
 };
 
-/** Repositories of each table by the mark of the intent that made them. */
+/** Rows of each table by the mark of the intent that made them. */
 export type Snapshot = {
   readonly [T in Kept]: ReadonlyMap<string, readonly Tables[T][]>;
 } & {

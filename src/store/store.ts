@@ -52,8 +52,9 @@ export interface Store extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'settl
   /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
   check(): Promise<void>;
   /**
-   * Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. Rejects with
-   * StorageError when the database failed and nothing has happened, with OutcomeUnknown when that cannot be told.
+   * Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. May call `work`
+   * again after a conflict: it must change nothing but the database. Rejects with StorageError when the database failed
+   * and nothing has happened, with OutcomeUnknown when that cannot be told.
    */
   transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T>;
 }

@@ -37,7 +37,8 @@ export interface CommitWork {
  * One database engine. Everything that differs between engines is behind this interface.
  *
  * `reader` shows only what is durable, and all that was acknowledged before the read. `transaction` resolves after a
- * durable commit; when `work` throws, what it wrote is undone and the error is passed on. It throws StorageError when
+ * durable commit; when `work` throws, what it wrote is undone and the error is passed on. It may call `work` again after a
+ * conflict with another transaction, so that `work` must change nothing but the database. It throws StorageError when
  * nothing has happened for certain, and OutcomeUnknown when that cannot be told.
  */
 export interface Driver {
