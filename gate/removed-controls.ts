@@ -344,7 +344,7 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'Private signing keys and secrets',
     file: 'src/store/secrets.ts',
-    from: '  sealSecret: (secret, place) => sealSecret(key, secret, place, random),',
+    from: '  sealSecret: (secret, context) => sealSecret(key, secret, context, random),',
     to: '  sealSecret: (secret) => secret,',
     test: 'test/store/secrets.test.ts',
   },

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SqlValue } from './engine/statement.ts';
 import type { Tables } from './schema.ts';
 
-/** The values of a filter in SQL, by place. */
+/** The values of a filter in SQL, by index. */
 export interface Values {
-  (place?: number): SqlValue;
+  (index?: number): SqlValue;
   /** How many there are. */
   readonly count: number;
   /** The value that a field has in all rows of the list. */
@@ -78,7 +78,7 @@ function partsOf(origin: Origin, used: readonly Used[], $: Parameter): RawBuilde
   const column = ref(origin.table, oneOf);
   const values = valuesOf(filter, count, $);
   const others = fits(origin, used.toSpliced(used.indexOf(divided), 1), $);
-  return Array.from({ length: count }, (_, place) => sql`${others} and ${column} = ${values(place)}`);
+  return Array.from({ length: count }, (_, index) => sql`${others} and ${column} = ${values(index)}`);
 }
 
 /** Whether the list's own row, which `by` names, fits the filters. */
@@ -107,7 +107,7 @@ const inScope = (table: string, { scope }: Origin, $: Parameter) =>
 export const isAmong = (column: RawBuilder<unknown>, values: Values): RawBuilder<unknown> =>
   values.count === 0
     ? sql`1 = 0`
-    : sql`${column} in (${sql.join(Array.from({ length: values.count }, (_, place) => values(place)))})`;
+    : sql`${column} in (${sql.join(Array.from({ length: values.count }, (_, index) => values(index)))})`;
 
 export const isSource = (condition: AnyCondition): condition is Source => 'table' in condition;
 
@@ -117,15 +117,15 @@ const isOneOf = (condition: AnyCondition): condition is OneOf => 'oneOf' in cond
 export function named(filters: Filters<string> = {}): Readonly<Record<string, SqlValue | undefined>> {
   return Object.fromEntries(
     Object.entries(filters).flatMap(([filter, value]) =>
-      (Array.isArray(value) ? value : [value]).map((one, place) => [valueName(filter, place), one]),
+      (Array.isArray(value) ? value : [value]).map((one, index) => [valueName(filter, index), one]),
     ),
   );
 }
 
 const valuesOf = (filter: string, count: number, $: Parameter): Values =>
-  Object.assign((place = 0) => $(valueName(filter, place)), { count, scope: $ });
+  Object.assign((index = 0) => $(valueName(filter, index)), { count, scope: $ });
 
-const valueName = (filter: string, place: number): string => `filter.${filter}.${place}`;
+const valueName = (filter: string, index: number): string => `filter.${filter}.${index}`;
 
 const ref = (table: string, column: string) => sql.ref(`${table}.${column}`);
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from './schema.ts';
 import { createDataKey, type DataKey, type MasterKey, unwrapDataKey, wrapDataKey } from './secret-box.ts';
-import { placeOf, plainSecrets, type Sealing, type Secrets, sealedSecrets } from './secrets.ts';
+import { plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
 import { StartupError } from './startup-error.ts';
 
 /** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
@@ -72,8 +72,8 @@ async function moveSecrets(db: Kysely<Tables>, from: Secrets, to: Secrets): Prom
     const selected = sql<Record<string, string>>`select ${columns} from ${sql.table(table)} where ${given}`;
     const { rows } = await selected.execute(db);
     for (const row of rows) {
-      const place = placeOf(table, ...key.map((name) => String(row[name])));
-      const secret = to.sealSecret(from.openSecret(String(row[column]), place), place);
+      const context = secretContext(table, ...key.map((name) => String(row[name])));
+      const secret = to.sealSecret(from.openSecret(String(row[column]), context), context);
       const same = sql.join(
         key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
         sql` and `,

@@ -34,19 +34,19 @@ const START = 'lkm1';
 /**
  * Seals a secret with AES-256-GCM: `lkm1.<id of the key>.<nonce, ciphertext, tag>`.
  *
- * @param place where it is kept, such as its table and the key of its row: it opens nowhere else
+ * @param context where it is kept, such as its table and the key of its row: it opens nowhere else
  */
-export function sealSecret({ id, bytes }: DataKey, secret: string, place: string, random: Random): string {
-  return `${START}.${id}.${seal(bytes, Buffer.from(secret), `${id} ${place}`, random)}`;
+export function sealSecret({ id, bytes }: DataKey, secret: string, context: string, random: Random): string {
+  return `${START}.${id}.${seal(bytes, Buffer.from(secret), `${id} ${context}`, random)}`;
 }
 
-/** Opens a sealed secret. Throws an Error when it is of another key or place, was changed, or is not sealed at all. */
-export function openSecret({ id, bytes }: DataKey, kept: string, place: string): string {
+/** Opens a sealed secret. Throws an Error when it is of another key or context, was changed, or is not sealed at all. */
+export function openSecret({ id, bytes }: DataKey, kept: string, context: string): string {
   const [start, keyId, sealed] = kept.split('.');
   // A plain one has been put there by somebody who has no key.
-  if (start !== START || sealed === undefined) throw new Error(`the secret of ${place} is not sealed`);
-  if (keyId !== id) throw new Error(`the secret of ${place} is sealed under another data key`);
-  return open(bytes, sealed, `${id} ${place}`).toString();
+  if (start !== START || sealed === undefined) throw new Error(`the secret of ${context} is not sealed`);
+  if (keyId !== id) throw new Error(`the secret of ${context} is sealed under another data key`);
+  return open(bytes, sealed, `${id} ${context}`).toString();
 }
 
 /** Makes a data key. */
@@ -58,20 +58,20 @@ export const createDataKey = (random: Random): DataKey => ({
 /** Seals a data key under a master key. */
 export function wrapDataKey(master: MasterKey, { id, bytes }: DataKey, random: Random): WrappedKey {
   const salt = master.kind === 'key' ? null : Buffer.from(random(SALT_BYTES)).toString('base64url');
-  return { id, salt, sealed: seal(bytesOf(master, salt), bytes, placeOf(id), random) };
+  return { id, salt, sealed: seal(bytesOf(master, salt), bytes, contextOf(id), random) };
 }
 
 /** Opens a data key; null when the master key is another one. */
 export function unwrapDataKey(master: MasterKey, { id, salt, sealed }: WrappedKey): DataKey | null {
   if ((master.kind === 'key') !== (salt === null)) return null;
   try {
-    return { id, bytes: open(bytesOf(master, salt), sealed, placeOf(id)) };
+    return { id, bytes: open(bytesOf(master, salt), sealed, contextOf(id)) };
   } catch {
     return null;
   }
 }
 
-const placeOf = (id: string): string => `data key ${id}`;
+const contextOf = (id: string): string => `data key ${id}`;
 
 /** 128 MiB and about half a second: once for each start (RFC 7914; OWASP, "Password Storage"). */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1_048_576 };
@@ -81,17 +81,17 @@ function bytesOf(master: MasterKey, salt: string | null): Uint8Array {
   return scryptSync(master.text.normalize('NFC'), Buffer.from(salt ?? '', 'base64url'), KEY_BYTES, SCRYPT);
 }
 
-function seal(key: Uint8Array, plain: Uint8Array, place: string, random: Random): string {
+function seal(key: Uint8Array, plain: Uint8Array, context: string, random: Random): string {
   const nonce = random(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(place));
+  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
   const parts = [nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
   return Buffer.concat(parts).toString('base64url');
 }
 
-function open(key: Uint8Array, sealed: string, place: string): Buffer {
+function open(key: Uint8Array, sealed: string, context: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('the sealed text was cut off');
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES));
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }

@@ -16,10 +16,10 @@ import { dataKeyRepository } from './tables/data-keys.ts';
 /** How secrets are kept in this database: repositories seal what they write and open what they read. */
 export interface Secrets {
   readonly kept: 'plain' | 'sealed';
-  /** `place` names table and row, as {@link placeOf} does: what is sealed for one place opens nowhere else. */
-  sealSecret(secret: string, place: string): string;
-  /** Throws an Error for what was sealed under another key or for another place, was changed, or was not sealed. */
-  openSecret(kept: string, place: string): string;
+  /** `context` names table and row, as {@link secretContext} does: what is sealed for one place opens nowhere else. */
+  sealSecret(secret: string, context: string): string;
+  /** Throws an Error for what was sealed under another key or for another context, was changed, or was not sealed. */
+  openSecret(kept: string, context: string): string;
 }
 
 /** What seals secrets: a key that is kept elsewhere, and unpredictable bytes. */
@@ -29,7 +29,7 @@ export interface Sealing {
 }
 
 /** Where a secret is kept: in a row of a table, by the values of its key. */
-export const placeOf = (table: string, ...key: readonly string[]): string => [table, ...key].join(' ');
+export const secretContext = (table: string, ...key: readonly string[]): string => [table, ...key].join(' ');
 
 /** Secrets as they are. */
 export const plainSecrets: Secrets = {
@@ -48,8 +48,8 @@ function locked(): never {
 /** Secrets under a data key. */
 export const sealedSecrets = (key: DataKey, random: Sealing['random']): Secrets => ({
   kept: 'sealed',
-  sealSecret: (secret, place) => sealSecret(key, secret, place, random),
-  openSecret: (kept, place) => openSecret(key, kept, place),
+  sealSecret: (secret, context) => sealSecret(key, secret, context, random),
+  openSecret: (kept, context) => openSecret(key, kept, context),
 });
 
 /**

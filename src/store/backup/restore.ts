@@ -74,17 +74,17 @@ function refuseStrayLog(path: string, isReplaced: boolean): void {
 }
 
 /**
- * Runs `work` with a copy of a backup in a folder of its own beside `place`; the copy was checked page by page.
+ * Runs `work` with a copy of a backup in a folder of its own beside `workPath`; the copy was checked page by page.
  *
  * @throws StartupError when the backup is damaged, is no backup, or is open to others
  */
-export function withCopy<T>(file: string, place: string, work: (copy: string) => Promise<T>): Promise<T> {
+export function withCopy<T>(file: string, workPath: string, work: (copy: string) => Promise<T>): Promise<T> {
   const backup = resolve(file);
   requirePrivateFile(backup);
   if (existsSync(`${backup}-wal`)) {
     throw new StartupError(`${backup} is a database with its log, not a backup`, 'take one of it: lkm db backup');
   }
-  return withWorkFolder(place, async (folder) => {
+  return withWorkFolder(workPath, async (folder) => {
     const copy = join(folder, 'copy.db');
     copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
     checkPages(copy, backup);

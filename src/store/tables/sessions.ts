@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { isAmong } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { placeOf, type Secrets } from '../secrets.ts';
+import { type Secrets, secretContext } from '../secrets.ts';
 import { insertInto, optional, type RecordOf, type RowOf, readerOf, type Table, text } from '../table.ts';
 import { isKey } from './keys/licenses.ts';
 
@@ -144,11 +144,11 @@ export type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'
 export function sessionRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
   const toSession = (row: Row): Session => {
     const session = read(row);
-    return { ...session, secret: openSecret(session.secret, placeOfSession(session)) };
+    return { ...session, secret: openSecret(session.secret, contextOf(session)) };
   };
   return {
     async insert(session: Session): Promise<void> {
-      await db.run(insert, { ...session, secret: sealSecret(session.secret, placeOfSession(session)) });
+      await db.run(insert, { ...session, secret: sealSecret(session.secret, contextOf(session)) });
     },
 
     /**
@@ -220,5 +220,5 @@ const toFilterValues = (now: Instant, { productIds, licenseKey }: SessionFilters
   licenseKey,
 });
 
-const placeOfSession = ({ accountId, id }: Pick<Session, 'accountId' | 'id'>): string =>
-  placeOf('sessions', accountId, id);
+const contextOf = ({ accountId, id }: Pick<Session, 'accountId' | 'id'>): string =>
+  secretContext('sessions', accountId, id);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { placeOf, type Secrets } from '../secrets.ts';
+import { type Secrets, secretContext } from '../secrets.ts';
 import { insertInto, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const signingKeyColumns = {
@@ -46,19 +46,19 @@ const list = statement<{ accountId: AccountId }>()((db, $) =>
     .limit(sql.lit(MAX_LIST_ROWS)),
 );
 
-const placeOfKey = (accountId: string, kid: string): string => placeOf('signing_keys', accountId, kid);
+const contextOf = (accountId: string, kid: string): string => secretContext('signing_keys', accountId, kid);
 
 /** The signing keys of accounts. */
 export const signingKeyRepository = (db: Connection, { sealSecret, openSecret }: Secrets) => ({
   async insert(key: SigningKey): Promise<void> {
-    await db.run(insert, { ...key, privatePem: sealSecret(key.privatePem, placeOfKey(key.accountId, key.kid)) });
+    await db.run(insert, { ...key, privatePem: sealSecret(key.privatePem, contextOf(key.accountId, key.kid)) });
   },
 
   /** The key that signs now: its id and its private half. */
   async current(accountId: AccountId): Promise<Pick<SigningKey, 'kid' | 'privatePem'> | null> {
     const row = await db.first(newest, { accountId });
     if (row === undefined) return null;
-    return { kid: row.kid, privatePem: openSecret(row.private_pem, placeOfKey(accountId, row.kid)) };
+    return { kid: row.kid, privatePem: openSecret(row.private_pem, contextOf(accountId, row.kid)) };
   },
 
   /** The public halves, newest first. */

@@ -5,7 +5,7 @@ import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks/
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import { listsOf, type Page } from '../../lists.ts';
-import { placeOf, type Secrets } from '../../secrets.ts';
+import { type Secrets, secretContext } from '../../secrets.ts';
 import {
   flag,
   insertInto,
@@ -132,28 +132,28 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
   const open = (row: Row): WebhookRecord => {
     const webhook = read(row);
     const { secret, previousSecret } = webhook;
-    const place = placeOfSecret(webhook);
+    const context = contextOf(webhook);
     return {
       ...webhook,
-      secret: openSecret(secret, place),
-      previousSecret: previousSecret && openSecret(previousSecret, place),
+      secret: openSecret(secret, context),
+      previousSecret: previousSecret && openSecret(previousSecret, context),
     };
   };
   const sealed = ({ accountId, id }: ById, { secret, previousSecret, ...webhook }: WebhookChanges): WebhookChanges => {
-    const place = placeOfSecret({ accountId, id });
+    const context = contextOf({ accountId, id });
     return {
       ...webhook,
-      ...(secret !== undefined && { secret: sealSecret(secret, place) }),
-      ...(previousSecret !== undefined && { previousSecret: previousSecret && sealSecret(previousSecret, place) }),
+      ...(secret !== undefined && { secret: sealSecret(secret, context) }),
+      ...(previousSecret !== undefined && { previousSecret: previousSecret && sealSecret(previousSecret, context) }),
     };
   };
   return {
     async insert(webhook: WebhookRecord): Promise<void> {
       const { secret, previousSecret } = webhook;
-      const place = placeOfSecret(webhook);
+      const context = contextOf(webhook);
       const kept = {
-        secret: sealSecret(secret, place),
-        previousSecret: previousSecret && sealSecret(previousSecret, place),
+        secret: sealSecret(secret, context),
+        previousSecret: previousSecret && sealSecret(previousSecret, context),
       };
       await db.run(insert, { ...webhook, ...kept });
     },
@@ -220,7 +220,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
   };
 }
 
-const placeOfSecret = ({ accountId, id }: ById): string => placeOf('webhooks', accountId, id);
+const contextOf = ({ accountId, id }: ById): string => secretContext('webhooks', accountId, id);
 
 /** New values of a webhook; what is undefined stays. */
 export type WebhookChanges = { readonly [F in keyof WebhookRecord]?: WebhookRecord[F] | undefined };
