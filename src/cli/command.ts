@@ -14,6 +14,8 @@ interface Described {
   readonly choices?: readonly string[];
   /** What a person picks at a terminal where it is required and missing. */
   readonly pick?: Pickable;
+  /** Whether the e-mail address of a customer may stand for its id, which is then looked up. */
+  readonly takesEmail?: boolean;
 }
 
 /** Objects of the service that have a picker; that of devices needs the argument `key`. */
@@ -231,6 +233,17 @@ const watching: Specs<OptionSpec> = {
 /** The options of a command, with those that the command itself need not know. */
 export const optionsOf = ({ options, watchable }: Command): Specs<OptionSpec> =>
   watchable ? { ...options, ...watching } : options;
+
+/** The customer that a change or a list is for. */
+export const customerOption = (describe: string): OptionSpec<string | undefined> =>
+  option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesEmail: true });
+
+/** The customer that a command is about. */
+export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', {
+  field: 'customerId',
+  pick: 'customer',
+  takesEmail: true,
+});
 
 /** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

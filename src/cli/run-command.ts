@@ -1,6 +1,6 @@
 import type { Command, ParsedCommand } from './command.ts';
 import type { Settings } from './config/settings.ts';
-import { openContext } from './context.ts';
+import { type CommandContext, openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import { openDestination } from './output/destination.ts';
@@ -10,7 +10,7 @@ import type { Note } from './output/terminal.ts';
 import { quote } from './output/words.ts';
 import { writeResult } from './output/write.ts';
 import { rerunLine } from './request/rerun.ts';
-import { readValues } from './values/read-values.ts';
+import { type ReadValues, readValues } from './values/read-values.ts';
 
 /** Runs a command and writes its result; resolves to the exit code. */
 export async function runCommand(parsed: ParsedCommand, settings: Settings, state: RunState): Promise<number> {
@@ -21,8 +21,10 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   if (command.streams) checkCanStream(command, settings);
   const context = openContext({ flags: globals, settings, options: written.options, io });
   state.context = context;
-  const { values, pickedWords } = await readValues(command, written, context);
+  const read = await readValues(command, written, context);
+  const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
+  const values = await namedByIds(command, read.values, context);
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
@@ -55,6 +57,15 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   else if (result.idempotencyKey !== undefined) await context.say(unread(rerun(result.idempotencyKey)));
   await result.afterwards?.();
   return result.exitCode ?? exitCodes.ok;
+}
+
+/** The values with the id of each customer that is named by an e-mail address. No id has an `@`. */
+async function namedByIds(command: Command, values: ReadValues['values'], context: CommandContext) {
+  const specs = Object.entries({ ...command.arguments, ...command.options });
+  const names = specs.flatMap(([name, spec]) => (spec.takesEmail && String(values[name]).includes('@') ? [name] : []));
+  if (names.length === 0) return values;
+  const { withCustomerIds } = await import('./request/customer-by-email.ts');
+  return withCustomerIds(values, names, context);
 }
 
 /** A file of `-o` is written when the result is whole; variables hold one row. Throws `UsageError`. */

@@ -382,11 +382,6 @@ describe('a command line that is wrong', () => {
       'To end it by its id:  lkm sessions release ses_01',
     ],
     [
-      'the address of a customer in place of its id',
-      ['keys', 'list', '--customer', 'it@ada.example'],
-      'error: --customer is the id of a customer, not an e-mail address\n  Its id:  lkm customers get ADDRESS -q',
-    ],
-    [
       'the address of a customer to be deleted',
       ['customers', 'delete', 'it@ada.example'],
       'error: ID is the id of a customer, not an e-mail address\n  Its id:  lkm customers get ADDRESS -q',

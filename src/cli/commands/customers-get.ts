@@ -1,10 +1,9 @@
-import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
-import type { Customer } from '../../contract/customers.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
-import { argument, change, command, flag, option } from '../command.ts';
-import { NotFoundError, UsageError } from '../failure/errors.ts';
+import { argument, change, command, customerArgument, flag, option } from '../command.ts';
+import { UsageError } from '../failure/errors.ts';
 import { doneNote } from '../output/terminal.ts';
+import { findCustomerByEmail } from '../request/customer-by-email.ts';
 import { parsePositive } from '../values/scalars.ts';
 import { customerFields } from './customers.ts';
 import { ifUpdatedAt } from './keys/changed.ts';
@@ -27,7 +26,8 @@ export const customersGet = command({
 
   async run({ customer: name }, context) {
     const client = await context.client();
-    const customer = await findCustomer(client, name);
+    const isEmail = name.includes('@');
+    const customer = await (isEmail ? findCustomerByEmail(client, name) : client.customers.get({ customerId: name }));
     return { kind: 'record', row: customer, data: customer, quiet: [customer.id] };
   },
 });
@@ -37,7 +37,7 @@ export const customersUpdate = command({
   about:
     'Renames a customer, changes its e-mail address, or stops or resumes its keys. What is not given stays as it is.',
   operation: 'customers.update',
-  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId', pick: 'customer' }) },
+  arguments: { id: customerArgument },
   options: {
     name: option('--name <NAME>', 'its new name', { field: 'name' }),
     email: option('--email <EMAIL>', 'its new e-mail address', { field: 'email' }),
@@ -80,7 +80,7 @@ export const customersKeys = command({
   about: 'Lists the keys of a customer, newest first.',
   operation: 'customers.keys',
   watchable: true,
-  arguments: { id: argument('<ID>', 'the customer', { field: 'customerId', pick: 'customer' }) },
+  arguments: { id: customerArgument },
   options: { limit: option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive }) },
   fields: listedFields,
   examples: [
@@ -102,15 +102,3 @@ export const customersKeys = command({
 
 /** The longest page that the service gives. */
 const MAX_PAGE_SIZE = 1_000;
-
-/** The customer of an id or an e-mail address. Throws `NotFoundError`. */
-async function findCustomer(client: Client, name: string): Promise<Customer> {
-  if (!name.includes('@')) return client.customers.get({ customerId: name });
-  const wanted = name.toLowerCase();
-  for await (const customer of listAll(client.customers.list, { email: name }, { pageSize: MAX_PAGE_SIZE })) {
-    if (customer.email?.toLowerCase() === wanted) return customer;
-  }
-  throw new NotFoundError(`there is no customer with the e-mail address ${name}`, [
-    ['See them:', 'lkm customers list'],
-  ]);
-}

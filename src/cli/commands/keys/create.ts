@@ -3,7 +3,7 @@ import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
-import { change, command, flag, many, option, productUnlessFile } from '../../command.ts';
+import { change, command, customerOption, flag, many, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { githubOutput, setOutput } from '../../output/github.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
@@ -56,7 +56,7 @@ export const keysCreate = command({
       field: 'reference',
     }),
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
-    customer: option('--customer <ID>', 'the customer it is for', { field: 'customerId' }),
+    customer: customerOption('the customer it is for'),
     newCustomerName: option('--new-customer-name <NAME>', 'create its customer along with it', {
       field: 'newCustomer.name',
     }),

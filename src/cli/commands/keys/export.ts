@@ -1,4 +1,4 @@
-import { command, option } from '../../command.ts';
+import { command, customerOption, option } from '../../command.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/check-filters.ts';
@@ -12,7 +12,7 @@ export const keysExport = command({
   arguments: {},
   options: {
     product: option('-P, --product <ID>', 'only those of this product', { field: 'productId' }),
-    customer: option('--customer <ID>', 'only those of this customer', { field: 'customerId' }),
+    customer: customerOption('only those of this customer'),
   },
   examples: [
     ['lkm keys export -o keys.csv', 'all of them'],

@@ -1,7 +1,7 @@
 import { walkList } from '../../../client/lists.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/keys/lists.ts';
-import { command, many, option } from '../../command.ts';
+import { command, customerOption, many, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
@@ -51,7 +51,7 @@ export const keysList = command({
   arguments: {},
   options: {
     product: option('-P, --product <ID>', 'only those of this product', { env: 'LKM_PRODUCT', field: 'productId' }),
-    customer: option('--customer <ID>', 'only those of this customer', { field: 'customerId' }),
+    customer: customerOption('only those of this customer'),
     status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses, field: 'status' }),
     within: option('--within <DUR>', 'with --status expiring: how soon, as 30d or 6mo; 30d unless given', {
       parse: parseCalendarDuration,

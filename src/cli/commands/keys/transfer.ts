@@ -1,4 +1,4 @@
-import { change, command, flag, option, productOfKey } from '../../command.ts';
+import { change, command, customerOption, flag, option, productOfKey } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
@@ -10,7 +10,7 @@ export const keysTransfer = command({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    customer: option('--customer <ID>', 'the customer it is for from now on', { field: 'customerId' }),
+    customer: customerOption('the customer it is for from now on'),
     newCustomerName: option('--new-customer-name <NAME>', 'create that customer', { field: 'newCustomer.name' }),
     newCustomerEmail: option('--new-customer-email <EMAIL>', 'the e-mail address of the new customer', {
       field: 'newCustomer.email',

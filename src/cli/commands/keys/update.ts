@@ -40,7 +40,11 @@ export const keysUpdate = command({
       parse: orNone(parseCalendarDuration),
       field: 'gracePeriod',
     }),
-    customer: option('--customer <ID|none>', 'the customer it is for', { parse: textOrNone, field: 'customerId' }),
+    customer: option('--customer <ID|EMAIL|none>', 'the customer it is for', {
+      parse: textOrNone,
+      field: 'customerId',
+      takesEmail: true,
+    }),
     type: option('--type <TYPE>', 'what it is bound to', { field: 'licenseType', choices: licenseTypes }),
     maxSessions: option('--max-sessions <N|unlimited>', 'how many sessions a floating key may have', {
       parse: parseLimit,
