@@ -11,7 +11,12 @@ import { indexPage, indexText, pageScript, pageStyle, referencePage } from './co
 export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
   {
     path: '/',
-    get: async ({ headers }) => (prefersHtml(headers.get('accept')) ? html(indexPage(apiVersion)) : hello()),
+    get: async ({ headers }) => {
+      const accepted = prefersHtml(headers.get('accept'))
+        ? html(indexPage(apiVersion))
+        : text(indexText(apiVersion), 'text/plain');
+      return { ...accepted, headers: { ...accepted.headers, Vary: 'Accept' } };
+    },
   },
   { path: '/docs', get: async () => html(referencePage(apiVersion)) },
   { path: '/docs/page.css', get: async () => text(pageStyle, 'text/css') },
@@ -22,13 +27,6 @@ export const pages: readonly { readonly path: string; get(request: HttpRequest):
 
 /** A browser names HTML first; a program takes anything, or JSON. */
 const prefersHtml = (accept: string | null): boolean => accept?.includes('text/html') ?? false;
-
-const hello = (): HttpResponse => withVary(text(indexText(apiVersion), 'text/plain'));
-
-const withVary = (response: HttpResponse): HttpResponse => ({
-  ...response,
-  headers: { ...response.headers, Vary: 'Accept' },
-});
 
 /**
  * Everything comes from this server, and nothing is inline: a text of the document that were taken for a script would
@@ -45,15 +43,13 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const html = (body: string): HttpResponse =>
-  withVary({
-    ...text(body, 'text/html'),
-    headers: {
-      ...text(body, 'text/html').headers,
-      'Content-Security-Policy': POLICY,
-      'Referrer-Policy': 'no-referrer',
-    },
-  });
+function html(body: string): HttpResponse {
+  const page = text(body, 'text/html');
+  return {
+    ...page,
+    headers: { ...page.headers, 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
+  };
+}
 
 function text(body: string, type: string): HttpResponse {
   const headers = {
@@ -68,8 +64,9 @@ function text(body: string, type: string): HttpResponse {
 async function asset(name: string, type: string): Promise<HttpResponse> {
   try {
     return text(await readFile(join(packageFolder(), 'dist/viewer', name), 'utf8'), type);
-  } catch {
-    return refusal(apiError('routeNotFound'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return refusal(apiError('routeNotFound'));
+    throw error;
   }
 }
 
