@@ -1,3 +1,4 @@
+import { isSame } from './changed-fields.ts';
 import type { License } from './license.ts';
 
 /** The fields that a vendor can change. */
@@ -50,8 +51,18 @@ export function mergeEntries<V>(
 
 /** The values of changed fields as the record has them: those that are numbers, instants, flags, ids or a choice. */
 export function recordedValues(license: License, changes: LicenseChanges) {
-  return Object.fromEntries(recorded.flatMap((field) => (field in changes ? [[field, license[field]]] : [])));
+  return Object.fromEntries(
+    recorded.flatMap((field) => (field in changes ? [[apiNameOf(field), license[field]]] : [])),
+  );
 }
+
+/** What the API calls a field of a licence. */
+export const apiNameOf = (field: string): string => apiNames.get(field) ?? field;
+
+const apiNames: ReadonlyMap<string, string> = new Map([
+  ['features', 'metadata.features'],
+  ['isTrial', 'metadata.is_trial'],
+]);
 
 /** Not among them: what the vendor wrote in own words, and hosts, of which there may be a thousand. */
 const recorded = [
@@ -91,5 +102,3 @@ export function describeUse({ devices, sessions }: Usage): string | null {
 
 const count = (amount: number, noun: string): string | null =>
   amount === 0 ? null : `${amount} ${noun}${amount === 1 ? '' : 's'}`;
-
-const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);

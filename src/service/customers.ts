@@ -2,6 +2,7 @@ import type { Customer } from '../contract/customers.ts';
 import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import { changedFields } from '../domain/changed-fields.ts';
 import { newId } from '../domain/ids.ts';
 import { changeInstant } from '../domain/time.ts';
 import { refuseStale } from './conditions.ts';
@@ -61,9 +62,7 @@ export async function updateCustomer(
   const updatedAt = changeInstant(now, before.updatedAt);
   const customer = await customers.patch(caller.accountId, before, { name, email, active, updatedAt });
   if (customer === null) throw apiError('emailTaken', email == null ? {} : { email });
-  const changed = Object.entries({ name, email, active }).flatMap(([field, value]) =>
-    value === undefined ? [] : [field],
-  );
+  const changed = changedFields(before, { name, email, active });
   record({
     type: 'customer.updated',
     resource: { type: 'customer', id: customerId },

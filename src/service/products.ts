@@ -3,6 +3,7 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
+import { changedFields } from '../domain/changed-fields.ts';
 import { newId } from '../domain/ids.ts';
 import { changeInstant } from '../domain/time.ts';
 import { refuseStale } from './conditions.ts';
@@ -75,7 +76,7 @@ export async function updateProduct(
   refuseStale(before, ifUpdatedAt);
   const updatedAt = changeInstant(now, before.updatedAt);
   const product = (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
-  const changed = Object.entries({ name, active }).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const changed = changedFields(before, { name, active });
   const data = { changed, active: product.active };
   record({ type: 'product.updated', resource: { type: 'product', id: productId }, data });
   return product;

@@ -170,6 +170,13 @@ describe('customers', () => {
     expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing to change') });
   });
 
+  it('have an event that names only what has another value now', async () => {
+    const { run, ada } = await openShop();
+    await run('customers', 'update', ada, '--name', 'Ada Ltd', '--inactive');
+    const events = JSON.parse((await run('events', 'list', '--json')).stdout);
+    expect(events.at(-1)).toMatchObject({ type: 'customer.updated', data: { changed: ['active'], active: false } });
+  });
+
   it('have their keys listed', async () => {
     const { run, ada, pool } = await openShop();
     expect((await run('customers', 'keys', ada, '-q')).stdout).toBe(`${pool}\n`);

@@ -15,7 +15,7 @@ const device = { licenseId: id, productId: id, hostId: id };
 /** What every event of a session says. */
 const session = { licenseId: id, productId: id, hostId: id.nullable(), expiresAt: InstantText() };
 
-const changed = z.array(z.string()).describe('The names of the fields that were given');
+const changed = z.array(z.string()).describe('The names of the fields that have another value now');
 const end = { expirationDate: InstantText().nullable() };
 const product = { changed: changed.optional(), active: z.boolean().optional(), versionId: id.optional() };
 

@@ -7,6 +7,7 @@ import { freeChangesOf, isWithinBounds } from '../../contract/metadata-changes.t
 import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import {
+  apiNameOf,
   beyondLimits,
   describeUse,
   type LicenseChanges,
@@ -40,7 +41,7 @@ export async function updateKey(context: Context, input: Update): Promise<Payloa
   }
   return save(context, license, changes, (after, names) =>
     licenseEvent('license.updated', after, {
-      changed: names,
+      changed: names.map(apiNameOf),
       before: recordedValues(license, changes),
       after: recordedValues(after, changes),
     }),

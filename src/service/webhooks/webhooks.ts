@@ -4,6 +4,7 @@ import { apiVersion, type Contract } from '../../contract/index.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
 import { DEFAULT_OVERLAP_SECONDS } from '../../contract/webhooks/webhooks.ts';
 import { seesSecrets } from '../../domain/access.ts';
+import { changedFields } from '../../domain/changed-fields.ts';
 import { newId } from '../../domain/ids.ts';
 import { addSeconds, changeInstant } from '../../domain/time.ts';
 import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
@@ -98,7 +99,7 @@ export async function updateWebhook(
     ...(isResumed && { failingSince: null, disabledAt: null, disabledReason: null, notBefore: null }),
     updatedAt: changeInstant(now, before.updatedAt),
   });
-  const changed = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const changed = changedFields(before, changes);
   record(webhookEvent('webhook.updated', after, { changed, active: after.active, host: hostOf(after) }));
   return show(after, context);
 }
