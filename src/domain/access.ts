@@ -76,11 +76,11 @@ export function seesSecrets(caller: Pick<Caller, 'kind' | 'scopes'>): boolean {
 }
 
 /**
- * Whether the caller may learn about devices that it does not name, and what else concerns the vendor or the customer
- * only. A `client` token is shipped inside an application: whoever has the application has the token. Source: decision
+ * Whether the caller may learn all of a licence: also devices that it does not name, and what concerns the vendor or the
+ * customer only. A `client` token is shipped inside an application: whoever has the application has the token. Source: decision
  * 0008.
  */
-export function seesOtherDevices(caller: Caller): boolean {
+export function seesWholeLicense(caller: Caller): boolean {
   return caller.kind !== 'client';
 }
 

@@ -18,11 +18,11 @@ export async function listAudit(
   const head = await repositories.recordHeads.find(caller.accountId);
   const { auditSeq: seq, auditHash: hash } = head ?? { auditSeq: 0, auditHash: FIRST_HASH };
   const found = await repositories.audit.list(caller.accountId, { after, until: seq, limit });
-  const seesAll = seesSecrets(caller);
+  const showsSecrets = seesSecrets(caller);
   const items = found.map(({ content, hash }) => {
     const row = readAuditContent(content);
     // With the salt, the hidden part of an address could be tried until the hash fits.
-    return { ...row, address: showAddress(row.address, seesAll), ...(!seesAll && { salt: null }), hash };
+    return { ...row, address: showAddress(row.address, showsSecrets), ...(!showsSecrets && { salt: null }), hash };
   });
   const last = found.length === limit ? found.at(-1)?.seq : seq;
   return { items, meta: { last: last ?? 0, head: { seq, hash } } };
@@ -38,5 +38,5 @@ export async function listCheckpoints(
 }
 
 /** The address that a request came from, as the caller may see it. */
-export const showAddress = (address: IpAddress | null, seesAll: boolean): ShownIp | null =>
-  address === null ? null : showIp(address, seesAll);
+export const showAddress = (address: IpAddress | null, showsSecrets: boolean): ShownIp | null =>
+  address === null ? null : showIp(address, showsSecrets);

@@ -7,8 +7,8 @@ import {
   mayFree,
   mayMint,
   scopesOf,
-  seesOtherDevices,
   seesSecrets,
+  seesWholeLicense,
 } from '../domain/access.ts';
 
 /**
@@ -44,7 +44,7 @@ export const authorizations: Authorizations<Contract> = {
     // application must not try others.
     get: (caller, { productId, reference }) =>
       (productId === undefined ? null : onProduct('licenseNotFound')(caller, { productId })) ??
-      (reference === undefined || seesOtherDevices(caller) ? null : 'scopeMissing'),
+      (reference === undefined || seesWholeLicense(caller) ? null : 'scopeMissing'),
     // The lists of a token that is limited to some products are narrowed down to these.
     list: anyone,
     // A `client` token has to name a device, and frees no other.
@@ -65,7 +65,7 @@ export const authorizations: Authorizations<Contract> = {
     // Only what it could learn by asking for its own device.
     why: (caller, input) =>
       onProduct('licenseNotFound')(caller, input) ??
-      (input.hostId !== undefined || seesOtherDevices(caller) ? null : 'invalidParams'),
+      (input.hostId !== undefined || seesWholeLicense(caller) ? null : 'invalidParams'),
   },
   sessions: {
     // Lists only what is of its products.

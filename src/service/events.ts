@@ -21,10 +21,10 @@ export async function listEvents(
   const until = type === undefined || resourceId !== undefined ? end : Math.min(end, after + MAX_SCANNED);
   const filters = { types: type, subjectId: resourceId };
   const found = await repositories.events.list(caller.accountId, { after, until, limit }, filters);
-  const seesAll = seesSecrets(caller);
+  const showsSecrets = seesSecrets(caller);
   const items = found.map(({ content }) => {
     const event = readEventContent(content);
-    return { ...event, address: showAddress(event.address, seesAll) };
+    return { ...event, address: showAddress(event.address, showsSecrets) };
   });
   const last = found.length === limit ? found.at(-1)?.seq : until;
   return { items, meta: { last: last ?? 0 } };

@@ -6,8 +6,8 @@ import type { LicenseCustomer } from '../store/tables/keys/licenses-with-custome
 import type { Context } from './context.ts';
 import { licenseEvent, RecordedRefusal } from './record.ts';
 
-/** What somebody asks of a licence. */
-export interface Question {
+/** A use of a licence that somebody asks for. */
+export interface LicenseUse {
   readonly productId: ProductId;
   readonly licenseKey: LicenseKey;
   readonly hostId: HostId | null;
@@ -26,7 +26,7 @@ export interface LoadedFacts extends Facts {
 export async function loadFacts(
   { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
   action: Action,
-  { productId, licenseKey, hostId, at }: Question,
+  { productId, licenseKey, hostId, at }: LicenseUse,
 ): Promise<LoadedFacts | null> {
   const found = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
   if (found === null) return null;
@@ -50,7 +50,7 @@ export function refuseUnlessAllowed(action: Action, facts: Facts): void {
   if (refusal !== null) throw refusalOf(refusal, facts);
 }
 
-/** A refusal of a use of a licence. That a limit is reached is recorded. */
+/** The error of a rule. That a limit is reached is recorded. */
 export function refusalOf(reason: Reason, { license, hostId }: Pick<Facts, 'license' | 'hostId'>): ApiError {
   const { maxActivations, maxConcurrentSessions } = license;
   if (reason === 'activationLimit') {

@@ -11,7 +11,7 @@ import {
   mayFree,
   mayMint,
   scopesOf,
-  seesOtherDevices,
+  seesWholeLicense,
   seesSecrets,
   type WantedToken,
 } from '../../src/domain/access.ts';
@@ -77,7 +77,7 @@ describe('a token that is shipped inside an application', () => {
     ['scoped', true],
     ['client', false],
   ])('is of kind client alone: %s sees and frees other devices: %s', (kind, answer) => {
-    expect(seesOtherDevices(caller(kind))).toBe(answer);
+    expect(seesWholeLicense(caller(kind))).toBe(answer);
     expect(mayFree(caller(kind), null)).toBe(answer);
     expect(mayFree(caller(kind), 'host-1')).toBe(true);
   });

@@ -2,7 +2,7 @@ import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import type { Reason } from '../../contract/errors.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { StoredResponse } from '../../store/response-sealing.ts';
-import { JSON_TYPE, payloadOf, toApiError } from './respond.ts';
+import { errorBody, JSON_TYPE, toApiError } from './respond.ts';
 
 /** Refusals that another token of the account might not get for the same request. They are not stored. */
 const OF_TOKENS: readonly (Reason | null)[] = ['scopeMissing', 'issueLimit', 'selfResetOff', 'rebindLimit'];
@@ -15,5 +15,5 @@ export function responseToStore(endpoint: AnyEndpoint, { productIds }: Caller, e
   const refusal = toApiError(endpoint, error);
   const { reason, status } = refusal;
   if (status >= 500 || OF_TOKENS.includes(reason) || (productIds !== null && HIDING.includes(reason))) throw error;
-  return { status, contentType: JSON_TYPE, body: JSON.stringify(payloadOf(refusal)) };
+  return { status, contentType: JSON_TYPE, body: JSON.stringify(errorBody(refusal)) };
 }

@@ -37,11 +37,11 @@ export function cacheable(request: HttpRequest, response: HttpResponse, maxAgeSe
 
 /** A refusal: `{message, code}` and nothing else. */
 export function refusal(error: ApiError, headers?: Headers): HttpResponse {
-  return json(error.status, payloadOf(error), { ...headersOf(error), ...headers });
+  return json(error.status, errorBody(error), { ...headersOf(error), ...headers });
 }
 
 /** The body of a refusal. */
-export const payloadOf = ({ message, code }: ApiError) => ({ message, code });
+export const errorBody = ({ message, code }: ApiError) => ({ message, code });
 
 /** Names the fields of a request that are missing or wrong; nothing where none is known. */
 export const invalidFieldsHeader = (fields: readonly string[] = []): Headers =>

@@ -6,7 +6,7 @@ import { redactAnswer } from '../../domain/webhooks/redact.ts';
 import { isGivenUp, nextAttempt, notBefore } from '../../domain/webhooks/schedule.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
 import type { Recorder } from '../../service/record.ts';
-import { payloadOf } from '../../service/webhooks/payload.ts';
+import { renderEvent } from '../../service/webhooks/payload.ts';
 import { webhookEvent } from '../../service/webhooks/webhooks.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -118,7 +118,7 @@ async function attemptOne(
   due: Due,
   { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Attempted> {
-  const { body, secrets: hidden } = await payloadOf(store.repositories, webhook, due.event);
+  const { body, secrets: hidden } = await renderEvent(store.repositories, webhook, due.event);
   const { id, created_at }: { readonly id: string; readonly created_at: Instant } = JSON.parse(body);
   const started = realTime();
   const headers = {

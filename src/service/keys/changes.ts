@@ -22,7 +22,8 @@ import { refuseStale } from '../conditions.ts';
 import type { Context } from '../context.ts';
 import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent, sessionEvent } from '../record.ts';
-import { customerOf, showLicense } from './keys.ts';
+import { holdCustomer, holdOrAddCustomer } from './keys.ts';
+import { showLicense } from './show-license.ts';
 
 type Keys = Contract['keys'];
 type Update = InputOf<Keys['update']>;
@@ -30,7 +31,7 @@ type Update = InputOf<Keys['update']>;
 /** Changes the fields of a licence that are given. */
 export async function updateKey(context: Context, input: Update): Promise<PayloadOf<Keys['update']>> {
   // Before the licence, since whoever removes a customer locks it before its licences.
-  if (input.customerId != null) await customerOf(context, input);
+  if (input.customerId != null) await holdCustomer(context, input.customerId);
   const license = await lockLicense(context, input);
   const changes = changesOf(license, input);
   if (!isConsistent(withChanges(license, changes))) throw apiError('invalidParams');
@@ -39,7 +40,7 @@ export async function updateKey(context: Context, input: Update): Promise<Payloa
   if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
     refuseUse(beyondLimits(changes, await usageOf(context, license)));
   }
-  return save(context, license, changes, (after, names) =>
+  return applyAndShow(context, license, changes, (after, names) =>
     licenseEvent('license.updated', after, {
       changed: names.map(apiNameOf),
       before: recordedValues(license, changes),
@@ -58,7 +59,7 @@ export async function renewKey(context: Context, input: InputOf<Keys['renew']>):
   if (end === null) throw apiError('noEnd');
   const { from = 'later', duration } = input;
   const start = { end, now, later: later(end, now) }[from];
-  return save(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
+  return applyAndShow(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
     licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
   );
 }
@@ -68,9 +69,9 @@ export async function transferKey(
   context: Context,
   input: InputOf<Keys['transfer']>,
 ): Promise<PayloadOf<Keys['transfer']>> {
-  const customerId = await customerOf(context, input);
+  const customerId = await holdOrAddCustomer(context, input);
   const license = await lockLicense(context, input);
-  return save(context, license, { customerId }, (after) =>
+  return applyAndShow(context, license, { customerId }, (after) =>
     licenseEvent('license.transferred', after, { from: license.customerId, to: customerId }),
   );
 }
@@ -130,7 +131,7 @@ async function setDisabled(
 ): Promise<void> {
   const license = await lockLicense(context, input);
   const details: JsonObject = input.note === undefined ? {} : { note: input.note };
-  await write(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
+  await applyChanges(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
   if (license.vendorDisabled !== vendorDisabled) await context.repositories.files.noteBlocking(license, context.now);
 }
 
@@ -176,14 +177,14 @@ function refuseUse(inUse: string | null): void {
 type Describe = (after: License, names: readonly string[]) => ReturnType<typeof licenseEvent>;
 
 /** Writes changes and returns the licence as the caller may see it. */
-async function save(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
-  const after = await write(context, license, changes, describe);
+async function applyAndShow(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
+  const after = await applyChanges(context, license, changes, describe);
   const devices = await context.repositories.devices.list(after);
   return showLicense(after, devices, context.caller, await versionOf(context, after));
 }
 
 /** Writes what differs. Without a difference it is the same licence, and no event: the audit log alone has it. */
-async function write(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
+async function applyChanges(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
   const differing = realChanges(license, changes);
   const names = Object.keys(differing);
   if (names.length === 0) {

@@ -1,22 +1,20 @@
 import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import { writeDuration } from '../../contract/fields.ts';
 import type { Contract } from '../../contract/index.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
 import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import { type Caller, canAccessProduct, seesOtherDevices, seesSecrets } from '../../domain/access.ts';
+import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
-import { showIp } from '../../domain/ip-address.ts';
-import { type Device, defaultExpiry, isActivated, type License, NO_TAG } from '../../domain/license.ts';
-import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
-import { graceUntil } from '../../domain/term.ts';
+import { defaultExpiry, type License } from '../../domain/license.ts';
+import { mintKey, revealKey } from '../../domain/license-key.ts';
 import type { Context } from '../context.ts';
 import { addCustomer, seesCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
 import { listLiveSessions } from '../live-sessions.ts';
-import { type ShownVersion, versionOf } from '../product-versions.ts';
+import { versionOf } from '../product-versions.ts';
 import { licenseEvent } from '../record.ts';
+import { showLicense } from './show-license.ts';
 
 type Keys = Contract['keys'];
 
@@ -28,7 +26,7 @@ export async function createKey(context: Context, input: InputOf<Keys['create']>
   // First of all, so that whoever asks again for the same reference is told so, whatever else the request would do.
   await refuseTaken(context, input.reference);
   await countIssue(context);
-  const customerId = await customerOf(context, input).catch(async (error: unknown) => {
+  const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
     // The customer may have come with the same reference, at the same time.
     await refuseTaken(context, input.reference);
     throw error;
@@ -74,10 +72,10 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
   const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
   return {
     license: showLicense(license, devices, caller, await versionOf(context, license)),
-    customer: customer && (seesOtherDevices(caller) ? customer : { ...customer, email: null }),
+    customer: customer && (seesWholeLicense(caller) ? customer : { ...customer, email: null }),
     ...(license.licenseType === 'floating' &&
-      seesOtherDevices(caller) && { sessions: await listLiveSessions(context, license) }),
-    ...(seesOtherDevices(caller) && { files: hasFiles ? await listFiles(context, license) : [] }),
+      seesWholeLicense(caller) && { sessions: await listLiveSessions(context, license) }),
+    ...(seesWholeLicense(caller) && { files: hasFiles ? await listFiles(context, license) : [] }),
   };
 }
 
@@ -89,18 +87,23 @@ export async function findLicense(
   return repositories.keys.find(caller.accountId, address.productId, address.licenseKey);
 }
 
-/** The customer that an input names, which stays until this transaction ends, or creates; null for none. */
-export async function customerOf(
+/** The customer that an input names or brings along, which stays until this transaction ends; null for none. */
+export async function holdOrAddCustomer(
   context: Context,
-  input: Pick<InputOf<Keys['create']>, 'customerId' | 'newCustomer'>,
+  { customerId, newCustomer }: Pick<InputOf<Keys['create']>, 'customerId' | 'newCustomer'>,
 ): Promise<string | null> {
-  if (input.newCustomer != null) return (await addCustomer(context, input.newCustomer)).id;
-  if (input.customerId == null) return null;
-  const { customerId } = input;
-  // Held, since a key must not be given to a customer that is removed at this moment.
+  if (newCustomer != null) return (await addCustomer(context, newCustomer)).id;
+  if (customerId != null) await holdCustomer(context, customerId);
+  return customerId ?? null;
+}
+
+/**
+ * Keeps a customer until this transaction ends: a key must not be given to one that is removed at this moment. Throws
+ * ApiError `customerNotFound`.
+ */
+export async function holdCustomer(context: Context, customerId: string): Promise<void> {
   const held = await context.repositories.customers.hold(context.caller.accountId, customerId);
   if (!held || !(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
-  return customerId;
 }
 
 /** What a key that is issued and one that moves in say in the same fields, with what holds where nothing is said. */
@@ -145,53 +148,3 @@ function endOf(
   if (expiresAfter !== undefined) return null;
   return expiryDate === undefined ? defaultExpiry(now) : expiryDate;
 }
-
-/** The licence as the caller may see it, with its devices and its version. */
-export function showLicense(
-  license: License,
-  devices: readonly Device[],
-  caller: Caller,
-  version: ShownVersion | null,
-): PayloadOf<Keys['get']>['license'] {
-  const seesAll = seesSecrets(caller);
-  const seesOthers = seesOtherDevices(caller);
-  // Counted from the list, so that both agree even while another request takes a slot.
-  const activations = devices.length;
-  return {
-    id: license.id,
-    key: showKey(license.key, seesAll),
-    productId: license.productId,
-    maxActivations: license.maxActivations,
-    activations,
-    activated: isActivated({ activations, vendorDisabled: license.vendorDisabled }),
-    expirationDate: license.expirationDate,
-    expiresAfter: license.expiresAfter && writeDuration(license.expiresAfter),
-    gracePeriod: license.gracePeriod && writeDuration(license.gracePeriod),
-    graceUntil: graceUntil(license),
-    metadata: { ...(seesOthers && license.metadata), features: license.features, is_trial: license.isTrial },
-    ...(seesOthers && {
-      reference: license.reference,
-      allowedHosts: license.allowedHosts && [...license.allowedHosts],
-    }),
-    licenseType: license.licenseType,
-    maxConcurrentSessions: license.maxConcurrentSessions,
-    heartbeatInterval: license.heartbeatInterval,
-    sessionLeaseDuration: license.sessionLeaseDuration,
-    customerCanSelfReset: license.customerCanSelfReset,
-    vendorDisabled: license.vendorDisabled,
-    devices: seesOthers ? devices.map((device) => showDevice(device, seesAll)) : [],
-    versionId: license.versionId,
-    version,
-    createdAt: license.createdAt,
-    updatedAt: license.updatedAt,
-  };
-}
-
-/** A device as the caller may see it; `seesAll` shows its whole address. */
-export const showDevice = (device: Device, seesAll: boolean) => ({
-  id: device.id,
-  hostId: device.hostId,
-  deviceTag: device.deviceTag ?? NO_TAG,
-  ipAddress: showIp(device.ipAddress, seesAll),
-  activationTime: device.activationTime,
-});

@@ -13,7 +13,7 @@ import type { KeyFilters } from '../../store/tables/keys/lists.ts';
 import type { Context } from '../context.ts';
 import { seesCustomer } from '../customers.ts';
 import { type ShownVersion, versionOf } from '../product-versions.ts';
-import { showLicense } from './keys.ts';
+import { showLicense } from './show-license.ts';
 
 type Keys = Contract['keys'];
 

@@ -13,10 +13,10 @@ export interface Payload {
 }
 
 /**
- * The body of a webhook: the same bytes at each attempt, in the shape of the webhook's own version. A licence key is whole
- * where the webhook takes whole keys and the licence is still there.
+ * The body of a webhook, in the shape of the webhook's own version. A licence key is whole where the webhook takes whole
+ * keys and the licence is still there: unless one of these changes, it is the same at each attempt.
  */
-export async function payloadOf(
+export async function renderEvent(
   { keys }: Pick<Repositories, 'keys'>,
   webhook: Pick<WebhookRecord, 'accountId' | 'reveal' | 'apiVersion'>,
   event: EventRecord,
@@ -36,7 +36,15 @@ export async function payloadOf(
 /** How each dated contract writes an event. Source: API description, "Versioning", 3. */
 const shapes: Readonly<Record<PayloadVersion, (event: EventContent) => JsonObject>> = {
   '2026-11-21': ({ id, seq, type, api_version, created_at, resource_type, resource_id, actor, request_id, data }) => ({
-    ...{ id, seq, type, api_version, created_at, resource_type, resource_id },
-    ...{ actor: { ...actor }, request_id, data },
+    id,
+    seq,
+    type,
+    api_version,
+    created_at,
+    resource_type,
+    resource_id,
+    actor: { ...actor },
+    request_id,
+    data,
   }),
 };
