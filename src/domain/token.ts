@@ -41,7 +41,9 @@ export interface TokenMatch {
 /** Finds tokens in a text, whole or not, in their order. */
 export function findTokens(text: string): TokenMatch[] {
   return [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({
-    ...{ index, token, kind },
+    index,
+    token,
+    kind,
     isWhole: isWellFormedToken(token),
   }));
 }

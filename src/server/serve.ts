@@ -79,7 +79,10 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
 
   const app = createApp({
     ...recording,
-    ...{ log, concurrencyLimit, eventSignal, telemetry },
+    log,
+    concurrencyLimit,
+    eventSignal,
+    telemetry,
     addressOf: trustProxies(options.behindProxy ?? []),
     limiter: limiterOf(base, options, log),
     noteUse: uses.note,
@@ -100,7 +103,11 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
 
   const { url, port, reloadTls } = listener;
   return {
-    ...{ url, port, reloadTls, metricsUrl, created },
+    url,
+    port,
+    reloadTls,
+    metricsUrl,
+    created,
     db: options.db,
     secrets: store.secrets,
     isNew: base.created,

@@ -106,7 +106,10 @@ export const authorizations: Authorizations<Contract> = {
     get: anyone,
     create: (caller, { kind, scopes = [], productIds = null, networks = null, rateLimit, expiresAt }) => {
       const wanted = {
-        ...{ kind, scopes: scopesOf(kind, scopes), productIds, networks },
+        kind,
+        scopes: scopesOf(kind, scopes),
+        productIds,
+        networks,
         // What is not said follows the maker.
         rateLimit: rateLimit ?? caller.rateLimit,
         expiresAt: expiresAt === undefined ? caller.expiresAt : expiresAt,

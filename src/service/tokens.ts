@@ -113,7 +113,12 @@ type TokenFacts = Pick<Token, 'kind' | 'productIds' | 'networks' | 'maxIssues' |
 
 /** What the record says of a new token. */
 export const factsOf = ({ kind, productIds, networks, maxIssues, rateLimit, expiresAt }: TokenFacts) => ({
-  ...{ kind, productIds, networks, maxIssues, rateLimit, expiresAt },
+  kind,
+  productIds,
+  networks,
+  maxIssues,
+  rateLimit,
+  expiresAt,
 });
 
 /** Creates the admin token of a new account, and returns its secret, which is stored nowhere. */

@@ -28,7 +28,10 @@ export async function showRun(text: string, io: Io): Promise<CommandResult> {
   const run = findRun(text, io);
   const operation = await operationOf(run);
   const { exitCode: _, ...result } = resultOf({
-    ...{ run, operation, rows: readRows(run, io), notes: [] },
+    run,
+    operation,
+    rows: readRows(run, io),
+    notes: [],
     states: statesOf(run, operation, io),
   });
   return result;

@@ -95,7 +95,10 @@ async function identify(
   { io, settings }: CommandContext,
 ): Promise<{ baseUrl: string; identity: Token }> {
   const connection = {
-    ...{ baseUrl, ca: certificateFor(baseUrl, io), fetch: io.fetch, token: { token, from: 'login' } },
+    baseUrl,
+    ca: certificateFor(baseUrl, io),
+    fetch: io.fetch,
+    token: { token, from: 'login' },
     close: async () => {},
   };
   const observation = observe(settings, io);

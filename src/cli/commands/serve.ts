@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { LogFormat } from '../../server/log.ts';
 import { argumentList, command, flag, many, option, type ValuesOf } from '../command.ts';
@@ -135,16 +136,22 @@ export const serve = command({
       isShared: isPostgres(db),
       ca,
     };
+    const { url, port, secrets } = served;
     const access = storeAccess(served, io);
     await recordRunningServer(served, context);
     return {
       kind: 'done',
       data: {
-        ...{ event: 'ready', url: server.url, port: server.port, pid: io.pid, db: served.db, secrets: server.secrets },
+        event: 'ready',
+        url,
+        port,
+        pid: io.pid,
+        db: served.db,
+        secrets,
         ...(server.metricsUrl !== null && { metrics: server.metricsUrl }),
         ...(ca !== undefined && { certificate: selfSignedFiles(db).tlsCert }),
       },
-      quiet: [server.url],
+      quiet: [url],
       notes: [...readyNotes(served, access, io), ...(values.clock === undefined ? [] : [stoppedClock(values.clock)])],
       afterwards: () => stopped(io.stop),
     };
@@ -159,11 +166,9 @@ async function checkOnly(values: Values, db: string, context: CommandContext): P
   const { checkConfig } = await import('./serving/check-config.ts');
   const { checkResult } = await import('./doctor/result.ts');
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [] } = values;
-  const plan = {
-    ...{ ...values, db, host, port, behindProxy, isSeeded: seed !== undefined },
-    standbys: standbysOf(values, db),
-    backups: () => backupSchedule(values, db, context.io),
-  };
+  const given = { ...values, db, host, port, behindProxy, isSeeded: seed !== undefined };
+  const backups = () => backupSchedule(values, db, context.io);
+  const plan = { ...given, standbys: standbysOf(values, db), backups };
   return checkResult(await checkConfig(plan, context), context);
 }
 
@@ -240,9 +245,6 @@ function logFormatFor(given: 'auto' | LogFormat | undefined, { stderr }: Io): Lo
   return stderr.isTTY ? 'pretty' : 'json';
 }
 
-function stopped(stop: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (stop.aborted) return done();
-    stop.addEventListener('abort', () => done(), { once: true });
-  });
+async function stopped(stop: AbortSignal): Promise<void> {
+  if (!stop.aborted) await once(stop, 'abort');
 }

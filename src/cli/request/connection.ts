@@ -79,9 +79,15 @@ export function clientOptions(
     baseUrl,
     token: token?.token,
     userAgent: `lkm/${io.version}`,
-    ...{ timeoutMs, maxRetries, maxWaitMs },
-    ...{ fetch, transport, ca, timing: io.timing },
-    ...{ onAttempt, onNotice },
+    timeoutMs,
+    maxRetries,
+    maxWaitMs,
+    fetch,
+    transport,
+    ca,
+    timing: io.timing,
+    onAttempt,
+    onNotice,
   };
 }
 

@@ -194,7 +194,12 @@ function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted):
   return {
     ...of,
     state: accepted ? 'delivered' : nextAttemptAt === null ? 'dead' : 'retrying',
-    ...{ attempts, status, error, answer: redactAnswer(outcome.answer, secrets), durationMs, attemptedAt: at },
+    attempts,
+    status,
+    error,
+    answer: redactAnswer(outcome.answer, secrets),
+    durationMs,
+    attemptedAt: at,
     nextAttemptAt,
   };
 }

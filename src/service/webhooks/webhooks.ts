@@ -38,12 +38,27 @@ export async function createWebhook(
   const secret = mintWebhookSecret(random(SECRET_BYTES));
   const webhook: WebhookRecord = {
     ...owner,
-    ...{ url: input.url, types: uniqueOf(input.types), description: input.description ?? null },
-    ...{ reveal, ordered, active, apiVersion: input.apiVersion ?? currentVersion() },
-    ...{ secret, previousSecret: null, previousSecretUntil: null },
+    url: input.url,
+    types: uniqueOf(input.types),
+    description: input.description ?? null,
+    reveal,
+    ordered,
+    active,
+    apiVersion: input.apiVersion ?? currentVersion(),
+    secret,
+    previousSecret: null,
+    previousSecretUntil: null,
     lastSeq: await lastSeqOf(context),
-    ...{ retryAt: null, notBefore: null, lease: null, leaseUntil: null, servedAt: null },
-    ...{ failingSince: null, disabledAt: null, disabledReason: null, createdAt: now, updatedAt: now },
+    retryAt: null,
+    notBefore: null,
+    lease: null,
+    leaseUntil: null,
+    servedAt: null,
+    failingSince: null,
+    disabledAt: null,
+    disabledReason: null,
+    createdAt: now,
+    updatedAt: now,
   };
   await repositories.webhooks.insert(webhook);
   record(webhookEvent('webhook.created', webhook, { host: hostOf(webhook) }));
@@ -171,10 +186,21 @@ function show(webhook: WebhookRecord, { caller, now }: Context): Webhook {
   const { failingSince, disabledAt, disabledReason, previousSecretUntil, createdAt, updatedAt } = webhook;
   const url = caller.scopes.has('webhook:write') ? webhook.url : `${new URL(webhook.url).origin}/…`;
   return {
-    ...{ id, url, types, description, reveal, ordered, active, apiVersion, lastSeq },
-    ...{ failingSince, disabledAt, disabledReason },
+    id,
+    url,
+    types,
+    description,
+    reveal,
+    ordered,
+    active,
+    apiVersion,
+    lastSeq,
+    failingSince,
+    disabledAt,
+    disabledReason,
     previousSecretUntil: previousSecretUntil !== null && previousSecretUntil > now ? previousSecretUntil : null,
-    ...{ createdAt, updatedAt },
+    createdAt,
+    updatedAt,
   };
 }
 

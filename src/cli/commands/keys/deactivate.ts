@@ -15,7 +15,9 @@ export const keysDeactivate = command({
   options: {
     product: productOfKey,
     hostId: option('--host-id <ID>', 'the device to free', {
-      ...{ field: 'hostId', pick: 'device', neededUnless: 'allDevices' },
+      field: 'hostId',
+      pick: 'device',
+      neededUnless: 'allDevices',
     }),
     allDevices: flag('--all-devices', 'free every device; asks first'),
     yes,
