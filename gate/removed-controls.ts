@@ -176,7 +176,7 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'No address that is shown masked',
     file: 'src/service/audit.ts',
-    from: '...(!seesAll && { salt: null }), ',
+    from: '...(!showsSecrets && { salt: null }), ',
     to: '',
     test: 'test/api/GET-audit-list.test.ts',
   },
