@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { scenes, screenOf, stable } from '../tools/capture/screens.ts';
 import { textOf, themes, toSvg } from '../tools/capture/svg.ts';
 import { hasProgram } from './support/terminal.ts';
@@ -11,6 +13,16 @@ describe.runIf(hasProgram('tmux'))('docs/captures', () => {
       const drawn = readFileSync(`docs/captures/${name}-${theme}.svg`, 'utf8');
       expect(stable(textOf(drawn))).toBe(stable(textOf(toSvg(screen, scene.columns, colors))));
     }
+  });
+});
+
+describe('a terminal that cannot be had', () => {
+  it('leaves neither the server of its demonstration data nor its folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lkm-no-tmux-'));
+    vi.stubEnv('PATH', folder);
+    vi.stubEnv('TMPDIR', folder);
+    await expect(screenOf(scenes.stats)).rejects.toThrow('spawnSync tmux ENOENT');
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -55,12 +56,15 @@ export async function screenOf({ columns, lines, typed, seeded = false }: Scene)
     execFileSync('tmux', ['-L', folder.replaceAll('/', '-'), '-f', '/dev/null', ...words], { encoding: 'utf8' });
   const command = `"${process.execPath}" "${resolve('bin/lkm.js')}"`;
   const env = { PATH: process.env.PATH, HOME: folder, LKM_PAGER: 'cat', LANG: 'C.UTF-8' };
-  const server = seeded ? await serve(folder, env) : null;
   const variables = seeded ? 'export LKM_PROFILE=local\n' : '';
-  writeFileSync(join(folder, 'shell'), `PS1='$ '\n${variables}lkm() { ${command} "$@"; }\n`);
+  let server: ChildProcess | null = null;
+  let isShown = false;
   try {
+    if (seeded) server = await serve(folder, env);
+    writeFileSync(join(folder, 'shell'), `PS1='$ '\n${variables}lkm() { ${command} "$@"; }\n`);
     const shell = `env -i PATH="$PATH" HOME="${folder}" LKM_PAGER=cat LANG=C.UTF-8 TERM=screen ENV=${join(folder, 'shell')} sh -i`;
     tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', folder, shell);
+    isShown = true;
     await prompted(() => tmux('capture-pane', '-p'), 1);
     for (const [at, line] of typed.entries()) {
       tmux('send-keys', '-l', line);
@@ -69,12 +73,21 @@ export async function screenOf({ columns, lines, typed, seeded = false }: Scene)
     }
     return tmux('capture-pane', '-e', '-p').replace(/\n\$ ?\s*$/, '\n');
   } finally {
-    tmux('kill-server');
-    const ended = new Promise((done) => (server === null ? done(null) : server.once('exit', done)));
-    server?.kill('SIGTERM');
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
+    // The server first: tmux may fail to end, or not be there at all.
+    if (server !== null) await stop(server);
+    try {
+      if (isShown) tmux('kill-server');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
+}
+
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGTERM');
+  await ended;
 }
 
 async function serve(folder: string, env: NodeJS.ProcessEnv) {
