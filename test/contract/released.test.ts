@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { listEndpoints } from '../../src/contract/index.ts';
 import { compareApis } from '../../src/contract/openapi/diff.ts';
 import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 
@@ -37,6 +38,7 @@ describe('the contract', () => {
 
 describe('a breaking change', () => {
   const create = (document: Document) => document.paths['/create-key'].post;
+  const signed = (document: Document) => document.paths['/key/sign'].post;
   const cases: readonly [string, (document: Document) => void, string][] = [
     ['an operation that is gone', (d) => delete d.paths['/key'].get, 'is gone'],
     ['a path that is gone', (d) => delete d.paths['/create-key'], 'is gone'],
@@ -92,11 +94,62 @@ describe('a breaking change', () => {
       },
       'does not return 200 any more',
     ],
+    ['a body that is gone', (d) => delete create(d).requestBody, 'takes no body any more'],
+    [
+      'a body that was not needed',
+      (d) => (d.paths['/key'].get.requestBody = structuredClone(create(d).requestBody)),
+      'needs a body',
+    ],
+    ['a token that was not needed', (d) => delete d.paths['/.well-known/jwks.json'].get.security, 'needs a token'],
+    ['other credentials', (d) => (create(d).security = [{ certificate: [] }]), 'needs other credentials'],
+    [
+      'another scope',
+      (d) => (create(d).description = create(d).description.replace('license:write', 'product:write')),
+      'needs product:write, not license:write',
+    ],
+    [
+      'a kind of token that is refused',
+      (d) => (signed(d).description += ' Not open to tokens of kind `client`.'),
+      'is closed to tokens of kind client',
+    ],
+    [
+      'a field that is gone from an object that may be null',
+      (d) => delete schemaOf(d, 'CustomerSummary').properties.name,
+      '200.data.customer.name is gone',
+    ],
+    [
+      'a tighter bound of a list that may be null',
+      (d) => (schemaOf(d, 'CreateKeyRequest').properties.allowedHosts.anyOf[0].maxItems = 10),
+      'body.allowedHosts must be within maxItems 10',
+    ],
+    [
+      'another type of the fields of a map',
+      (d) => (schemaOf(d, 'NewLicenseMetadata').properties.features.additionalProperties = { type: 'string' }),
+      'body.metadata.features.* is string, not boolean or number or string',
+    ],
+    [
+      'a map that is closed',
+      (d) => (schemaOf(d, 'NewLicenseMetadata').properties.features.additionalProperties = false),
+      'body.metadata.features may have no other fields any more',
+    ],
+    [
+      'a reply that has become any number',
+      (d) => (schemaOf(d, 'CreateKeyResponse').properties.code.type = 'number'),
+      '200.code is number, not integer',
+    ],
   ];
 
   it.each(cases)('is %s', (_, change, says) => {
     const found = compareApis(released, changed(change));
     expect(found.filter(({ breaking }) => breaking).map((one) => one.change)).toContain(says);
+  });
+
+  it('is another scope of any operation: the document says each of them', () => {
+    const now = JSON.parse(JSON.stringify(toOpenApi()).replaceAll(/(?<=Needs the scope `)[^`]+/g, 'other:scope'));
+    const scoped = listEndpoints().filter(({ endpoint: { scope } }) => scope !== 'public' && scope !== 'none');
+    const operations = scoped.map(({ endpoint: { method, path } }) => `${method} ${path}`);
+    const found = compareApis(toOpenApi(), now).map(({ operation }) => operation);
+    expect(found.toSorted()).toEqual([...operations, 'GET /event/stream'].toSorted());
   });
 });
 
@@ -110,6 +163,20 @@ describe('a compatible change', () => {
     ],
     ['a new field of a reply', (d) => (schemaOf(d, 'CreateKeyResponse').properties.colour = {}), '200.colour is new'],
     ['a wider bound', (d) => (d.components.parameters['Idempotency-Key'].schema.maxLength = 999), ''],
+    [
+      'any number where an integer had to be sent',
+      (d) => (schemaOf(d, 'CreateKeyRequest').properties.heartbeatInterval.type = 'number'),
+      '',
+    ],
+    [
+      'an object that may also be sent as null',
+      (d) => {
+        const { properties } = schemaOf(d, 'CreateKeyRequest');
+        properties.metadata = { anyOf: [properties.metadata, { type: 'null' }] };
+      },
+      '',
+    ],
+    ['a token that is not needed any more', (d) => (d.paths['/create-key'].post.security = []), ''],
     ['a retirement', (d) => (d.paths['/create-key'].post.deprecated = true), 'is being retired'],
   ];
 

@@ -1,3 +1,6 @@
+import { compareSchemas, type Documents } from './compare-schemas.ts';
+import { type Json, listOf, objectOf, resolve, schemaOf } from './document.ts';
+
 /** A difference between two OpenAPI documents of the service. */
 export interface ApiChange {
   /** Whether a client of the old document may fail with the new one. */
@@ -8,15 +11,7 @@ export interface ApiChange {
   readonly change: string;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** Which way a value goes: what clients send may only become wider, what they get only narrower or richer. */
-type Direction = 'sent' | 'received';
-
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-
-/** Schemas refer to themselves at most through this many levels. */
-const MAX_DEPTH = 12;
 
 /**
  * Compares two OpenAPI documents. A reply may gain fields, a request optional ones, and the API operations; an operation
@@ -29,7 +24,7 @@ export function compareApis(before: unknown, after: unknown): ApiChange[] {
     const is = now.get(operation);
     const report = (breaking: boolean, change: string) => void changes.push({ breaking, operation, change });
     if (is === undefined) report(true, 'is gone');
-    else compareOperations({ was, is, before: object(before), after: object(after), report });
+    else compareOperations({ was, is, before: objectOf(before), after: objectOf(after), report });
   }
   for (const operation of now.keys()) {
     if (!old.has(operation)) changes.push({ breaking: false, operation, change: 'is new' });
@@ -37,19 +32,17 @@ export function compareApis(before: unknown, after: unknown): ApiChange[] {
   return changes;
 }
 
-interface Comparison {
+/** An operation as it was and as it is. */
+interface Comparison extends Documents {
   readonly was: Json;
   readonly is: Json;
-  readonly before: Json;
-  readonly after: Json;
-  report(breaking: boolean, change: string): void;
 }
 
 function operationsOf(document: unknown): Map<string, Json> {
-  const found = Object.entries(object(object(document).paths)).flatMap(([path, methods]) =>
-    METHODS.filter((method) => method in object(methods)).map((method): [string, Json] => [
+  const found = Object.entries(objectOf(objectOf(document).paths)).flatMap(([path, methods]) =>
+    METHODS.filter((method) => method in objectOf(methods)).map((method): [string, Json] => [
       `${method.toUpperCase()} ${path}`,
-      object(object(methods)[method]),
+      objectOf(objectOf(methods)[method]),
     ]),
   );
   return new Map(found);
@@ -58,12 +51,11 @@ function operationsOf(document: unknown): Map<string, Json> {
 function compareOperations(comparison: Comparison): void {
   const { was, is, report } = comparison;
   if (was.deprecated !== true && is.deprecated === true) report(false, 'is being retired');
+  compareRights(comparison);
   compareParameters(comparison);
-  const [oldBody, newBody] = [schemaOf(was.requestBody), schemaOf(is.requestBody)];
-  if (oldBody === null && newBody !== null) report(true, 'takes a body');
-  if (oldBody !== null && newBody !== null) compareSchemas(comparison, oldBody, newBody, 'sent', 'body', MAX_DEPTH);
-  for (const [status, response] of Object.entries(object(was.responses))) {
-    const other = object(is.responses)[status];
+  compareBodies(comparison);
+  for (const [status, response] of Object.entries(objectOf(was.responses))) {
+    const other = objectOf(is.responses)[status];
     if (other === undefined) {
       if (status.startsWith('2')) report(true, `does not return ${status} any more`);
       continue;
@@ -71,9 +63,55 @@ function compareOperations(comparison: Comparison): void {
     const [oldReply, newReply] = [schemaOf(response), schemaOf(other)];
     if (oldReply !== null && newReply === null) report(true, `${status} has another type of content`);
     if (oldReply !== null && newReply !== null) {
-      compareSchemas(comparison, oldReply, newReply, 'received', status, MAX_DEPTH);
+      compareSchemas(comparison, oldReply, newReply, 'received', status);
     }
   }
+}
+
+/** Whoever may make a request with some credentials has to be able to make it with the same ones. */
+function compareRights({ was, is, before, after, report }: Comparison): void {
+  const [old, now] = [requirementsOf(was, before), requirementsOf(is, after)];
+  const wasPublic = old.some((schemes) => Object.keys(schemes).length === 0);
+  if (old.some((schemes) => !now.some((fewer) => isFulfilled(fewer, schemes)))) {
+    report(true, wasPublic ? 'needs a token' : 'needs other credentials');
+    return;
+  }
+  const [oldRights, newRights] = [rightsOf(was), rightsOf(is)];
+  if (oldRights === null || newRights === null) return;
+  if (newRights.scope !== '' && newRights.scope !== oldRights.scope) {
+    report(true, `needs ${newRights.scope}, not ${oldRights.scope || 'only a token'}`);
+  }
+  if (oldRights.isOpenToClients && !newRights.isOpenToClients) report(true, 'is closed to tokens of kind client');
+}
+
+/** The alternatives of which a request has to fulfil one; an empty one needs no credentials. */
+function requirementsOf(operation: Json, document: Json): readonly Json[] {
+  const requirements = listOf(operation.security ?? document.security).map(objectOf);
+  return requirements.length === 0 ? [{}] : requirements;
+}
+
+const isFulfilled = (requirement: Json, schemes: Json): boolean =>
+  Object.entries(requirement).every(
+    ([name, scopes]) => name in schemes && listOf(scopes).every((scope) => listOf(schemes[name]).includes(scope)),
+  );
+
+/** The rights that an operation needs, as its description ends; null when it does not say. */
+function rightsOf({ description }: Json): { readonly scope: string; readonly isOpenToClients: boolean } | null {
+  const said = /Needs (?:a valid token|the scope `([^`]+)`)\.( Not open to tokens of kind `client`\.)?$/.exec(
+    String(description),
+  );
+  return said === null ? null : { scope: said[1] ?? '', isOpenToClients: said[2] === undefined };
+}
+
+function compareBodies(comparison: Comparison): void {
+  const { was, is, report } = comparison;
+  const [old, now] = [schemaOf(was.requestBody), schemaOf(is.requestBody)];
+  const isRequired = objectOf(is.requestBody).required === true;
+  if (old !== null && now === null) report(true, 'takes no body any more');
+  if (old === null && now !== null) report(isRequired, isRequired ? 'needs a body' : 'may have a body');
+  if (old === null || now === null) return;
+  if (isRequired && objectOf(was.requestBody).required !== true) report(true, 'needs a body');
+  compareSchemas(comparison, old, now, 'sent', 'body');
 }
 
 function compareParameters(comparison: Comparison): void {
@@ -84,7 +122,7 @@ function compareParameters(comparison: Comparison): void {
     if (other === undefined) report(true, `${name} is gone`);
     else {
       if (parameter.required !== true && other.required === true) report(true, `${name} is required`);
-      compareSchemas(comparison, object(parameter.schema), object(other.schema), 'sent', name, MAX_DEPTH);
+      compareSchemas(comparison, objectOf(parameter.schema), objectOf(other.schema), 'sent', name);
     }
   }
   for (const [name, parameter] of now) {
@@ -94,112 +132,6 @@ function compareParameters(comparison: Comparison): void {
 }
 
 function parametersOf(operation: Json, document: Json): Map<string, Json> {
-  const list = Array.isArray(operation.parameters) ? operation.parameters : [];
-  const parameters = list.map((parameter) => resolve(object(parameter), document));
+  const parameters = listOf(operation.parameters).map((parameter) => resolve(objectOf(parameter), document));
   return new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]));
 }
-
-function compareSchemas(
-  comparison: Comparison,
-  oldSchema: Json,
-  newSchema: Json,
-  direction: Direction,
-  place: string,
-  depth: number,
-): void {
-  const [was, is] = [resolve(oldSchema, comparison.before), resolve(newSchema, comparison.after)];
-  const { report } = comparison;
-  if (depth === 0) return;
-  compareTypes(was, is, direction, place, report);
-  compareBounds(was, is, direction, place, report);
-  compareFields(was, is, direction, place, report);
-  const [old, now] = [object(was.properties), object(is.properties)];
-  for (const name of Object.keys(old).filter((name) => name in now)) {
-    compareSchemas(comparison, object(old[name]), object(now[name]), direction, `${place}.${name}`, depth - 1);
-  }
-  if (was.items !== undefined && is.items !== undefined) {
-    compareSchemas(comparison, object(was.items), object(is.items), direction, `${place}[]`, depth - 1);
-  }
-}
-
-type Compare = (was: Json, is: Json, direction: Direction, place: string, report: Comparison['report']) => void;
-
-const compareTypes: Compare = (was, is, direction, place, report) => {
-  const [old, now] = [typesOf(was), typesOf(is)];
-  const [narrow, wide] = direction === 'sent' ? [old, now] : [now, old];
-  if (old.length > 0 && now.length > 0 && narrow.some((type) => !wide.includes(type))) {
-    report(true, `${place} is ${now.join(' or ')}, not ${old.join(' or ')}`);
-  }
-  const [oldValues, newValues] = [valuesOf(was), valuesOf(is)];
-  const gone = oldValues.filter((value) => newValues.length > 0 && !newValues.includes(value));
-  if (direction === 'sent' && gone.length > 0) report(true, `${place} may not be ${gone.join(', ')} any more`);
-  if (direction === 'sent' && oldValues.length === 0 && newValues.length > 0)
-    report(true, `${place} must be one of a list`);
-};
-
-const UPPER = ['maximum', 'maxLength', 'maxItems', 'maxProperties'];
-const LOWER = ['minimum', 'minLength', 'minItems', 'minProperties'];
-
-/** Only what clients send must be within bounds. */
-const compareBounds: Compare = (was, is, direction, place, report) => {
-  if (direction === 'received') return;
-  const tighter = (name: string, isTighter: (old: number, now: number) => boolean, none: number) => {
-    const [old = none, now = none] = [numberOf(was[name]), numberOf(is[name])];
-    if (isTighter(old, now)) report(true, `${place} must be within ${name} ${now}`);
-  };
-  for (const name of UPPER) tighter(name, (old, now) => now < old, Number.POSITIVE_INFINITY);
-  for (const name of LOWER) tighter(name, (old, now) => now > old, Number.NEGATIVE_INFINITY);
-  if (is.pattern !== undefined && is.pattern !== was.pattern) report(true, `${place} must match another pattern`);
-};
-
-const compareFields: Compare = (was, is, direction, place, report) => {
-  const [old, now] = [object(was.properties), object(is.properties)];
-  const [oldRequired, newRequired] = [namesIn(was.required), namesIn(is.required)];
-  for (const name of Object.keys(old)) {
-    if (!(name in now)) report(true, `${place}.${name} is gone`);
-    else if (direction === 'received' && oldRequired.includes(name) && !newRequired.includes(name)) {
-      report(true, `${place}.${name} may be left out`);
-    } else if (direction === 'sent' && !oldRequired.includes(name) && newRequired.includes(name)) {
-      report(true, `${place}.${name} is required`);
-    }
-  }
-  for (const name of Object.keys(now).filter((name) => !(name in old))) {
-    const isNeeded = direction === 'sent' && newRequired.includes(name);
-    report(isNeeded, `${place}.${name} is new${isNeeded ? ' and required' : ''}`);
-  }
-};
-
-/** The schema of the one content of a body or a response; null without one. */
-function schemaOf(message: unknown): Json | null {
-  const [content] = Object.values(object(object(message).content));
-  return content === undefined ? null : object(object(content).schema);
-}
-
-/** What a reference of the document stands for. */
-function resolve(value: Json, document: Json): Json {
-  const { $ref } = value;
-  if (typeof $ref !== 'string') return value;
-  return $ref
-    .split('/')
-    .slice(1)
-    .reduce((part, name) => object(part[name.replaceAll('~1', '/').replaceAll('~0', '~')]), document);
-}
-
-/** Alternatives are compared by their types alone. */
-function typesOf(schema: Json): string[] {
-  const { type, anyOf, oneOf } = schema;
-  const alternatives = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
-  if (alternatives.length > 0) return [...new Set(alternatives.flatMap((one) => typesOf(object(one))))];
-  return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string');
-}
-
-function valuesOf({ enum: values, const: value }: Json): unknown[] {
-  if (Array.isArray(values)) return values;
-  return value === undefined ? [] : [value];
-}
-
-const namesIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const object = (value: unknown): Json => (isObject(value) ? value : {});

@@ -1,0 +1,27 @@
+/** A JSON object of an OpenAPI document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What a reference of the document stands for. */
+export function resolve(value: Json, document: Json): Json {
+  const { $ref } = value;
+  if (typeof $ref !== 'string') return value;
+  return $ref
+    .split('/')
+    .slice(1)
+    .reduce((part, name) => objectOf(part[name.replaceAll('~1', '/').replaceAll('~0', '~')]), document);
+}
+
+/** The schema of the one content of a body or a response; null without one. */
+export function schemaOf(message: unknown): Json | null {
+  const [content] = Object.values(objectOf(objectOf(message).content));
+  return content === undefined ? null : objectOf(objectOf(content).schema);
+}
+
+/** The value, if it is an object; else an empty one. */
+export const objectOf = (value: unknown): Json => (isObject(value) ? value : {});
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value, if it is a list; else an empty one. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
