@@ -1,11 +1,15 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { withWorkFolder } from '../../src/store/backup/files.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/pool.ts';
 import { explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
 import { OutcomeUnknown, StorageError } from '../../src/store/engine/storage-error.ts';
 import { StartupError } from '../../src/store/startup-error.ts';
+import { createFolder } from '../support/engines.ts';
 
 const sqliteError = (errcode: number) =>
   Object.assign(new Error('refused'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'refused' });
@@ -27,6 +31,32 @@ describe('a database that cannot be opened', () => {
   it('is a file in use when SQLite stays busy', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
+    );
+  });
+});
+
+describe('work in a folder of its own', () => {
+  const refused = (path: string) => Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'copyfile', path });
+
+  it('names the file that this user may not open', async () => {
+    await using folder = await createFolder();
+    const backup = join(folder.path, 'backup.db');
+    const failing = withWorkFolder(join(folder.path, 'out', 'copy.db'), async () => {
+      throw refused(backup);
+    });
+    await expect(failing).rejects.toEqual(
+      new StartupError(`${backup} cannot be opened`, 'check its owner and its mode'),
+    );
+    expect(readdirSync(join(folder.path, 'out'))).toEqual([]);
+  });
+
+  it('names the folder that this user may not write to', async () => {
+    await using folder = await createFolder();
+    const failing = withWorkFolder(join(folder.path, 'copy.db'), async (work) => {
+      throw refused(join(work, 'copy.db'));
+    });
+    await expect(failing).rejects.toEqual(
+      new StartupError(`${folder.path} cannot be written to`, 'check its owner and its mode'),
     );
   });
 });

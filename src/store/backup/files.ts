@@ -19,20 +19,29 @@ export const WORK_PREFIX = '.lkm-work-';
 /** Runs `work` with a folder of its own (mode 0700) beside a file, and removes it with all that is left in it. */
 export async function withWorkFolder<T>(path: string, work: (folder: string) => Promise<T>): Promise<T> {
   const parent = dirname(resolve(path));
-  try {
-    mkdirSync(parent, { recursive: true, mode: 0o700 });
-    return await inFolder(mkdtempSync(join(parent, WORK_PREFIX)), work);
-  } catch (error) {
-    throw explainWriting(error, parent);
-  }
-}
-
-async function inFolder<T>(folder: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = makeFolder(parent);
   try {
     return await work(folder);
+  } catch (error) {
+    throw explain(error, { parent, path: pathOf(error, folder) });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function makeFolder(parent: string): string {
+  try {
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    return mkdtempSync(join(parent, WORK_PREFIX));
+  } catch (error) {
+    throw explain(error, { parent, path: null });
+  }
+}
+
+/** The file that an error is about; null when it is in the folder where the work is done, or nowhere. */
+function pathOf(error: unknown, folder: string): string | null {
+  const path = error instanceof Error && 'path' in error ? error.path : null;
+  return typeof path === 'string' && !path.startsWith(folder) ? path : null;
 }
 
 /** Moves a finished file to its place: after a crash it stands there whole, or not at all. */
@@ -56,16 +65,17 @@ const fullDisk: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 const refused: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
 const SQLITE_FULL = 13;
 
-function explainWriting(error: unknown, folder: string): unknown {
+function explain(error: unknown, { parent, path }: { readonly parent: string; readonly path: string | null }): unknown {
   if (error instanceof StartupError) return error;
   const { code, errcode } = codesOf(error);
   if (fullDisk.includes(code) || (errcode & 0xff) === SQLITE_FULL) {
-    return new StartupError(`${folder} has no room for a copy of the database`, 'free some space, or give another', {
+    return new StartupError(`${parent} has no room for a copy of the database`, 'free some space, or give another', {
       cause: error,
     });
   }
   if (refused.includes(code)) {
-    return new StartupError(`${folder} cannot be written to`, 'check its owner and its mode', { cause: error });
+    const what = path === null ? `${parent} cannot be written to` : `${path} cannot be opened`;
+    return new StartupError(what, 'check its owner and its mode', { cause: error });
   }
   return error;
 }
