@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import { openCluster } from './cluster.ts';
+import { say, seedOption } from './main.ts';
 import { runPlan } from './run-plan.ts';
 import { plan } from './scenarios/index.ts';
 
@@ -14,7 +15,7 @@ import { plan } from './scenarios/index.ts';
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: seedOption,
     scenario: { type: 'string', multiple: true, default: plan.map(({ scenario }) => scenario.name) },
   },
 });
@@ -32,8 +33,7 @@ const needsPostgres = chosen.some(({ scenario }) => scenario.engines.includes('p
 const cluster = needsPostgres ? await openCluster().catch(endUnavailable) : null;
 let passed = false;
 try {
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
-  passed = await runPlan(chosen, { seconds: minutes * 60, seed, cluster }, print);
+  passed = await runPlan(chosen, { seconds: minutes * 60, seed, cluster }, say);
 } finally {
   await cluster?.close();
 }

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Clients that make events: customers, each of which is one. */
 interface Producing {
-  /** Whether all were acknowledged, */
+  /** Whether all were acknowledged. */
   isDone(): boolean;
-  /** and how many were until now. */
+  /** How many were acknowledged until now. */
   acknowledged(): number;
   /**
    * Waits until all were acknowledged; returns the ids of the customers, in the order of their acknowledgements. Gives up

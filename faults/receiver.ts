@@ -7,9 +7,9 @@ import type { Random } from './random.ts';
 export interface Sent {
   readonly ids: Set<string>;
   readonly bodies: Set<string>;
-  /** How often it was sent, */
+  /** How often it was sent. */
   attempts: number;
-  /** and how often accepted. */
+  /** How often it was accepted. */
   accepted: number;
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { conclude, say, sayCounts, seedOption } from '../main.ts';
 import { onEngines } from '../on-engines.ts';
 import { createRandom } from '../random.ts';
 import { runBackups } from './run.ts';
@@ -14,11 +15,10 @@ const { values } = parseArgs({
     engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     minutes: { type: 'string', default: '5' },
     kills: { type: 'string', default: '40' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: seedOption,
   },
 });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-let isGood = true;
+let hasPassed = true;
 
 await onEngines(values.engine, async (engine, cluster) => {
   say(`${engine}: ${values.minutes} minutes, ${values.kills} kills of the server, seed ${values.seed}`);
@@ -28,13 +28,12 @@ await onEngines(values.engine, async (engine, cluster) => {
     seconds: Number(values.minutes) * 60,
     everySeconds: 4,
     kills: Number(values.kills),
-    oneKilledOf: 4,
+    backupKillOdds: 4,
     random: createRandom(Number(values.seed)),
     say,
   });
-  for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
+  sayCounts(counts);
   for (const what of wrong) say(`wrong: ${what}`);
-  isGood &&= wrong.length === 0;
+  hasPassed &&= wrong.length === 0;
 });
-say(isGood ? 'every backup restores, and nothing acknowledged is missing' : 'NOT as it should be');
-process.exitCode = isGood ? 0 : 1;
+conclude(hasPassed, 'every backup restores, and nothing acknowledged is missing');

@@ -15,29 +15,29 @@ import type { Random } from '../random.ts';
 import { type ServerProcess, startProcess } from '../server-process.ts';
 import { type Engine, makeWorld, type World } from '../world.ts';
 
-/** What backups have to live through. */
+/** Settings of a run. */
 export interface BackupsPlan {
   readonly engine: Engine;
   readonly cluster: Cluster | null;
   readonly seconds: number;
   /** Pause between two backups, at most. */
   readonly everySeconds: number;
-  /** How often the server is killed, at random moments, */
+  /** How often the server is killed, at random moments. */
   readonly kills: number;
-  /** and one of how many backups is. */
-  readonly oneKilledOf: number;
+  /** One of this many backups is killed. */
+  readonly backupKillOdds: number;
   readonly random: Random;
   readonly say: (line: string) => void;
   /** Holds each backup to what was acknowledged when the run ended: a control, which must fail. */
   readonly asksForAll?: boolean;
 }
 
-/** What it came to. */
+/** Result of a run. */
 export interface BackupsOutcome {
   readonly acknowledged: number;
-  /** Backups that were taken whole, */
+  /** Backups that were taken whole. */
   readonly backups: number;
-  /** and those whose command was killed. */
+  /** Backups whose command was killed. */
   readonly killedBackups: number;
   readonly serverKills: number;
   /** Everything that is not as it should be. */
@@ -50,7 +50,7 @@ interface Taken {
   readonly acknowledged: number;
 }
 
-const CLIENTS_PER_SECOND = 400;
+const CUSTOMERS_PER_SECOND = 400;
 
 const MAX_KILL_AFTER_MS = 1_500;
 
@@ -76,7 +76,7 @@ async function play(plan: BackupsPlan, world: World, folder: string): Promise<Ba
     urlOf: () => server?.url,
     token: world.token,
     count: Number.POSITIVE_INFINITY,
-    allowed: () => elapsed() * CLIENTS_PER_SECOND,
+    allowed: () => elapsed() * CUSTOMERS_PER_SECOND,
   });
 
   let serverKills = 0;
@@ -97,7 +97,7 @@ async function play(plan: BackupsPlan, world: World, folder: string): Promise<Ba
     for (let at = 0; elapsed() < seconds; at += 1) {
       const file = join(folder, `backup-${at}.db`);
       const acknowledged = producing.acknowledged();
-      const isKilled = random.below(plan.oneKilledOf) === 0;
+      const isKilled = random.below(plan.backupKillOdds) === 0;
       const { code, said } = await backUp(world.db, file, isKilled ? random.below(MAX_KILL_AFTER_MS) : null);
       if (code === null) killedBackups += 1;
       else if (code !== 0) wrong.push(`backup ${at} ended with ${code}: ${said}`);

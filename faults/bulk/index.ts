@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { conclude, say, sayCounts, seedOption } from '../main.ts';
 import { createRandom } from '../random.ts';
 import { runBulkPlan } from './run.ts';
 
@@ -15,16 +16,15 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '20' },
     'server-kills': { type: 'string', default: '5' },
     'rate-limit': { type: 'string', default: '60000' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: seedOption,
   },
 });
 
 const command = values.import ? 'keys import' : 'keys create';
 const [rows, kills, serverKills] = [values.rows, values.kills, values['server-kills']].map(Number);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 say(`${command}: ${rows} rows, ${kills} kills, ${serverKills} of the server, seed ${values.seed}`);
-const { runs, ms, wrong } = await runBulkPlan({
+const { ms, wrong, ...counts } = await runBulkPlan({
   command,
   rows: rows ?? 0,
   kills: kills ?? 0,
@@ -33,7 +33,7 @@ const { runs, ms, wrong } = await runBulkPlan({
   random: createRandom(Number(values.seed)),
   say,
 });
-say(`${runs} runs, ${(ms / 1_000).toFixed(1)} s`);
+sayCounts(counts);
+say(`  ${(ms / 1_000).toFixed(1)} s`);
 for (const what of wrong) say(`wrong: ${what}`);
-say(wrong.length === 0 ? 'every row is there once' : 'NOT as it should be');
-process.exitCode = wrong.length === 0 ? 0 : 1;
+conclude(wrong.length === 0, 'every row is there once');

@@ -10,12 +10,13 @@ import { freePort } from '../../test/support/ports.ts';
 import { lkm, run, serve } from '../command.ts';
 import type { Random } from '../random.ts';
 
-/** What a bulk run has to live through. */
+/** Settings of a run. */
 export interface BulkPlan {
   readonly command: 'keys create' | 'keys import';
   readonly rows: number;
-  /** How often the command is killed, and the server. */
+  /** How often the command is killed. */
   readonly kills: number;
+  /** How often its server is killed. */
   readonly serverKills: number;
   /** Requests a minute; the service refuses more with 429. */
   readonly rateLimit: number;
@@ -23,9 +24,11 @@ export interface BulkPlan {
   readonly say: (line: string) => void;
 }
 
-/** What it came to. */
+/** Result of a run. */
 export interface BulkOutcome {
   readonly runs: number;
+  readonly kills: number;
+  readonly serverKills: number;
   readonly ms: number;
   /** Everything that is not as it should be. */
   readonly wrong: readonly string[];
@@ -52,17 +55,18 @@ async function play(plan: BulkPlan, folder: string): Promise<BulkOutcome> {
   const env = { ...home, LKM_BASE_URL: `http://127.0.0.1:${port}`, LKM_TOKEN: token, LKM_PRODUCT: product };
   const serveAgain = () => serve('lkm.db', { cwd: folder, env: home, port, rateLimit: plan.rateLimit });
   let server = await serveAgain();
-  let kills = plan.kills;
+  const count = { kills: 0, serverKills: 0 };
   let isOver = false;
   const startedAt = performance.now();
 
   async function killServers(): Promise<void> {
-    for (let left = plan.serverKills; left > 0 && !isOver; left--) {
+    while (count.serverKills < plan.serverKills && !isOver) {
       await sleep(random.between(800, 2_000));
       if (isOver) return;
       server.kill('SIGKILL');
       await once(server, 'exit');
       server = await serveAgain();
+      count.serverKills += 1;
       say('killed the server');
     }
   }
@@ -84,11 +88,12 @@ async function play(plan: BulkPlan, folder: string): Promise<BulkOutcome> {
   while (ended.code !== 0 && runs < plan.kills + plan.serverKills + 20) {
     runs += 1;
     const child = spawn(process.execPath, [lkm, ...argv], { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
-    const timer = kills > 0 ? setTimeout(() => child.kill('SIGKILL'), random.between(150, 1_650)) : undefined;
+    const isKilled = count.kills < plan.kills;
+    const timer = isKilled ? setTimeout(() => child.kill('SIGKILL'), random.between(150, 1_650)) : undefined;
     const [stderr, [code]] = await Promise.all([text(child.stderr ?? []), once(child, 'exit')]);
     clearTimeout(timer);
     ended = { code: code ?? -1, stderr };
-    if (code === null) kills -= 1;
+    if (code === null) count.kills += 1;
     say(`run ${runs}: ${code === null ? 'killed' : `ended with ${code}: ${stderr.trim()}`}`);
   }
   isOver = true;
@@ -96,7 +101,9 @@ async function play(plan: BulkPlan, folder: string): Promise<BulkOutcome> {
   await servers;
   server.kill('SIGTERM');
   await once(server, 'exit');
-  return { runs, ms, wrong: await findWrong(plan, { folder, env, argv, ended, alone, rows }) };
+  const wrong = await findWrong(plan, { folder, env, argv, ended, alone, rows });
+  if (plan.kills > 0 && count.kills === 0) wrong.push('the command was never killed: give more rows');
+  return { runs, ...count, ms, wrong };
 }
 
 interface Ended {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { conclude, say, sayCounts, seedOption } from '../main.ts';
 import { onEngines } from '../on-engines.ts';
 import { createRandom } from '../random.ts';
 import { hasFailed } from '../report.ts';
@@ -18,11 +19,10 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '20' },
     restarts: { type: 'string', default: '5' },
     minutes: { type: 'string', default: '15' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: seedOption,
   },
 });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-let isGood = true;
+let hasPassed = true;
 
 await onEngines(values.engine, async (engine, cluster) => {
   const restarts = cluster?.restart ? Number(values.restarts) : 0;
@@ -40,11 +40,10 @@ await onEngines(values.engine, async (engine, cluster) => {
     sabotage: null,
     say,
   });
-  for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
+  sayCounts(counts);
   say(`  the receiver: ${[...done].map(([what, count]) => `${what} ${count}`).join(', ')}`);
   say(`  ${seconds.toFixed(0)} s`);
   for (const note of report.notes) say(`  ${note}`);
-  isGood &&= !hasFailed(report);
+  hasPassed &&= !hasFailed(report);
 });
-say(isGood ? 'every event was delivered' : 'NOT as it should be');
-process.exitCode = isGood ? 0 : 1;
+conclude(hasPassed, 'every event was delivered');

@@ -8,16 +8,18 @@ import { openReceiver, type Receiver } from '../receiver.ts';
 import { fail, newReport, type Report } from '../report.ts';
 import type { Sabotage } from '../sabotage.ts';
 import { type ServerProcess, type ServerSetup, startProcess } from '../server-process.ts';
+import { spread } from '../spread.ts';
+import { addWebhook, settle } from '../webhook.ts';
 import { type Engine, makeWorld, type World } from '../world.ts';
 
-/** What the deliveries of many events have to live through. */
+/** Settings of a run. */
 export interface DeliveriesPlan {
   readonly engine: Engine;
   readonly cluster: Cluster | null;
   readonly events: number;
-  /** How often a server is killed, one of two on PostgreSQL, */
+  /** How often a server is killed, one of two on PostgreSQL. */
   readonly kills: number;
-  /** and PostgreSQL restarted. */
+  /** How often PostgreSQL is restarted. */
   readonly restarts: number;
   readonly seed: number;
   readonly random: Random;
@@ -30,18 +32,18 @@ export interface DeliveriesPlan {
   readonly say: (line: string) => void;
 }
 
-/** What it came to. */
+/** Result of a run. */
 export interface DeliveriesOutcome {
   readonly report: Report;
   readonly events: number;
   readonly kills: number;
   readonly restarts: number;
   readonly vanished: number;
-  /** Requests that the receiver has read, */
+  /** Requests that the receiver has read. */
   readonly attempts: number;
-  /** those in which it accepted an event once more, */
+  /** Requests in which it accepted an event once more. */
   readonly duplicates: number;
-  /** and events that it has never accepted. */
+  /** Events that it has never accepted. */
   readonly missing: number;
   /** How often it did what with a request. */
   readonly done: ReadonlyMap<string, number>;
@@ -57,6 +59,9 @@ const LOOK_EVERY_MS = 100;
 
 /** How far events run ahead of their deliveries, so that they are made until the end. */
 const MAX_AHEAD = 1_000;
+
+/** The faults are over once this share of the events was delivered. */
+const FAULTY_SHARE = 0.98;
 
 /** Makes events and has them sent to a receiver that does everything wrong, while servers are killed. */
 export async function runDeliveries(plan: DeliveriesPlan): Promise<DeliveriesOutcome> {
@@ -88,7 +93,7 @@ async function play(plan: DeliveriesPlan, world: World, receiver: Receiver): Pro
   await haveServers();
   const accepted = () => [...receiver.sent.values()].filter((one) => one.accepted > 0).length;
   const urlOf = (attempt: number) => servers[attempt % Math.max(1, servers.length)]?.url;
-  await addWebhook(`${urlOf(0)}/webhook`, world.token, receiver.url);
+  const first = await addWebhook(urlOf(0) ?? '', world.token, receiver.url);
   const allowed = () => accepted() + MAX_AHEAD;
   const producing = startProducing({ urlOf, token: world.token, count: plan.events, allowed });
 
@@ -104,7 +109,7 @@ async function play(plan: DeliveriesPlan, world: World, receiver: Receiver): Pro
   const count = { kill: 0, restart: 0, vanish: 0 };
   const isLate = () => performance.now() - started > plan.maxSeconds * 1_000;
   for (const { at, kind } of faults) {
-    while (accepted() < at * plan.events && !isLate()) await sleep(LOOK_EVERY_MS);
+    while (accepted() < at * FAULTY_SHARE * plan.events && !isLate()) await sleep(LOOK_EVERY_MS);
     if (isLate()) break;
     await sleep(random.below(LOOK_EVERY_MS));
     await kinds[kind]();
@@ -115,66 +120,27 @@ async function play(plan: DeliveriesPlan, world: World, receiver: Receiver): Pro
   if (isLate()) fail(report, 'wrong', `not done after ${plan.maxSeconds} s`);
   const made = await producing.end(isLate);
   await receiver.recover();
-  await settle(plan, world, receiver);
-  const rows = await world.read();
+  const { snapshot, events, missing } = await settle(world, receiver, first, plan.settleSeconds * 1_000);
   for (const server of [...servers]) {
     if (!(await server.stop(20_000))) fail(report, 'wrong', 'a server did not stop');
   }
 
-  const { events } = rows.record;
   report.acknowledged = made.size;
-  checkRecord(report, rows);
-  // The webhook itself is an event, the first that is sent to it.
-  const first = events.find(({ type }) => type === 'webhook.created')?.seq ?? 1;
-  const meant = events.filter(({ seq }) => seq >= first);
-  checkDelivered(report, meant, receiver.sent);
+  checkRecord(report, snapshot);
+  checkDelivered(report, events, receiver.sent);
   const there = new Set(events.map(({ content }) => JSON.parse(content).resource_id));
   for (const id of made) if (!there.has(id)) fail(report, 'lost', `${id} was acknowledged and has no event`);
   const all = [...receiver.sent.values()];
   return {
     report,
-    events: meant.length,
+    events: events.length,
     kills: count.kill,
     restarts: count.restart,
     vanished: count.vanish,
     attempts: all.reduce((sum, { attempts }) => sum + attempts, 0),
     duplicates: all.reduce((sum, one) => sum + Math.max(0, one.accepted - 1), 0),
-    missing: meant.filter(({ seq }) => (receiver.sent.get(seq)?.accepted ?? 0) === 0).length,
+    missing,
     done: receiver.done,
     seconds: (performance.now() - started) / 1_000,
   };
-}
-
-async function addWebhook(to: string, token: string, url: string): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(to, { method: 'POST', headers, body: JSON.stringify({ url }) });
-  if (response.status !== 201) throw new Error(`${to} answered ${response.status} ${await response.text()}`);
-}
-
-/** Waits until all that is recorded was accepted, or no more comes. */
-async function settle(
-  { settleSeconds }: Pick<DeliveriesPlan, 'settleSeconds'>,
-  world: World,
-  { sent }: Receiver,
-): Promise<void> {
-  const deadline = performance.now() + settleSeconds * 1_000;
-  for (;;) {
-    const { events, outbox } = (await world.read()).record;
-    const first = events.find(({ type }) => type === 'webhook.created')?.seq ?? 1;
-    const isAll = events.every(({ seq }) => seq < first || (sent.get(seq)?.accepted ?? 0) > 0);
-    if ((isAll && outbox.length === 0) || performance.now() > deadline) return;
-    await sleep(1_000);
-  }
-}
-
-/** When what goes wrong, as a share of the events that were delivered: evenly, and each a little at random. */
-function spread<K extends string>(counts: Readonly<Record<K, number>>, random: Random): { at: number; kind: K }[] {
-  const kinds = Object.keys(counts) as K[];
-  const faults = kinds.flatMap((kind) =>
-    Array.from({ length: counts[kind] }, (_, index) => {
-      const at = (index + random.below(1_000) / 1_000) / counts[kind];
-      return { at: at * 0.98, kind };
-    }),
-  );
-  return faults.sort((a, b) => a.at - b.at);
 }

@@ -1,10 +1,10 @@
 import type { Scenario } from '../scenario.ts';
 import { clock } from './clock.ts';
 import { cutCommit } from './cut-commit.ts';
+import { failingSync, failingWrite } from './disk-errors.ts';
 import { diskFull } from './disk-full.ts';
 import { everyMessage } from './every-message.ts';
 import { everyStep } from './every-step.ts';
-import { failingSync, failingWrite } from './failing-sync.ts';
 import { killLoop } from './kill-loop.ts';
 import { logDisk } from './log-disk.ts';
 import { oneKey } from './one-key.ts';

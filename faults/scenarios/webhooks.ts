@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkDelivered } from '../check-delivered.ts';
 import { startLoad } from '../clients.ts';
-import { openReceiver, type Receiver } from '../receiver.ts';
-import type { Report } from '../report.ts';
+import { openReceiver } from '../receiver.ts';
 import { inRounds, type Scenario } from '../scenario.ts';
 import type { ServerSetup } from '../server-process.ts';
-import { type Stage, someServer } from '../stage.ts';
+import { someServer } from '../stage.ts';
+import { addWebhook, settle } from '../webhook.ts';
 
 const CLIENTS = 6;
 
@@ -40,7 +40,7 @@ export const webhooks: Scenario = {
           while (stage.servers.length < count) await stage.start(stage.world.db, setup);
         };
         await haveServers();
-        const first = await addWebhook(stage, receiver.url);
+        const first = await addWebhook(someServer(stage, 0), stage.world.token, receiver.url);
         const turn = random.below(count);
         const load = startLoad(stage.ledger, random, CLIENTS, (attempt) => someServer(stage, attempt + turn));
         await sleep(random.between(50, 600));
@@ -52,43 +52,11 @@ export const webhooks: Scenario = {
         await load.stop();
         await haveServers();
         await receiver.recover();
-        await settle(stage, receiver, first, report);
+        const { events, missing } = await settle(stage.world, receiver, first, SETTLE_MS);
+        report.acknowledged += events.length - missing;
+        checkDelivered(report, events, receiver.sent);
       } finally {
         await receiver.close();
       }
     }),
 };
-
-/** Makes the webhook of a round, and removes those of the rounds before; returns the number of its first event. */
-async function addWebhook({ servers, world }: Stage, url: string): Promise<number> {
-  const call = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${world.token}`, 'content-type': 'application/json' };
-    const response = await fetch(`${servers[0]?.url}${path}`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status} ${await response.text()}`);
-    return JSON.parse(await response.text()).data;
-  };
-  for (const { id } of await call('GET', '/webhook')) await call('DELETE', `/webhook/by-id?webhookId=${id}`);
-  return (await call('POST', '/webhook', { url })).lastSeq + 1;
-}
-
-/** Waits until every event of the record was accepted, and compares what was sent with the record. */
-async function settle({ world }: Stage, { sent }: Receiver, first: number, report: Report): Promise<void> {
-  const deadline = performance.now() + SETTLE_MS;
-  for (;;) {
-    const { record } = await world.read();
-    const events = record.events.filter(({ seq }) => seq >= first);
-    const missing = events.filter(({ seq }) => (sent.get(seq)?.accepted ?? 0) === 0);
-    const isOver = performance.now() > deadline;
-    if (!isOver && (missing.length > 0 || record.outbox.length > 0)) {
-      await sleep(100);
-      continue;
-    }
-    report.acknowledged += events.length - missing.length;
-    checkDelivered(report, events, sent);
-    return;
-  }
-}

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { conclude, say, sayCounts, seedOption } from '../main.ts';
 import { createRandom } from '../random.ts';
 import { runStandbyPairs } from './run.ts';
 
@@ -13,11 +14,10 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '10000' },
     pause: { type: 'string', default: '300' },
     kills: { type: 'string', default: '5' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: seedOption,
   },
 });
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 say(`${values.pairs} pairs, pauses up to ${values.pause} ms, ${values.kills} kills, seed ${values.seed}`);
 const outcome = await runStandbyPairs({
   pairs: Number(values.pairs),
@@ -25,7 +25,5 @@ const outcome = await runStandbyPairs({
   kills: Number(values.kills),
   random: createRandom(Number(values.seed)),
 });
-for (const [what, count] of Object.entries(outcome)) say(`  ${what} ${count}`);
-const isRight = outcome.stale === 0 && outcome.fromStandby > 0;
-say(isRight ? 'every read found what was acknowledged before it' : 'NOT as it should be');
-process.exitCode = isRight ? 0 : 1;
+sayCounts({ ...outcome });
+conclude(outcome.stale === 0 && outcome.fromStandby > 0, 'every read found what was acknowledged before it');

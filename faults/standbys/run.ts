@@ -6,7 +6,7 @@ import { startPostgres } from '../../test/support/postgres-server.ts';
 import { type StandbyServer, startStandby } from '../../test/support/standby.ts';
 import type { Random } from '../random.ts';
 
-/** What reads from a standby have to live through. */
+/** Settings of a run. */
 export interface StandbyPlan {
   /** Writes that are each followed by a read on the other server. */
   readonly pairs: number;
@@ -17,7 +17,7 @@ export interface StandbyPlan {
   readonly random: Random;
 }
 
-/** What it came to. */
+/** Result of a run. */
 export interface StandbyOutcome {
   readonly pairs: number;
   /** Reads that did not find what was acknowledged before them. */

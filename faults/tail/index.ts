@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { conclude, say, sayCounts, seedOption } from '../main.ts';
 import { createRandom } from '../random.ts';
 import { runTail } from './run.ts';
 
@@ -14,11 +15,10 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '200' },
     kills: { type: 'string', default: '60' },
     'server-kills': { type: 'string', default: '10' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: seedOption,
   },
 });
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 say(`${values.minutes} minutes, ${values.kills} kills, ${values['server-kills']} of the server, seed ${values.seed}`);
 const { wrong, ...counts } = await runTail({
   seconds: Number(values.minutes) * 60,
@@ -28,7 +28,6 @@ const { wrong, ...counts } = await runTail({
   random: createRandom(Number(values.seed)),
   say,
 });
-for (const [what, count] of Object.entries(counts)) say(`  ${what} ${count}`);
+sayCounts(counts);
 for (const what of wrong) say(`wrong: ${what}`);
-say(wrong.length === 0 ? 'every number came once, without a gap' : 'NOT as it should be');
-process.exitCode = wrong.length === 0 ? 0 : 1;
+conclude(wrong.length === 0, 'every number came once, without a gap');

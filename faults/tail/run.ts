@@ -8,15 +8,16 @@ import { freePort } from '../../test/support/ports.ts';
 import { lkm, run, serve } from '../command.ts';
 import { startProducing } from '../produce.ts';
 import type { Random } from '../random.ts';
+import { spread } from '../spread.ts';
 
-/** What following events has to live through. */
+/** Settings of a run. */
 export interface TailPlan {
   readonly seconds: number;
   /** Events that are made per second. */
   readonly rate: number;
-  /** How often the command is killed and started again behind the last line that it wrote, */
+  /** How often the command is killed and started again behind the last line that it wrote. */
   readonly kills: number;
-  /** and its server, while it follows. */
+  /** How often its server is killed while it follows. */
   readonly serverKills: number;
   readonly random: Random;
   readonly say: (line: string) => void;
@@ -24,7 +25,7 @@ export interface TailPlan {
   readonly skips?: number;
 }
 
-/** What it came to. */
+/** Result of a run. */
 export interface TailOutcome {
   readonly events: number;
   /** Whole lines that the program behind the pipe has got. */
@@ -39,6 +40,9 @@ export interface TailOutcome {
 const SETTLE_MS = 30_000;
 
 const MAX_WRONG = 20;
+
+/** The faults are over after this share of the run. */
+const FAULTY_SHARE = 0.95;
 
 /** Follows events with the built command, kills it and its server at random moments, and checks what was printed. */
 export async function runTail(plan: TailPlan): Promise<TailOutcome> {
@@ -96,8 +100,8 @@ async function play(plan: TailPlan, folder: string): Promise<TailOutcome> {
       count.serverKill += 1;
     },
   };
-  for (const { at, kind } of spread(plan)) {
-    await sleep(Math.max(0, at - (performance.now() - started)));
+  for (const { at, kind } of spread({ kill: plan.kills, serverKill: plan.serverKills }, random)) {
+    await sleep(Math.max(0, at * FAULTY_SHARE * seconds * 1_000 - (performance.now() - started)));
     await kinds[kind]();
     say(`${kind === 'kill' ? 'killed the command' : 'killed the server'}: ${program.last()} lines`);
   }
@@ -176,14 +180,4 @@ async function lastSeq(url: string, token: string, made: number): Promise<number
     if (meta.last === before && meta.last >= made) return meta.last;
     before = meta.last;
   }
-}
-
-/** When what is killed, in milliseconds: evenly, and each a little at random. */
-function spread({ seconds, kills, serverKills, random }: TailPlan) {
-  const moments = (count: number) =>
-    Array.from({ length: count }, (_, index) => ((index + random.below(1_000) / 1_000) / count) * seconds * 950);
-  return [
-    ...moments(kills).map((at) => ({ at, kind: 'kill' as const })),
-    ...moments(serverKills).map((at) => ({ at, kind: 'serverKill' as const })),
-  ].sort((a, b) => a.at - b.at);
 }

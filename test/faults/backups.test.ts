@@ -114,7 +114,7 @@ describe('lkm db backup, every second, while servers and backups are killed', ()
     seconds: 12,
     everySeconds: 1,
     kills: 4,
-    oneKilledOf: 3,
+    backupKillOdds: 3,
     say: () => {},
   } as const;
 
