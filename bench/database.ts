@@ -46,12 +46,12 @@ async function fill(db: string, accountId: AccountId, productId: ProductId, coun
   const keys: string[] = [];
   const start = Date.now() - count;
   for (let from = 0; from < count; from += 10_000) {
-    await store.transaction(async (rows) => {
+    await store.transaction(async (repositories) => {
       for (let index = from; index < Math.min(from + 10_000, count); index += 1) {
         const now = new Date(start + index).toISOString() as Instant;
         const license = freshLicense(accountId, productId, now);
         keys.push(license.key);
-        await rows.keys.insert(license);
+        await repositories.keys.insert(license);
       }
     });
   }

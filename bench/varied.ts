@@ -37,34 +37,40 @@ export async function fillVaried(
   const at = (index: number) => new Date(start + (index * YEARS * 365 * DAY_MS) / count).toISOString() as Instant;
   const products = [productId];
   const customers: string[] = [];
-  await store.transaction(async (rows) => {
+  await store.transaction(async (repositories) => {
     for (let index = 1; index < 10; index += 1) {
       const id = newId('prod', at(0), random(10)) as ProductId;
-      await rows.products.insert({ accountId, id, name: `Product ${index}`, now: at(0) });
+      await repositories.products.insert({ accountId, id, name: `Product ${index}`, now: at(0) });
       products.push(id);
     }
     for (let index = 0; index < Math.ceil(count / 20); index += 1) {
       const id = newId('cus', at(0), random(10));
       const name = `Customer${index} ${index % 1_000 === 0 ? 'Engines' : 'Ltd'}`;
-      await rows.customers.insert({ accountId, id, name, email: `it@customer${index}.example`, now: at(0) });
+      await repositories.customers.insert({ accountId, id, name, email: `it@customer${index}.example`, now: at(0) });
       customers.push(id);
     }
   });
   let middle: License | undefined;
   for (let from = 0; from < count; from += 10_000) {
-    await store.transaction(async (rows) => {
+    await store.transaction(async (repositories) => {
       for (let index = from; index < Math.min(from + 10_000, count); index += 1) {
         const product = index % 5 === 0 ? products[(index / 5) % 10] : productId;
         const license = vary(freshLicense(accountId, product ?? productId, at(index)), index, customers);
         if (index === Math.floor(count / 2)) middle = license;
-        await rows.keys.insert(license);
+        await repositories.keys.insert(license);
         // Like an imported one: the server has nothing to catch up with while it is timed.
-        if (license.expirationDate !== null) await rows.licenseExpiries.markRecorded(license);
+        if (license.expirationDate !== null) await repositories.licenseExpiries.markRecorded(license);
         for (let device = 0; device < license.activations; device += 1) {
           const now = license.createdAt;
           const hostId = `host-${index}-${device}` as HostId;
           const ipAddress = '203.0.113.7' as IpAddress;
-          await rows.devices.insert(license, { id: newId('dev', now, random(10)), hostId, tag: null, ipAddress, now });
+          await repositories.devices.insert(license, {
+            id: newId('dev', now, random(10)),
+            hostId,
+            tag: null,
+            ipAddress,
+            now,
+          });
         }
       }
     });

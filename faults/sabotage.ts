@@ -113,7 +113,7 @@ function lockByPath(): void {
 /** Records each mutation in a transaction of its own, which comes after that of the mutation. */
 function recordLater(store: Store, record: Recorder): Recorder {
   return async (_, mutation) => {
-    setTimeout(() => void store.transaction((rows) => record(rows, mutation)).catch(() => {}), LATE_MS);
+    setTimeout(() => void store.transaction((repositories) => record(repositories, mutation)).catch(() => {}), LATE_MS);
   };
 }
 
@@ -125,8 +125,8 @@ function answerEarly(store: Store): Store {
     ...store,
     transaction: (work) =>
       new Promise((resolve, reject) => {
-        const late = async (rows: Repositories) => {
-          resolve(await work(rows));
+        const late = async (repositories: Repositories) => {
+          resolve(await work(repositories));
           await sleep(LATE_MS);
         };
         store.transaction(late).catch(reject);
@@ -136,22 +136,22 @@ function answerEarly(store: Store): Store {
 
 /** SQLite runs one transaction at a time: there, counting inside it would be as good as not being wrong. */
 function countThenInsert(store: Store, countInside: boolean): Store {
-  const counting = (rows: Repositories): Repositories => ({
-    ...rows,
+  const counting = (repositories: Repositories): Repositories => ({
+    ...repositories,
     keys: {
-      ...rows.keys,
+      ...repositories.keys,
       // The rules look at the slots too.
       ...(!countInside && { findWithCustomer: store.repositories.keys.findWithCustomer }),
       takeSlot: async (license, now) => {
         const { accountId, productId, key, maxActivations } = license;
         const seen = countInside ? license : await store.repositories.keys.find(accountId, productId, key);
         if (maxActivations !== null && (seen?.activations ?? 0) >= maxActivations) return false;
-        await rows.keys.freeSlots(license, -1, now);
+        await repositories.keys.freeSlots(license, -1, now);
         return true;
       },
     },
   });
-  return { ...store, transaction: (work) => store.transaction((rows) => work(counting(rows))) };
+  return { ...store, transaction: (work) => store.transaction((repositories) => work(counting(repositories))) };
 }
 
 function believeFailure(store: Store): Store {
@@ -196,10 +196,10 @@ const forgetful =
 const storeLater =
   (store: Store, random: Random): ExactlyOnce =>
   async (claim, perform) => {
-    const known = await store.transaction((rows) => findResponse(rows, claim));
+    const known = await store.transaction((repositories) => findResponse(repositories, claim));
     if (known !== null) return { ...known, replayed: true };
     const response = await store.transaction(perform);
-    await store.transaction((rows) => rows.idempotency.insert(recordOf(claim, response, random)));
+    await store.transaction((repositories) => repositories.idempotency.insert(recordOf(claim, response, random)));
     return { ...response, replayed: false };
   };
 
@@ -208,10 +208,12 @@ const checkThenAct =
   async (claim, perform) => {
     const known = await findResponse(store.repositories, claim);
     if (known !== null) return { ...known, replayed: true };
-    return store.transaction(async (rows) => {
-      const response = await perform(rows);
+    return store.transaction(async (repositories) => {
+      const response = await perform(repositories);
       // Another may have stored one meanwhile; that must not undo what has been performed.
-      await rows.nested(() => rows.idempotency.insert(recordOf(claim, response, random))).catch(() => {});
+      await repositories
+        .nested(() => repositories.idempotency.insert(recordOf(claim, response, random)))
+        .catch(() => {});
       return { ...response, replayed: false };
     });
   };
@@ -233,11 +235,11 @@ function mixUpReplays(store: Store, random: Random): ExactlyOnce {
 function storeClear(store: Store, random: Random): ExactlyOnce {
   const clear = (text: string) => text as IdempotencyRecord['keyHash'] & IdempotencyRecord['response'];
   return async (claim, perform) =>
-    store.transaction(async (rows) => {
-      const record = await rows.idempotency.find(claim.accountId, clear(claim.key));
+    store.transaction(async (repositories) => {
+      const record = await repositories.idempotency.find(claim.accountId, clear(claim.key));
       if (record?.response != null) return { ...JSON.parse(record.response), replayed: true };
-      const response = await perform(rows);
-      await rows.idempotency.insert({
+      const response = await perform(repositories);
+      await repositories.idempotency.insert({
         ...recordOf(claim, response, random),
         keyHash: clear(claim.key),
         response: clear(JSON.stringify(response)),

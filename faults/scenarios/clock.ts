@@ -78,8 +78,8 @@ async function storeResponse(store: Store, accountId: AccountId, wall: number): 
   const { hash, sealingKey } = deriveKey(accountId, randomUUID());
   const record = { accountId, fingerprint: hash, tokenId: null };
   const response = { status: 200, contentType: 'application/json', body: '{}' };
-  await store.transaction((rows) =>
-    rows.idempotency.insert({
+  await store.transaction((repositories) =>
+    repositories.idempotency.insert({
       ...record,
       keyHash: hash,
       fingerprintVersion: FINGERPRINT_VERSION,

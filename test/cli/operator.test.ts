@@ -24,7 +24,7 @@ async function leaveInProgress(db: string, key: string, createdAt: string): Prom
   const account = await store.repositories.accounts.oldest();
   if (account === null) throw new Error('no account');
   const record = foreignRecord(account.id, key, { state: 'in_progress', createdAt });
-  await store.transaction((rows) => rows.idempotency.insert(record));
+  await store.transaction((repositories) => repositories.idempotency.insert(record));
   await store.close();
   return record.keyHash;
 }

@@ -65,11 +65,11 @@ describe.each(engines)('cleaning up on $name', (engine) => {
   it('removes what is older than 24 hours, in batches, and leaves the rest', async () => {
     await using world = await createWorld({ engine });
     const record = (key: string, createdAt: string) => foreignRecord(world.accounts.acme, key, { createdAt });
-    await world.store.transaction(async (rows) => {
+    await world.store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
-        await rows.idempotency.insert(record(`old-${i}`, '2026-11-20T09:59:59.999Z'));
+        await repositories.idempotency.insert(record(`old-${i}`, '2026-11-20T09:59:59.999Z'));
       }
-      await rows.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
+      await repositories.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
     });
     expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record })).toEqual({
       idempotencyRecords: 1_001,
@@ -87,10 +87,10 @@ describe.each(engines)('cleaning up on $name', (engine) => {
 
   it('has recorded what it removed when its lease is lost on the way', async () => {
     await using world = await createWorld({ engine });
-    await world.store.transaction(async (rows) => {
+    await world.store.transaction(async (repositories) => {
       for (let i = 0; i < 600; i += 1) {
         const createdAt = '2026-11-20T09:59:59.999Z';
-        await rows.idempotency.insert(foreignRecord(world.accounts.acme, `old-${i}`, { createdAt }));
+        await repositories.idempotency.insert(foreignRecord(world.accounts.acme, `old-${i}`, { createdAt }));
       }
     });
     let batches = 0;

@@ -15,8 +15,8 @@ const people = [
 
 async function fill(store: Store): Promise<void> {
   await stock(store);
-  await store.transaction(async (rows) => {
-    for (const [id, name, email] of people) await rows.customers.insert({ accountId, id, name, email, now });
+  await store.transaction(async (repositories) => {
+    for (const [id, name, email] of people) await repositories.customers.insert({ accountId, id, name, email, now });
   });
 }
 
@@ -92,8 +92,8 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const ids = Array.from({ length: 1_201 }, (_, i) => `cus_${String(i).padStart(5, '0')}`);
-    await store.transaction(async (rows) => {
-      for (const id of ids) await rows.customers.insert({ accountId, id, name: 'x', email: null, now });
+    await store.transaction(async (repositories) => {
+      for (const id of ids) await repositories.customers.insert({ accountId, id, name: 'x', email: null, now });
     });
     const walked = await Array.fromAsync(store.repositories.customers.listAll(accountId));
     expect(walked.map(({ id }) => id)).toEqual(ids);
@@ -106,9 +106,9 @@ describe.each(engines)('lists of products and tokens on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const token = { accountId, kind: 'admin' as const, scopes: [], productIds: null, maxIssues: null, expiresAt: null };
-    await store.transaction(async (rows) => {
-      await rows.products.insert({ accountId, id: 'prod_2', name: 'Viewer', now });
-      for (const id of ['tok_1', 'tok_2']) await rows.tokens.insert({ ...token, id, name: id, hash: id, now });
+    await store.transaction(async (repositories) => {
+      await repositories.products.insert({ accountId, id: 'prod_2', name: 'Viewer', now });
+      for (const id of ['tok_1', 'tok_2']) await repositories.tokens.insert({ ...token, id, name: id, hash: id, now });
     });
     const { products, tokens } = store.repositories;
     const [first] = await products.list(accountId, { limit: 1 });
@@ -126,10 +126,10 @@ describe.each(engines)('the devices of a licence on $name', (engine) => {
     await using database = await engine.createDatabase();
     const { store } = database;
     const license = await stock(store);
-    await store.transaction(async (rows) => {
+    await store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
         const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, tag: null };
-        await rows.devices.insert(license, { ...device, ipAddress: '203.0.113.7' as never, now });
+        await repositories.devices.insert(license, { ...device, ipAddress: '203.0.113.7' as never, now });
       }
     });
     const found = await store.repositories.devices.list(license);

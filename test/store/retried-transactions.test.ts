@@ -8,9 +8,9 @@ import { accountId, stock } from '../support/shelf.ts';
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 
 const addCustomer = (store: Store, attempts: string[]) =>
-  store.transaction(async (rows) => {
+  store.transaction(async (repositories) => {
     attempts.push('attempt');
-    await rows.customers.insert({ accountId, id: 'cus_a', name: 'a', email: null, now });
+    await repositories.customers.insert({ accountId, id: 'cus_a', name: 'a', email: null, now });
     return 'done';
   });
 
@@ -68,17 +68,17 @@ describe('a transaction on PostgreSQL', () => {
     const { store } = database;
     const one = await stock(store);
     const other = licenseWith({ ...one, id: 'lic_other', key: `${one.key.slice(0, -1)}Z` as License['key'] });
-    await store.transaction((rows) => rows.keys.insert(other));
+    await store.transaction((repositories) => repositories.keys.insert(other));
 
     const holding = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     let attempts = 0;
     const lockBoth = (first: License, second: License, mine: 0 | 1) =>
-      store.transaction(async (rows) => {
+      store.transaction(async (repositories) => {
         attempts += 1;
-        await rows.keys.lock(first);
+        await repositories.keys.lock(first);
         holding[mine].resolve();
         await holding[mine === 0 ? 1 : 0].promise;
-        await rows.keys.lock(second);
+        await repositories.keys.lock(second);
         return 'done';
       });
     expect(await Promise.all([lockBoth(one, other, 0), lockBoth(other, one, 1)])).toEqual(['done', 'done']);

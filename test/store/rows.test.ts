@@ -35,7 +35,7 @@ describe.each(engines)('rows on $name', (engine) => {
       versionId: 'v1',
       updatedAt: later,
     });
-    await store.transaction((rows) => rows.keys.insert(full));
+    await store.transaction((repositories) => repositories.keys.insert(full));
     expect(await store.repositories.keys.find(accountId, bare.productId, bare.key)).toEqual(bare);
     expect(await store.repositories.keys.find(accountId, full.productId, full.key)).toEqual(full);
   });
@@ -55,7 +55,7 @@ describe.each(engines)('rows on $name', (engine) => {
       rateLimit: 60,
       expiresAt: later,
     };
-    await store.transaction((rows) => rows.tokens.insert({ ...token, accountId, hash: 'h', now }));
+    await store.transaction((repositories) => repositories.tokens.insert({ ...token, accountId, hash: 'h', now }));
     const shown = { ...token, issued: 0, revokedAt: null, lastUsedOn: null, createdAt: now };
     expect(await store.repositories.tokens.find(accountId, 'tok_1')).toEqual(shown);
     expect(await store.repositories.tokens.findByHash('h')).toEqual({ ...shown, accountId });
@@ -67,10 +67,12 @@ describe.each(engines)('rows on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const token = { accountId, id: 'tok_1', name: 'ci', kind: 'admin' as const, scopes: [], productIds: null, now };
-    await store.transaction((rows) => rows.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }));
+    await store.transaction((repositories) =>
+      repositories.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }),
+    );
     const counted = await Promise.all(
       Array.from({ length: 50 }, () =>
-        store.transaction((rows) => rows.tokens.countIssue(accountId, 'tok_1' as never)),
+        store.transaction((repositories) => repositories.tokens.countIssue(accountId, 'tok_1' as never)),
       ),
     );
     expect(counted.filter((left) => left !== null).sort()).toEqual([0, 1, 2, 3, 4]);
@@ -83,7 +85,9 @@ describe.each(engines)('rows on $name', (engine) => {
     const license = await stock(store);
     const added = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        store.transaction((rows) => rows.devices.insert(license, { ...device('host-1'), id: `dev_${i}` })),
+        store.transaction((repositories) =>
+          repositories.devices.insert(license, { ...device('host-1'), id: `dev_${i}` }),
+        ),
       ),
     );
     expect(added.filter(Boolean)).toHaveLength(1);
@@ -95,7 +99,9 @@ describe.each(engines)('rows on $name', (engine) => {
     await stock(store);
     const added = await Promise.all(
       ['zoe@example.com', 'ZOE@example.com', 'Zoe@Example.Com'].map((email) =>
-        store.transaction((rows) => rows.customers.insert({ accountId, id: `cus_${email}`, name: 'Zoë', email, now })),
+        store.transaction((repositories) =>
+          repositories.customers.insert({ accountId, id: `cus_${email}`, name: 'Zoë', email, now }),
+        ),
       ),
     );
     expect(added.filter(Boolean)).toHaveLength(1);
@@ -107,10 +113,10 @@ describe.each(engines)('rows on $name', (engine) => {
     const license = await stock(store, { licenseType: 'floating', maxConcurrentSessions: 4 });
     const leased = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        store.transaction(async (rows) => {
-          await rows.keys.lock(license);
-          if ((await rows.sessions.countLive(license, now)) >= 4) return false;
-          await rows.sessions.insert({
+        store.transaction(async (repositories) => {
+          await repositories.keys.lock(license);
+          if ((await repositories.sessions.countLive(license, now)) >= 4) return false;
+          await repositories.sessions.insert({
             accountId: license.accountId,
             licenseId: license.id,
             id: `ses_${i}`,
@@ -128,8 +134,8 @@ describe.each(engines)('rows on $name', (engine) => {
       ),
     );
     expect(leased.filter(Boolean)).toHaveLength(4);
-    expect(await store.transaction((rows) => rows.sessions.countLive(license, now))).toBe(4);
-    expect(await store.transaction((rows) => rows.sessions.countLive(license, later))).toBe(0);
+    expect(await store.transaction((repositories) => repositories.sessions.countLive(license, now))).toBe(4);
+    expect(await store.transaction((repositories) => repositories.sessions.countLive(license, later))).toBe(0);
   });
 
   it('never refer to a licence, product or account that is not there', async () => {
@@ -137,9 +143,15 @@ describe.each(engines)('rows on $name', (engine) => {
     const { store } = database;
     const license = await stock(store);
     const orphans = await Promise.allSettled([
-      store.transaction((rows) => rows.devices.insert({ ...license, id: 'lic_absent' }, device('host-1'))),
-      store.transaction((rows) => rows.keys.insert({ ...license, id: 'lic_2', productId: 'prod_absent' as never })),
-      store.transaction((rows) => rows.products.insert({ accountId: 'acc_absent' as never, id: 'p', name: 'P', now })),
+      store.transaction((repositories) =>
+        repositories.devices.insert({ ...license, id: 'lic_absent' }, device('host-1')),
+      ),
+      store.transaction((repositories) =>
+        repositories.keys.insert({ ...license, id: 'lic_2', productId: 'prod_absent' as never }),
+      ),
+      store.transaction((repositories) =>
+        repositories.products.insert({ accountId: 'acc_absent' as never, id: 'p', name: 'P', now }),
+      ),
     ]);
     const names = orphans.map((orphan) => orphan.status === 'rejected' && orphan.reason.name);
     expect(names).toEqual(['ConstraintError', 'ConstraintError', 'ConstraintError']);

@@ -25,8 +25,8 @@ const session = ({ accountId, id: licenseId }: License, id: string, expiresAt: I
 /** Leases sessions of the licence that end so many seconds from now. */
 async function lease(store: Store, license: License, ...ends: readonly number[]): Promise<Session[]> {
   const sessions = ends.map((seconds, i) => session(license, `${license.id}_ses_${i}`, addSeconds(now, seconds)));
-  await store.transaction(async (rows) => {
-    for (const each of sessions) await rows.sessions.insert(each);
+  await store.transaction(async (repositories) => {
+    for (const each of sessions) await repositories.sessions.insert(each);
   });
   return sessions;
 }
@@ -37,7 +37,8 @@ describe.each(engines)('sessions on $name', (engine) => {
     const { store } = database;
     const license = await stock(store);
     const [later, first, second, live] = await lease(store, license, 0, -20, -10, 1);
-    const remove = (most: number) => store.transaction((rows) => rows.sessions.removeLapsed(now, { most }));
+    const remove = (most: number) =>
+      store.transaction((repositories) => repositories.sessions.removeLapsed(now, { most }));
     expect(await remove(2)).toEqual([first, second]);
     expect(await remove(2)).toEqual([later]);
     expect(await remove(2)).toEqual([]);
@@ -49,11 +50,15 @@ describe.each(engines)('sessions on $name', (engine) => {
     const { store } = database;
     const license = await stock(store);
     const other = { ...license, id: 'lic_other', key: `${license.key}-2` as License['key'] };
-    await store.transaction((rows) => rows.keys.insert(other));
+    await store.transaction((repositories) => repositories.keys.insert(other));
     const [ended] = await lease(store, license, -1, 5);
     const [elsewhere] = await lease(store, other, -1);
-    expect(await store.transaction((rows) => rows.sessions.removeLapsed(now, { license }))).toEqual([ended]);
-    expect(await store.transaction((rows) => rows.sessions.removeLapsed(now, { most: 10 }))).toEqual([elsewhere]);
+    expect(await store.transaction((repositories) => repositories.sessions.removeLapsed(now, { license }))).toEqual([
+      ended,
+    ]);
+    expect(await store.transaction((repositories) => repositories.sessions.removeLapsed(now, { most: 10 }))).toEqual([
+      elsewhere,
+    ]);
   });
 
   it('that have ended are removed once, however many remove them', async () => {
@@ -63,7 +68,9 @@ describe.each(engines)('sessions on $name', (engine) => {
     const sessions = await lease(store, license, ...Array.from({ length: 30 }, (_, i) => -i));
     const removed = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
-        store.transaction((rows) => rows.sessions.removeLapsed(now, i % 2 === 0 ? { most: 10 } : { license })),
+        store.transaction((repositories) =>
+          repositories.sessions.removeLapsed(now, i % 2 === 0 ? { most: 10 } : { license }),
+        ),
       ),
     );
     expect(
@@ -81,12 +88,16 @@ describe.each(engines)('sessions on $name', (engine) => {
     const sessions = await lease(store, license, ...Array.from({ length: 20 }, () => 0));
     const before = addSeconds(now, -1);
     const [removed, ...prolonged] = await Promise.all([
-      store.transaction((rows) => rows.sessions.removeLapsed(now, { license })),
+      store.transaction((repositories) => repositories.sessions.removeLapsed(now, { license })),
       ...sessions.map(({ accountId, id }) =>
-        store.transaction(async (rows) => {
-          const held = await rows.sessions.hold(accountId, id, before);
+        store.transaction(async (repositories) => {
+          const held = await repositories.sessions.hold(accountId, id, before);
           if (held === null) return [];
-          await rows.sessions.prolong(held, { nonce: 'n', previousNonce: null, expiresAt: addSeconds(now, 60) });
+          await repositories.sessions.prolong(held, {
+            nonce: 'n',
+            previousNonce: null,
+            expiresAt: addSeconds(now, 60),
+          });
           return [held];
         }),
       ),

@@ -250,9 +250,9 @@ describe('a database file that goes away under a running service', () => {
     lose(db);
     await expect(store.check()).rejects.toBeInstanceOf(StorageError);
     const account = { id: 'acc_2', name: 'late', createdAt: '2026-11-21T10:00:00.000Z' };
-    await expect(store.transaction((rows) => rows.accounts.insert(account as never))).rejects.toBeInstanceOf(
-      StorageError,
-    );
+    await expect(
+      store.transaction((repositories) => repositories.accounts.insert(account as never)),
+    ).rejects.toBeInstanceOf(StorageError);
     await store.close().catch(() => {});
   });
 

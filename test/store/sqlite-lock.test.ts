@@ -117,7 +117,7 @@ describe('a database file that a process has open', () => {
     await (await openStore(db)).close();
     symlinkSync(db, link);
     const store = await openStore(link);
-    await store.transaction((rows) => rows.accounts.insert(account as never));
+    await store.transaction((repositories) => repositories.accounts.insert(account as never));
     await expect(openStore(db)).rejects.toThrow(`${db} is in use by process ${process.pid}`);
     await store.close();
     expect(readdirSync(folder.path).sort()).toEqual(['data', 'link.db']);
@@ -185,7 +185,7 @@ describe('a tool that knows SQLite', () => {
     await using folder = await createFolder();
     const db = join(folder.path, 'lkm.db');
     const first = await openStore(db);
-    await first.transaction((rows) => rows.accounts.insert(account as never));
+    await first.transaction((repositories) => repositories.accounts.insert(account as never));
     await first.close();
     await spawnTool(db);
     const store = await openStore(db);

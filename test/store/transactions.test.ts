@@ -4,8 +4,8 @@ import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { accountId, device, stock } from '../support/shelf.ts';
 
-const addCustomer = (rows: Repositories, name: string) =>
-  rows.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
+const addCustomer = (repositories: Repositories, name: string) =>
+  repositories.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
 
 const namesOf = async (store: Store) =>
   (await Array.fromAsync(store.repositories.customers.listAll(accountId))).map(({ name }) => name);
@@ -15,8 +15,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await using database = await engine.createDatabase();
     const { store } = database;
     await stock(store);
-    const answer = await store.transaction(async (rows) => {
-      await addCustomer(rows, 'a');
+    const answer = await store.transaction(async (repositories) => {
+      await addCustomer(repositories, 'a');
       return 'done';
     });
     expect([answer, await namesOf(store)]).toEqual(['done', ['a']]);
@@ -27,9 +27,9 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const failure = new Error('no');
-    const failed = store.transaction(async (rows) => {
-      await addCustomer(rows, 'a');
-      await addCustomer(rows, 'b');
+    const failed = store.transaction(async (repositories) => {
+      await addCustomer(repositories, 'a');
+      await addCustomer(repositories, 'b');
       throw failure;
     });
     await expect(failed).rejects.toBe(failure);
@@ -42,8 +42,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await stock(store);
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c', 'd', 'e'].map((name) =>
-        store.transaction(async (rows) => {
-          await addCustomer(rows, name);
+        store.transaction(async (repositories) => {
+          await addCustomer(repositories, name);
           if (name === 'b' || name === 'd') throw new Error(`no ${name}`);
           return name;
         }),
@@ -64,12 +64,12 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     const license = await stock(store);
     const outcomes = await Promise.allSettled([
-      store.transaction((rows) => addCustomer(rows, 'a')),
-      store.transaction(async (rows) => {
-        await addCustomer(rows, 'b');
-        await rows.keys.insert(license);
+      store.transaction((repositories) => addCustomer(repositories, 'a')),
+      store.transaction(async (repositories) => {
+        await addCustomer(repositories, 'b');
+        await repositories.keys.insert(license);
       }),
-      store.transaction((rows) => addCustomer(rows, 'c')),
+      store.transaction((repositories) => addCustomer(repositories, 'c')),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await namesOf(store)).toEqual(['a', 'c']);
@@ -79,9 +79,9 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await using database = await engine.createDatabase();
     const { store } = database;
     await stock(store);
-    const seen = await store.transaction(async (rows) => {
-      await addCustomer(rows, 'a');
-      return rows.customers.find(accountId, 'cus_a');
+    const seen = await store.transaction(async (repositories) => {
+      await addCustomer(repositories, 'a');
+      return repositories.customers.find(accountId, 'cus_a');
     });
     expect(seen?.name).toBe('a');
   });
@@ -90,8 +90,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await using database = await engine.createDatabase();
     const { store } = database;
     await stock(store);
-    const seenMeanwhile = await store.transaction(async (rows) => {
-      await addCustomer(rows, 'a');
+    const seenMeanwhile = await store.transaction(async (repositories) => {
+      await addCustomer(repositories, 'a');
       const others = await database.query('select name from customers');
       return [await namesOf(store), others.length];
     });
@@ -104,8 +104,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const before = namesOf(store);
-    const written = store.transaction(async (rows) => {
-      await addCustomer(rows, 'a');
+    const written = store.transaction(async (repositories) => {
+      await addCustomer(repositories, 'a');
       // Readers have connections of their own, so that only this keeps the commit behind the first read.
       await before;
       return namesOf(store);
@@ -120,7 +120,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     await stock(store);
     await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
-        await store.transaction((rows) => addCustomer(rows, name));
+        await store.transaction((repositories) => addCustomer(repositories, name));
         expect(await database.query(`select name from customers where name = '${name}'`)).toHaveLength(1);
       }),
     );
@@ -131,11 +131,11 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const { promise: signal, resolve: go } = Promise.withResolvers<void>();
-    const slow = store.transaction(async (rows) => {
+    const slow = store.transaction(async (repositories) => {
       await signal;
-      return addCustomer(rows, 'slow');
+      return addCustomer(repositories, 'slow');
     });
-    const quick = store.transaction((rows) => addCustomer(rows, 'quick'));
+    const quick = store.transaction((repositories) => addCustomer(repositories, 'quick'));
     setImmediate(go);
     await Promise.all([slow, quick]);
     expect((await namesOf(store)).sort()).toEqual(['quick', 'slow']);
@@ -146,7 +146,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     await stock(store);
     const names = Array.from({ length: 700 }, (_, i) => `n${String(i).padStart(3, '0')}`);
-    await Promise.all(names.map((name) => store.transaction((rows) => addCustomer(rows, name))));
+    await Promise.all(names.map((name) => store.transaction((repositories) => addCustomer(repositories, name))));
     expect(await namesOf(store)).toEqual(names);
   });
 
@@ -155,15 +155,19 @@ describe.each(engines)('a transaction on $name', (engine) => {
     const { store } = database;
     await stock(store);
     await store.close();
-    await expect(store.transaction((rows) => addCustomer(rows, 'a'))).rejects.toMatchObject({ name: 'StorageError' });
-    await expect(store.transaction((rows) => addCustomer(rows, 'b'))).rejects.toMatchObject({ name: 'StorageError' });
+    await expect(store.transaction((repositories) => addCustomer(repositories, 'a'))).rejects.toMatchObject({
+      name: 'StorageError',
+    });
+    await expect(store.transaction((repositories) => addCustomer(repositories, 'b'))).rejects.toMatchObject({
+      name: 'StorageError',
+    });
   });
 
   it('is finished when the store is closed in the middle of it', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
     await stock(store);
-    const work = store.transaction((rows) => addCustomer(rows, 'a'));
+    const work = store.transaction((repositories) => addCustomer(repositories, 'a'));
     const closed = store.close();
     expect(await Promise.all([work, closed])).toEqual([true, undefined]);
     expect(await database.query('select name from customers')).toHaveLength(1);
@@ -188,9 +192,9 @@ describe.each(engines)('a slot on $name', (engine) => {
     const license = await stock(store, { maxActivations: 7 });
     const taken = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
-        store.transaction(async (rows) => {
-          if (!(await rows.keys.takeSlot(license, now, null))) return false;
-          return rows.devices.insert(license, device(`host-${i}`));
+        store.transaction(async (repositories) => {
+          if (!(await repositories.keys.takeSlot(license, now, null))) return false;
+          return repositories.devices.insert(license, device(`host-${i}`));
         }),
       ),
     );
@@ -204,7 +208,9 @@ describe.each(engines)('a slot on $name', (engine) => {
     const { store } = database;
     const license = await stock(store, { maxActivations: null });
     const taken = await Promise.all(
-      Array.from({ length: 200 }, () => store.transaction((rows) => rows.keys.takeSlot(license, now, null))),
+      Array.from({ length: 200 }, () =>
+        store.transaction((repositories) => repositories.keys.takeSlot(license, now, null)),
+      ),
     );
     expect(taken).toEqual(Array(200).fill(true));
   });
@@ -213,13 +219,13 @@ describe.each(engines)('a slot on $name', (engine) => {
     await using database = await engine.createDatabase();
     const { store } = database;
     const license = await stock(store, { maxActivations: 1 });
-    const failed = store.transaction(async (rows) => {
-      expect(await rows.keys.takeSlot(license, now, null)).toBe(true);
+    const failed = store.transaction(async (repositories) => {
+      expect(await repositories.keys.takeSlot(license, now, null)).toBe(true);
       throw new Error('no');
     });
     await expect(failed).rejects.toThrow('no');
-    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now, null))).toBe(true);
-    expect(await store.transaction((rows) => rows.keys.takeSlot(license, now, null))).toBe(false);
+    expect(await store.transaction((repositories) => repositories.keys.takeSlot(license, now, null))).toBe(true);
+    expect(await store.transaction((repositories) => repositories.keys.takeSlot(license, now, null))).toBe(false);
   });
 
   it('can be given back and taken by another, many times at once, without losing count', async () => {
@@ -228,8 +234,8 @@ describe.each(engines)('a slot on $name', (engine) => {
     const license = await stock(store, { maxActivations: 3 });
     await Promise.all(
       Array.from({ length: 100 }, () =>
-        store.transaction(async (rows) => {
-          if (await rows.keys.takeSlot(license, now, null)) await rows.keys.freeSlots(license, 1, now);
+        store.transaction(async (repositories) => {
+          if (await repositories.keys.takeSlot(license, now, null)) await repositories.keys.freeSlots(license, 1, now);
         }),
       ),
     );
@@ -243,18 +249,18 @@ it('is run again on PostgreSQL when it and another wait for each other', async (
   const { store } = database;
   const license = await stock(store, { maxActivations: 2 });
   const other = { ...license, id: 'lic_2', key: '00000-00000-00000-00000-00000' as typeof license.key };
-  await store.transaction((rows) => rows.keys.insert(other));
+  await store.transaction((repositories) => repositories.keys.insert(other));
   const bothHoldOne = Promise.withResolvers<void>();
   let holding = 0;
   let runs = 0;
   const takeBoth = (first: typeof license, second: typeof license) =>
-    store.transaction(async (rows) => {
+    store.transaction(async (repositories) => {
       runs += 1;
-      await rows.keys.takeSlot(first, now, null);
+      await repositories.keys.takeSlot(first, now, null);
       holding += 1;
       if (holding === 2) bothHoldOne.resolve();
       await bothHoldOne.promise;
-      return rows.keys.takeSlot(second, now, null);
+      return repositories.keys.takeSlot(second, now, null);
     });
   expect(await Promise.all([takeBoth(license, other), takeBoth(other, license)])).toEqual([true, true]);
   expect(runs).toBe(3);

@@ -14,11 +14,17 @@ export async function stock(store: Store, changes: Partial<License> = {}): Promi
   const license = licenseWith({ accountId, productId, ...changes });
   const [privatePem] = privatePems;
   const { kid } = createSigner(privatePem);
-  await store.transaction(async (rows) => {
-    await rows.accounts.insert({ id: accountId, name: 'acme', createdAt: now });
-    await rows.signingKeys.insert({ accountId, kid, privatePem, publicPem: publicPemOf(privatePem), createdAt: now });
-    await rows.products.insert({ accountId, id: productId, name: 'Editor', now });
-    await rows.keys.insert(license);
+  await store.transaction(async (repositories) => {
+    await repositories.accounts.insert({ id: accountId, name: 'acme', createdAt: now });
+    await repositories.signingKeys.insert({
+      accountId,
+      kid,
+      privatePem,
+      publicPem: publicPemOf(privatePem),
+      createdAt: now,
+    });
+    await repositories.products.insert({ accountId, id: productId, name: 'Editor', now });
+    await repositories.keys.insert(license);
   });
   return license;
 }

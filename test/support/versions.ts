@@ -2,8 +2,8 @@ import { DAWN, type World } from './world.ts';
 
 /** Gives a product the version ver_1. */
 export const addVersion = (world: World, productId: string): Promise<boolean> =>
-  world.store.transaction((rows) =>
-    rows.productVersions.insert({
+  world.store.transaction((repositories) =>
+    repositories.productVersions.insert({
       accountId: world.accounts.acme,
       id: 'ver_1',
       productId,

@@ -188,20 +188,25 @@ export async function createWorld(
     acme: newId('acc', addSeconds(now, -1), random(10)) as AccountId,
     other: newId('acc', now, random(10)) as AccountId,
   };
-  await store.transaction(async (rows) => {
+  await store.transaction(async (repositories) => {
     for (const [i, [name, id]] of Object.entries(accounts).entries()) {
       const privatePem = privatePems[i] ?? privatePems[0];
       const pair = { privatePem, publicPem: publicPemOf(privatePem) };
-      await rows.accounts.insert({ id, name, createdAt: now });
-      await rows.signingKeys.insert({ accountId: id, kid: createSigner(privatePem).kid, ...pair, createdAt: now });
+      await repositories.accounts.insert({ id, name, createdAt: now });
+      await repositories.signingKeys.insert({
+        accountId: id,
+        kid: createSigner(privatePem).kid,
+        ...pair,
+        createdAt: now,
+      });
     }
   });
 
   async function mint(rights: Rights): Promise<string> {
     const kind = rights.kind ?? 'scoped';
     const token = mintToken(kind, random(32));
-    await store.transaction((rows) =>
-      rows.tokens.insert({
+    await store.transaction((repositories) =>
+      repositories.tokens.insert({
         accountId: accounts[rights.account ?? 'acme'],
         id: newId('tok', now, random(10)),
         hash: hashToken(token),
