@@ -1,5 +1,5 @@
 import type { Instant } from '../contract/scalars.ts';
-import { alphabet, encodeCrockford } from './license-key.ts';
+import { alphabet, encodeCrockford } from './crockford.ts';
 import { toInstant } from './time.ts';
 
 /** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type TokenKind, tokenKinds } from '../contract/scopes.ts';
-import { encodeCrockford } from './license-key.ts';
+import { encodeCrockford } from './crockford.ts';
 
 const SECRET_BYTES = 32;
 const CHECKSUM_LENGTH = 7;
