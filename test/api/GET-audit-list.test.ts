@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
-import { DAWN, PEER, type World } from '../support/world.ts';
+import { PEER, STARTED_AT, type World } from '../support/world.ts';
 
 /** A customer that was created, and a mutation that was refused for lack of rights. */
 async function audited(world: World) {
@@ -13,7 +13,7 @@ async function audited(world: World) {
 const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
 const shared = {
   id: expect.stringMatching(/^aud_/),
-  at: DAWN,
+  at: STARTED_AT,
   actor: { type: 'token', id: expect.stringMatching(/^tok_/) },
   token: expect.stringMatching(/^tok_/),
   address: PEER,
@@ -97,7 +97,7 @@ scenarios('audit.checkpoints', audited, [
       body: {
         data: [
           {
-            ...{ accountId: expect.stringMatching(/^acc_/), seq: 2, hash, at: DAWN },
+            ...{ accountId: expect.stringMatching(/^acc_/), seq: 2, hash, at: STARTED_AT },
             ...{ kid: expect.any(String), signature: expect.stringMatching(/^[\w-]{86}$/) },
           },
         ],

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
-import { DAWN, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly ids: readonly string[];
@@ -119,7 +119,7 @@ scenarios<Subject>('customers.list', async ({ accounts }) => ({ ids: [], account
       await world.store.transaction(async ({ customers }) => {
         for (let i = 1_000; i < 2_200; i += 1) {
           const id = `cus_${i}`;
-          await customers.insert({ accountId: world.accounts.acme, id, name: id, email: null, now: DAWN });
+          await customers.insert({ accountId: world.accounts.acme, id, name: id, email: null, now: STARTED_AT });
         }
       });
     },

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
-import { DAWN, PEER, type World } from '../support/world.ts';
+import { PEER, STARTED_AT, type World } from '../support/world.ts';
 
 /** A key with its customer, two devices, one of which was freed, and a product. */
 async function eventful(world: World) {
@@ -45,7 +45,7 @@ scenarios<Subject>('events.list', eventful, [
             seq: 3,
             type: 'license.created',
             api_version: '2026-11-21',
-            created_at: DAWN,
+            created_at: STARTED_AT,
             resource_type: 'license',
             resource_id: licenseId,
             actor: { type: 'token', id: expect.stringMatching(/^tok_/) },

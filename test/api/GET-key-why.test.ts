@@ -1,6 +1,6 @@
 import { scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { type Address, DAWN, type World } from '../support/world.ts';
+import { type Address, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** A key of two slots, which expires on 21 December; host-1 holds one slot. */
@@ -25,7 +25,7 @@ const explained = (rules: readonly object[], more: { readonly action?: string; r
   status: 200,
   body: {
     code: 0,
-    data: { allowed: rules.every((rule) => !('reason' in rule)), action: 'activate', at: DAWN, rules, ...more },
+    data: { allowed: rules.every((rule) => !('reason' in rule)), action: 'activate', at: STARTED_AT, rules, ...more },
   },
 });
 

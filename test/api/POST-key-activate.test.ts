@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Afterwards, scenarios } from '../support/scenario.ts';
-import { type Address, DAWN, type World } from '../support/world.ts';
+import { type Address, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** A key of two slots, which expires on 21 December; host-1 holds one slot, as "desk". */
@@ -23,7 +23,7 @@ const activated = (
       id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
       deviceTag: 'No tag',
       ipAddress: '203.0.113.7',
-      activationTime: DAWN,
+      activationTime: STARTED_AT,
       ...device,
     },
     maxActivations: 2,

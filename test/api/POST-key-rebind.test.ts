@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Afterwards, scenarios } from '../support/scenario.ts';
-import { type Address, type As, DAWN, type World } from '../support/world.ts';
+import { type Address, type As, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** A key of two slots, both taken: by host-1, as "desk", and by host-2. Its customer may rebind its devices. */
@@ -24,7 +24,7 @@ const rebound = (device: Readonly<Record<string, unknown>>) => ({
       hostId: 'host-9',
       deviceTag: 'desk',
       ipAddress: '203.0.113.7',
-      activationTime: DAWN,
+      activationTime: STARTED_AT,
       ...device,
     },
   },

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { type Afterwards, scenarios } from '../support/scenario.ts';
-import { type Address, DAWN, type World } from '../support/world.ts';
+import { type Address, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** A key of two slots for Zoë, which expires on 21 December; host-1 holds one slot. */
@@ -10,7 +10,7 @@ interface Subject {
   readonly otherProductId: string;
 }
 
-const DAWN_SECONDS = Date.parse(DAWN) / 1_000;
+const DAWN_SECONDS = Date.parse(STARTED_AT) / 1_000;
 
 const signed = { status: 200, body: { file: expect.stringMatching(/^\{"format":"lkm-lic\/1",/) } };
 const missing = { status: 400, code: 1, message: 'Missing required params' };
@@ -92,7 +92,7 @@ scenarios<Subject>(
       absent: () => ['zoe@example.com'],
       afterwards: async (world, { address, customerId }, { body }) => {
         const { keys } = (await world.call('nobody', 'GET', '/.well-known/jwks.json')).body;
-        expect(verifyLicenseFile(body.file, { keys, now: DAWN, hostId: 'host-2' })).toEqual({
+        expect(verifyLicenseFile(body.file, { keys, now: STARTED_AT, hostId: 'host-2' })).toEqual({
           verdict: 'ok',
           watermark: DAWN_SECONDS,
           claims: {
@@ -128,7 +128,7 @@ scenarios<Subject>(
           hostId: 'host-2',
           deviceTag: 'No tag',
           ipAddress: '203.0.113.7',
-          activationTime: DAWN,
+          activationTime: STARTED_AT,
         });
       },
     },
@@ -197,7 +197,7 @@ scenarios<Subject>(
           license_id: (await world.license(address)).id,
           host_id: 'host-2',
           kid: keyId,
-          signed_at: DAWN,
+          signed_at: STARTED_AT,
           ends_at: '2026-11-21T12:00:00.000Z',
           revoked_at: null,
         });

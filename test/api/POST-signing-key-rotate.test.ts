@@ -3,7 +3,7 @@ import type { Jwk } from '../../src/contract/signing-keys.ts';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { furnish } from '../support/requests.ts';
 import { scenarios } from '../support/scenario.ts';
-import { createWorld, DAWN, type World } from '../support/world.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const rotated = {
   status: 201,
@@ -122,7 +122,7 @@ it('has new files signed by the new key, and the old ones go on verifying', asyn
   const after = await sign('host-1');
   expect([JSON.parse(before).keyId, JSON.parse(after).keyId]).toEqual([embedded[0]?.kid, kid]);
   const keys = await keysOf(world);
-  const verdicts = [before, after].map((file) => verifyLicenseFile(file, { keys, now: DAWN }).verdict);
+  const verdicts = [before, after].map((file) => verifyLicenseFile(file, { keys, now: STARTED_AT }).verdict);
   expect(verdicts).toEqual(['ok', 'ok']);
-  expect(verifyLicenseFile(after, { keys: embedded, now: DAWN }).verdict).toBe('unknown_kid');
+  expect(verifyLicenseFile(after, { keys: embedded, now: STARTED_AT }).verdict).toBe('unknown_kid');
 });

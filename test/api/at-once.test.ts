@@ -6,7 +6,7 @@ import type { Context } from '../../src/service/context.ts';
 import { revokeToken } from '../../src/service/tokens.ts';
 import { engines } from '../support/engines.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
-import { type As, createWorld, DAWN } from '../support/world.ts';
+import { type As, createWorld, STARTED_AT } from '../support/world.ts';
 
 const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)));
@@ -256,7 +256,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
         const context = {
           repositories: { ...repositories, tokens },
           caller,
-          now: DAWN,
+          now: STARTED_AT,
           record,
         } as Partial<Context> as Context;
         return revokeToken(context, { tokenId: tokenId ?? ('' as TokenId) });

@@ -6,10 +6,10 @@ import { toInstant } from '../../src/domain/time.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
 import { scenarios } from '../support/scenario.ts';
-import { type Address, createWorld, DAWN, type World } from '../support/world.ts';
+import { type Address, createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const PATH = '/.well-known/revocations';
-const DAWN_SECONDS = Date.parse(DAWN) / 1_000;
+const DAWN_SECONDS = Date.parse(STARTED_AT) / 1_000;
 
 const aList = { status: 200, body: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/) };
 
@@ -30,7 +30,7 @@ async function makeKey(world: World): Promise<Address> {
 
 async function sign(world: World, address: Address, hostId: string, ttl = 3_600) {
   const { file } = (await world.call('admin', 'POST', '/key/sign', { ...address, hostId, ttl })).body;
-  const { claims } = verifyLicenseFile(file, { keys: (await jwks(world)) ?? [], now: DAWN });
+  const { claims } = verifyLicenseFile(file, { keys: (await jwks(world)) ?? [], now: STARTED_AT });
   return { text: String(file), id: claims?.jti ?? '', license: claims?.sub ?? '' };
 }
 
@@ -127,7 +127,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     const after = await sign(world, address, 'host-1');
     const [keys, { body: revocations }] = [await jwks(world), await world.call('nobody', 'GET', PATH)];
     const verdicts = [before, after].map(
-      ({ text }) => verifyLicenseFile(text, { keys, now: DAWN, revocations }).verdict,
+      ({ text }) => verifyLicenseFile(text, { keys, now: STARTED_AT, revocations }).verdict,
     );
     expect(verdicts).toEqual(['revoked', 'ok']);
   });
@@ -144,7 +144,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     await block('block');
     expect(await listOf(world)).toMatchObject({ seq: 1, files: [], licenses: [license] });
     const { body: revocations } = await world.call('nobody', 'GET', PATH);
-    expect(verifyLicenseFile(text, { keys: await jwks(world), now: DAWN, revocations }).verdict).toBe('revoked');
+    expect(verifyLicenseFile(text, { keys: await jwks(world), now: STARTED_AT, revocations }).verdict).toBe('revoked');
     await block('unblock');
     expect(await listOf(world)).toMatchObject({ seq: 2, licenses: [] });
   });
@@ -165,7 +165,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     const file = await sign(world, address, 'host-1');
     const other = await sign(world, address, 'host-2', 2 * 86_400);
     await free(world, address);
-    const afterEnd = (hours: number) => Date.parse(DAWN) + (1 + hours) * 3_600_000;
+    const afterEnd = (hours: number) => Date.parse(STARTED_AT) + (1 + hours) * 3_600_000;
     world.setNow(toInstant(afterEnd(1)));
     await cleanUp(world.store, afterEnd(24), { record: world.record });
     expect(await listOf(world)).toMatchObject({ seq: 1, files: [file.id, other.id].sort() });

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
-import { type Address, DAWN, type World } from '../support/world.ts';
+import { type Address, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** A floating key of the product Editor, with two sessions. */
@@ -36,7 +36,7 @@ async function given(world: World): Promise<Subject> {
 /** The three sessions as they are listed. */
 const listed = ({ ids }: Subject) =>
   [
-    { id: ids[0], hostId: 'host-1', deviceTag: 'desk', userIdentifier: 'zoe', createdAt: DAWN },
+    { id: ids[0], hostId: 'host-1', deviceTag: 'desk', userIdentifier: 'zoe', createdAt: STARTED_AT },
     { id: ids[1], hostId: null, deviceTag: 'No tag', userIdentifier: null, createdAt: '2026-11-21T10:00:01.000Z' },
     { id: ids[2], hostId: 'host-2', deviceTag: 'No tag', userIdentifier: null, createdAt: '2026-11-21T10:00:02.000Z' },
   ].map((session) => ({ ...session, expiresAt: session.createdAt.replace('T10:00', 'T10:15') }));

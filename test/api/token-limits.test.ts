@@ -4,7 +4,7 @@ import type { Caller } from '../../src/domain/access.ts';
 import { ownerOf } from '../../src/domain/access.ts';
 import { createTokenUses } from '../../src/server/token-uses.ts';
 import { engines } from '../support/engines.ts';
-import { type As, createWorld, DAWN, PEER, type World } from '../support/world.ts';
+import { type As, createWorld, PEER, STARTED_AT, type World } from '../support/world.ts';
 
 const remainingOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) =>
   headers['lkm-budget-remaining'];
@@ -164,16 +164,16 @@ describe.each(engines)('the day of the last use, on $name', (engine) => {
     const { id } = await read();
     const uses = createTokenUses(world.store);
     const caller: Caller = { ...ownerOf(world.accounts.acme), tokenId: id as TokenId };
-    uses.note(caller, DAWN);
+    uses.note(caller, STARTED_AT);
     uses.note(caller, '2026-11-21T23:59:59.999Z' as Instant);
-    uses.note(ownerOf(world.accounts.acme), DAWN);
+    uses.note(ownerOf(world.accounts.acme), STARTED_AT);
     expect((await read()).lastUsedOn).toBeNull();
     await uses.flush();
     expect((await read()).lastUsedOn).toBe('2026-11-21');
     uses.note(caller, '2026-11-22T00:00:00.000Z' as Instant);
     await uses.flush();
     const late = createTokenUses(world.store);
-    late.note(caller, DAWN);
+    late.note(caller, STARTED_AT);
     await late.flush();
     expect((await read()).lastUsedOn).toBe('2026-11-22');
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { scenarios } from '../support/scenario.ts';
-import { type As, DAWN, type Rights, type World } from '../support/world.ts';
+import { type As, type Rights, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly productId: string;
@@ -40,7 +40,7 @@ const shown = (fields: Readonly<Record<string, unknown>>) => ({
   expiresAt: NOON,
   revokedAt: null,
   lastUsedOn: null,
-  createdAt: DAWN,
+  createdAt: STARTED_AT,
   ...fields,
 });
 
@@ -135,7 +135,7 @@ scenarios<Subject>('tokens.rotate', prepare, [
     name: 'ends the replaced token at once without an overlap',
     as: 'admin',
     request: ({ reader }) => ({ body: { tokenId: reader.id, overlap: 'PT0S' } }),
-    expect: rotated(DAWN),
+    expect: rotated(STARTED_AT),
     wrote: { tokens: 1 },
     afterwards: async (world, { reader }) => expect(await statusOf(world, reader.token)).toBe(401),
   },
@@ -239,7 +239,7 @@ scenarios<Subject>('tokens.rotate', prepare, [
   {
     name: 'refuses an end that is not in the future',
     as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id, expiresAt: DAWN } }),
+    request: ({ reader }) => ({ body: { tokenId: reader.id, expiresAt: STARTED_AT } }),
     expect: missing,
   },
   { name: 'refuses a body without tokenId', as: 'admin', request: { body: {} }, expect: missing },

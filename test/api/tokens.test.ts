@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
 import { scenarios } from '../support/scenario.ts';
-import { type Answer, type As, DAWN, type Rights, type World } from '../support/world.ts';
+import { type Answer, type As, type Rights, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly productId: string;
@@ -42,7 +42,7 @@ const showReader = ({ reader }: Subject) => ({
   expiresAt: NOON,
   revokedAt: null,
   lastUsedOn: null,
-  createdAt: DAWN,
+  createdAt: STARTED_AT,
 });
 
 const missing = { status: 400, code: 1, message: 'Missing required params' };
@@ -93,7 +93,7 @@ scenarios<Subject>('tokens.list', prepare, [
       body: (subject: Subject) => ({
         action: 'tokens.list',
         status: true,
-        data: expect.arrayContaining([{ ...showReader(subject), revokedAt: DAWN }]),
+        data: expect.arrayContaining([{ ...showReader(subject), revokedAt: STARTED_AT }]),
         code: 0,
       }),
     },
@@ -107,7 +107,7 @@ scenarios<Subject>('tokens.list', prepare, [
       body: {
         action: 'tokens.list',
         status: true,
-        data: [expect.objectContaining({ createdAt: DAWN })],
+        data: [expect.objectContaining({ createdAt: STARTED_AT })],
         meta: { total: 2, page: 1, limit: 1, totalPages: 2 },
         code: 0,
       },
@@ -141,7 +141,7 @@ const created = (fields: Readonly<Record<string, unknown>>) => ({
       expiresAt: IN_90_DAYS,
       revokedAt: null,
       lastUsedOn: null,
-      createdAt: DAWN,
+      createdAt: STARTED_AT,
       token: expect.stringMatching(TOKEN),
       ...fields,
     },
@@ -386,7 +386,7 @@ scenarios<Subject>('tokens.create', prepare, [
     request: { body: { name: 'new', kind: 'client', productIds: [] } },
     expect: missing,
   },
-  ...[DAWN, '2026-11-21T11:59:59+02:00'].map((expiresAt) => ({
+  ...[STARTED_AT, '2026-11-21T11:59:59+02:00'].map((expiresAt) => ({
     name: `refuses a token that would be dead at birth: ${expiresAt}`,
     as: 'admin' as const,
     request: { body: { name: 'new', kind: 'client', expiresAt } },
@@ -468,7 +468,7 @@ scenarios<Subject>('tokens.revoke', prepare, [
     expect: revoked,
     afterwards: async (world, subject) => {
       const { data } = (await world.call('admin', 'GET', '/token')).body;
-      expect(data).toContainEqual({ ...showReader(subject), revokedAt: DAWN });
+      expect(data).toContainEqual({ ...showReader(subject), revokedAt: STARTED_AT });
       await world.sequence();
       const events = (await world.call('admin', 'GET', '/event/list?type=token.revoked')).body.data;
       expect(events).toHaveLength(1);
@@ -638,7 +638,7 @@ scenarios<Subject>('tokens.self', prepare, [
           expiresAt: null,
           revokedAt: null,
           lastUsedOn: null,
-          createdAt: DAWN,
+          createdAt: STARTED_AT,
         },
         code: 0,
       },

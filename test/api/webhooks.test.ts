@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { absentIds, type EndpointName, validRequests } from '../support/requests.ts';
 import { type Scenario, scenarios } from '../support/scenario.ts';
-import { DAWN, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly id: string;
@@ -33,8 +33,8 @@ const shown = (changes: object = {}) => ({
   disabledAt: null,
   disabledReason: null,
   previousSecretUntil: null,
-  createdAt: DAWN,
-  updatedAt: DAWN,
+  createdAt: STARTED_AT,
+  updatedAt: STARTED_AT,
   ...changes,
 });
 
@@ -227,7 +227,7 @@ scenarios<Subject>('webhooks.update', oneWebhook, [
     as: 'admin',
     request: ({ id }) => ({
       query: { webhookId: id },
-      body: { types: null, description: 'shop', active: false, ifUpdatedAt: DAWN },
+      body: { types: null, description: 'shop', active: false, ifUpdatedAt: STARTED_AT },
     }),
     expect: {
       status: 200,
@@ -239,7 +239,7 @@ scenarios<Subject>('webhooks.update', oneWebhook, [
     name: 'lets a disabled one go on where it stopped',
     given: (world) =>
       world.sql(
-        `update webhooks set active = 0, disabled_at = '${DAWN}', disabled_reason = 'failing', failing_since = '${DAWN}'`,
+        `update webhooks set active = 0, disabled_at = '${STARTED_AT}', disabled_reason = 'failing', failing_since = '${STARTED_AT}'`,
       ),
     at: LATER,
     as: 'admin',
@@ -281,12 +281,12 @@ scenarios<Subject>('webhooks.update', oneWebhook, [
     name: 'refuses a change of what somebody else has changed',
     as: 'admin',
     request: ({ id }) => ({ query: { webhookId: id }, body: { active: false, ifUpdatedAt: LATER } }),
-    expect: { status: 409, code: 5, message: () => `It was changed meanwhile, at ${DAWN}` },
+    expect: { status: 409, code: 5, message: () => `It was changed meanwhile, at ${STARTED_AT}` },
   },
   {
     name: 'refuses a change of nothing',
     as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id }, body: { ifUpdatedAt: DAWN } }),
+    request: ({ id }) => ({ query: { webhookId: id }, body: { ifUpdatedAt: STARTED_AT } }),
     expect: { status: 400, code: 1, message: 'Missing required params' },
   },
   ...commonRows('webhooks.update'),
@@ -312,7 +312,7 @@ scenarios<Subject>('webhooks.test', oneWebhook, [
     name: 'records a ping for it',
     as: { scopes: ['webhook:write'] },
     request: ({ id }) => ({ body: { webhookId: id } }),
-    expect: { status: 200, body: ({ id }: Subject) => acted('test', { webhookId: id, afterSeq: 1, at: DAWN }) },
+    expect: { status: 200, body: ({ id }: Subject) => acted('test', { webhookId: id, afterSeq: 1, at: STARTED_AT }) },
     wrote: {},
     afterwards: async (world, { id }) => {
       await world.sequence();
@@ -461,7 +461,7 @@ scenarios<Subject>('webhooks.deliveries', oneWebhook, [
 function delivery(seq: number, state: 'delivered' | 'retrying' | 'dead') {
   return {
     ...{ seq, eventId: `evt_${seq}`, type: 'license.created', state, attempts: 1, status: null, error: 'refused' },
-    ...{ answer: null, durationMs: 3, attemptedAt: DAWN },
+    ...{ answer: null, durationMs: 3, attemptedAt: STARTED_AT },
     nextAttemptAt: state === 'retrying' ? '2026-11-21T10:00:05.000Z' : null,
   };
 }

@@ -19,7 +19,7 @@ import {
 } from './state.ts';
 import { instantAt, later } from './time.ts';
 
-const DAWN = Date.parse('2026-01-30T10:00:00.000Z');
+const STARTED_AT = Date.parse('2026-01-30T10:00:00.000Z');
 
 /** A difference between the service and the model, with what happened until then. */
 export class Difference extends Error {
@@ -28,8 +28,8 @@ export class Difference extends Error {
 
 /** Plays a sequence in a world and beside it in a model. Throws {@link Difference}. */
 export async function play(world: World, name: string, moves: readonly Move[], count: Count): Promise<void> {
-  const model = newModel(name, DAWN);
-  world.setNow(instantAt(DAWN));
+  const model = newModel(name, STARTED_AT);
+  world.setNow(instantAt(STARTED_AT));
   for (let index = 0; index < 2; index += 1) {
     model.products.push({ id: (await world.product(`${name}-${index}`)).id, active: true });
   }

@@ -10,15 +10,15 @@ import { createLog } from '../../src/server/log.ts';
 import { takeBackup } from '../../src/store/backup/take.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder, engines } from '../support/engines.ts';
-import { createWorld, DAWN, type World } from '../support/world.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 
-const later = (hours: number) => new Date(Date.parse(DAWN) + hours * HOUR_MS).toISOString() as Instant;
+const later = (hours: number) => new Date(Date.parse(STARTED_AT) + hours * HOUR_MS).toISOString() as Instant;
 
 /** The job on a world, whose clock stands where it is set. */
 async function schedule(world: World, folder: string, keep = 2) {
-  let now = DAWN;
+  let now = STARTED_AT;
   const job = backupJob(world.location, { everyMs: HOUR_MS, keep, folder }, { now: () => now });
   const lines: string[] = [];
   const log = await createLog('json', { write: (line) => lines.push(line) });
@@ -44,10 +44,10 @@ describe.each(engines)('backups on $name', (engine) => {
     await world.sequence();
     const file = join(folder.path, 'backup.db');
     await takeBackup(world.location, file);
-    const report = await drill(file, { place: file, now: DAWN, masterKey: null, licenseFiles: [] });
+    const report = await drill(file, { place: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
     expect(report).toMatchObject({ problems: [], migrations: [], accounts: [{ files: 1 }, { files: 0 }] });
     const target = join(folder.path, 'restored.db');
-    await restore(file, target, { replace: false, at: DAWN });
+    await restore(file, target, { replace: false, at: STARTED_AT });
     const restored = await openStore(target);
     const found = await restored.repositories.keys.find(world.accounts.acme, productId as never, licenseKey as never);
     await restored.close();
@@ -65,7 +65,7 @@ describe.each(engines)('backups on $name', (engine) => {
     const database = new DatabaseSync(file);
     database.exec("update audit set content = '{' where seq = 2");
     database.close();
-    const report = await drill(file, { place: file, now: DAWN, masterKey: null, licenseFiles: [] });
+    const report = await drill(file, { place: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
     expect(report.problems).toEqual([expect.stringMatching(/^acc_\w+: row 2 was changed/)]);
   });
 
@@ -96,7 +96,7 @@ describe.each(engines)('backups on $name', (engine) => {
   it('remove what was cut off a day ago, and nothing else', async () => {
     await using world = await createWorld({ engine });
     await using folder = await createFolder();
-    const day = Date.parse(DAWN) / 1_000 - 24 * 3_600;
+    const day = Date.parse(STARTED_AT) / 1_000 - 24 * 3_600;
     for (const [name, at] of [
       ['.lkm-work-old', day - 60],
       ['.lkm-work-new', day + 60],
@@ -118,7 +118,7 @@ describe('a backup that fails', () => {
     const job = backupJob(
       `${world.location}.gone`,
       { everyMs: HOUR_MS, keep: 1, folder: folder.path },
-      { now: () => DAWN },
+      { now: () => STARTED_AT },
     );
     const lines: string[] = [];
     const log = await createLog('json', { write: (line) => lines.push(line) });

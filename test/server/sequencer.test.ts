@@ -9,11 +9,11 @@ import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { readRecord } from '../support/record.ts';
-import { createWorld, DAWN, type World } from '../support/world.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const ALL = { after: 0, until: 1_000_000, limit: 1_000_000 };
 
-const partsOf = (now: string = DAWN) => ({ signerOf: createSigners(), now: () => now as Instant });
+const partsOf = (now: string = STARTED_AT) => ({ signerOf: createSigners(), now: () => now as Instant });
 
 /** Records so many mutations, each with two events, in one transaction. */
 async function recordSome(world: World, count: number, store: Store = world.store, prefix = 'cus'): Promise<void> {
@@ -23,7 +23,7 @@ async function recordSome(world: World, count: number, store: Store = world.stor
       const resource = { type: 'customer', id: `${prefix}_${index}` } as const;
       await record(repositories, {
         accountId: world.accounts.acme,
-        at: DAWN,
+        at: STARTED_AT,
         actor: { type: 'token', id: 'tok_1' },
         address: null,
         door: 'http',
@@ -69,7 +69,7 @@ describe.each(engines)('numbering on $name', (engine) => {
       {
         ...shared,
         salt: expect.stringMatching(/^[\w-]{22}$/),
-        ...{ seq: 1, id: expect.stringMatching(/^aud_/), at: DAWN, token: token?.id, door: 'http' },
+        ...{ seq: 1, id: expect.stringMatching(/^aud_/), at: STARTED_AT, token: token?.id, door: 'http' },
         ...{ operation: 'customers.create', resource, outcome: 'done', details: {} },
       },
     ]);
@@ -77,7 +77,7 @@ describe.each(engines)('numbering on $name', (engine) => {
       {
         ...shared,
         ...{ seq: 1, id: expect.stringMatching(/^evt_/), type: 'customer.created', api_version: '2026-11-21' },
-        ...{ created_at: DAWN, resource_type: 'customer', resource_id: resource.id, data: {} },
+        ...{ created_at: STARTED_AT, resource_type: 'customer', resource_id: resource.id, data: {} },
       },
     ]);
   });
@@ -144,7 +144,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     const { checkpoints, recordHeads, signingKeys } = world.store.repositories;
     expect((await checkpoints.list(acme, { after: 0, limit: 10 })).map(({ seq }) => seq)).toEqual([1, 1_000]);
     expect(await recordHeads.listUnsigned('2026-11-21T09:59:59.999Z' as Instant)).toEqual([]);
-    expect(await recordHeads.listUnsigned(DAWN)).toEqual([acme]);
+    expect(await recordHeads.listUnsigned(STARTED_AT)).toEqual([acme]);
 
     const sign = (now: string) =>
       world.store.transaction((repositories) => signOverdue(repositories, acme, partsOf(now)));
@@ -153,8 +153,8 @@ describe.each(engines)('numbering on $name', (engine) => {
     await sign('2026-11-21T13:00:00.000Z');
     const signed = await checkpoints.list(acme, { after: 0, limit: 10 });
     expect(signed.map(({ seq, at }) => [seq, at])).toEqual([
-      [1, DAWN],
-      [1_000, DAWN],
+      [1, STARTED_AT],
+      [1_000, STARTED_AT],
       [1_501, '2026-11-21T11:00:00.000Z'],
     ]);
     const keys = (await signingKeys.list(acme)).map(({ publicPem }) => toJwk(publicPem));

@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import { createTestClock } from '../../src/server/index.ts';
 import { startTestServer } from '../support/server.ts';
 
-const DAWN = '2026-01-31T10:00:00.000Z';
+const STARTED_AT = '2026-01-31T10:00:00.000Z';
 
 const path = '/_test/clock';
-const startTime = () => createTestClock(Date.parse(DAWN));
+const startTime = () => createTestClock(Date.parse(STARTED_AT));
 const now = (instant: string) => ({ data: { now: instant }, code: 0 });
 
 it('stands still until it is moved, by a duration of the calendar or to an instant', async () => {
   await using service = await startTestServer({ clock: startTime() });
   const createdAt = async () => (await service.call('POST', '/product', { name: 'Editor' })).body.data.createdAt;
-  expect(await createdAt()).toBe(DAWN);
+  expect(await createdAt()).toBe(STARTED_AT);
   expect(await service.call('POST', path, { advance: 'P1M' })).toMatchObject({
     status: 200,
     body: now('2026-02-28T10:00:00.000Z'),
@@ -39,7 +39,7 @@ it.each([
     status: 400,
     body: { message: 'Missing required params', code: 1 },
   });
-  expect(clock.now()).toBe(Date.parse(DAWN));
+  expect(clock.now()).toBe(Date.parse(STARTED_AT));
 });
 
 it('obeys an admin token only, which ends with the time that it sets', async () => {

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/store.ts';
 import { keyRepository } from '../../src/store/tables/keys/keys.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, stock } from '../support/shelf.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 const now = '2026-11-21T10:00:00.000Z' as Instant;
 const later = '2026-12-21T10:00:00.000Z' as Instant;
@@ -48,7 +48,7 @@ const fullScan = /Seq Scan on|SCAN (licenses|search_phrases|license_metadata|p|l
 describe.each(engines)('the plan of a list of keys on $name', (engine) => {
   it('finds the first page, and the next, by an index, whatever the filter', async () => {
     await using database = await engine.createDatabase();
-    const license = await stock(database.store);
+    const license = await insertLicense(database.store);
     await fill(database.query, license.id);
     await database.store.close();
     const { kysely, close, engine: dialect } = await openDatabase(database.location);

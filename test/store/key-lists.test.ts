@@ -7,7 +7,7 @@ import { openDatabase, type Store } from '../../src/store/store.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { type Engine, engines } from '../support/engines.ts';
-import { accountId, stock } from '../support/shelf.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 const products = ['A', 'B', 'C'].map((letter) => `prod_00000000000000000000000${letter}` as ProductId);
 const idOf = (at: number) => `lic_${String(at).padStart(4, '0')}`;
@@ -22,10 +22,10 @@ const add = (at: number, isTrial = false) =>
 
 /** Sixty keys of three products in turn, without a trial among them. */
 async function fill(store: Store): Promise<void> {
-  await stock(store, { isTrial: true });
-  await store.transaction(async (rows) => {
-    for (const id of products) await rows.products.insert({ accountId, id, name: id, now });
-    for (let at = 0; at < 60; at += 1) await rows.keys.insert(add(at));
+  await insertLicense(store, { isTrial: true });
+  await store.transaction(async (repositories) => {
+    for (const id of products) await repositories.products.insert({ accountId, id, name: id, now });
+    for (let at = 0; at < 60; at += 1) await repositories.keys.insert(add(at));
   });
 }
 

@@ -3,7 +3,7 @@ import type { AccountId } from '../../src/contract/scalars.ts';
 import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, stock } from '../support/shelf.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 const people = [
   ['cus_1', 'Zoë Müller', 'zoe@example.com'],
@@ -14,7 +14,7 @@ const people = [
 ] as const;
 
 async function fill(store: Store): Promise<void> {
-  await stock(store);
+  await insertLicense(store);
   await store.transaction(async (repositories) => {
     for (const [id, name, email] of people) await repositories.customers.insert({ accountId, id, name, email, now });
   });
@@ -90,7 +90,7 @@ describe.each(engines)('a list of customers on $name', (engine) => {
   it('is walked through to its end, in batches, without a bound on its length', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    await stock(store);
+    await insertLicense(store);
     const ids = Array.from({ length: 1_201 }, (_, i) => `cus_${String(i).padStart(5, '0')}`);
     await store.transaction(async (repositories) => {
       for (const id of ids) await repositories.customers.insert({ accountId, id, name: 'x', email: null, now });
@@ -104,7 +104,7 @@ describe.each(engines)('lists of products and tokens on $name', (engine) => {
   it('have pages, a count, and a walk', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    await stock(store);
+    await insertLicense(store);
     const token = { accountId, kind: 'admin' as const, scopes: [], productIds: null, maxIssues: null, expiresAt: null };
     await store.transaction(async (repositories) => {
       await repositories.products.insert({ accountId, id: 'prod_2', name: 'Viewer', now });
@@ -125,7 +125,7 @@ describe.each(engines)('the devices of a licence on $name', (engine) => {
   it('are all there, however many they are', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    const license = await stock(store);
+    const license = await insertLicense(store);
     await store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
         const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, tag: null };

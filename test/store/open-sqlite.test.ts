@@ -8,7 +8,7 @@ import { StartupError } from '../../src/store/startup-error.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { kill, spawnOwner } from '../support/processes.ts';
-import { accountId, stock } from '../support/shelf.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 describe('a database file', () => {
   it('gets every migration when it is new, and none twice', async () => {
@@ -25,7 +25,7 @@ describe('a database file', () => {
     await using folder = await createFolder();
     const db = join(folder.path, 'lkm.db');
     const first = await openStore(db);
-    const license = await stock(first);
+    const license = await insertLicense(first);
     await first.close();
     const second = await openStore(db);
     const found = await second.repositories.keys.find(accountId, license.productId, license.key);
@@ -59,7 +59,7 @@ describe('a database file', () => {
       chmodSync(db, before);
     }
     const store = await openStore(db);
-    await stock(store);
+    await insertLicense(store);
     const modes = readdirSync(dirname(db)).map((name) => [name, statSync(join(dirname(db), name)).mode & 0o777]);
     await store.close();
     const names = ['lkm.db', 'lkm.db-lock', 'lkm.db-owner', 'lkm.db-shm', 'lkm.db-wal'];
@@ -70,7 +70,7 @@ describe('a database file', () => {
   it('leaves no more behind than itself and its lock', async () => {
     await using folder = await createFolder();
     const store = await openStore(join(folder.path, 'lkm.db'));
-    await stock(store);
+    await insertLicense(store);
     await store.close();
     expect(readdirSync(folder.path)).toEqual(['lkm.db', 'lkm.db-lock']);
   });

@@ -3,7 +3,7 @@ import { openForReading } from '../../src/store/engine/sqlite/reading.ts';
 import { accountRepository } from '../../src/store/tables/accounts.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId } from '../support/shelf.ts';
+import { accountId } from '../support/store-fixture.ts';
 
 const sqlite = engines.filter(({ name }) => name === 'SQLite');
 
@@ -16,7 +16,9 @@ describe.each(sqlite)('a look at a file of $name', (engine) => {
     try {
       const accounts = reading && accountRepository(reading.connection);
       expect(await accounts?.oldest()).toBeNull();
-      await database.store.transaction((rows) => rows.accounts.insert({ id: accountId, name: 'acme', createdAt: now }));
+      await database.store.transaction((repositories) =>
+        repositories.accounts.insert({ id: accountId, name: 'acme', createdAt: now }),
+      );
       await emptyLog();
       expect(await accounts?.oldest()).toMatchObject({ id: accountId });
     } finally {

@@ -3,7 +3,7 @@ import type { License } from '../../src/domain/license.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engines, type TestDatabase } from '../support/engines.ts';
-import { accountId, stock } from '../support/shelf.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 
@@ -33,7 +33,7 @@ describe('a transaction on PostgreSQL', () => {
     ['a serialization failure', '40001'],
   ])('is run again after %s, until it succeeds', async (_, code) => {
     await using database = await postgres.createDatabase();
-    await stock(database.store);
+    await insertLicense(database.store);
     await refuseInserts(database, 4, code);
     const attempts: string[] = [];
     expect(await addCustomer(database.store, attempts)).toBe('done');
@@ -43,7 +43,7 @@ describe('a transaction on PostgreSQL', () => {
 
   it('fails after five attempts, and leaves nothing', async () => {
     await using database = await postgres.createDatabase();
-    await stock(database.store);
+    await insertLicense(database.store);
     await refuseInserts(database, 1_000, '40P01');
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({
@@ -56,7 +56,7 @@ describe('a transaction on PostgreSQL', () => {
 
   it('is not run again after any other failure', async () => {
     await using database = await postgres.createDatabase();
-    await stock(database.store);
+    await insertLicense(database.store);
     await refuseInserts(database, 1, '22000');
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({ cause: { code: '22000' } });
@@ -66,7 +66,7 @@ describe('a transaction on PostgreSQL', () => {
   it('is finished beside another that locks the same licences in the opposite order', async () => {
     await using database = await postgres.createDatabase();
     const { store } = database;
-    const one = await stock(store);
+    const one = await insertLicense(store);
     const other = licenseWith({ ...one, id: 'lic_other', key: `${one.key.slice(0, -1)}Z` as License['key'] });
     await store.transaction((repositories) => repositories.keys.insert(other));
 

@@ -4,7 +4,7 @@ import { scopes } from '../../src/contract/scopes.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, device, stock } from '../support/shelf.ts';
+import { accountId, device, insertLicense } from '../support/store-fixture.ts';
 
 const later = addSeconds(now, 1);
 
@@ -12,7 +12,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('keep a licence as it was, with every field or with none', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    const bare = await stock(store);
+    const bare = await insertLicense(store);
     const full = licenseWith({
       ...bare,
       id: 'lic_2',
@@ -43,7 +43,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('keep a token as it was', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    await stock(store);
+    await insertLicense(store);
     const token = {
       id: 'tok_1',
       name: 'ci',
@@ -65,7 +65,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('count issued keys up to the limit of the token, however many ask at once', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    await stock(store);
+    await insertLicense(store);
     const token = { accountId, id: 'tok_1', name: 'ci', kind: 'admin' as const, scopes: [], productIds: null, now };
     await store.transaction((repositories) =>
       repositories.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }),
@@ -82,7 +82,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('give one host one device of a licence, however many ask at once', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    const license = await stock(store);
+    const license = await insertLicense(store);
     const added = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         store.transaction((repositories) =>
@@ -96,7 +96,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('give one e-mail address to one customer, however many ask at once and in whatever case', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    await stock(store);
+    await insertLicense(store);
     const added = await Promise.all(
       ['zoe@example.com', 'ZOE@example.com', 'Zoe@Example.Com'].map((email) =>
         store.transaction((repositories) =>
@@ -110,7 +110,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('lease no more seats than there are to those who hold the licence’s lock', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    const license = await stock(store, { licenseType: 'floating', maxConcurrentSessions: 4 });
+    const license = await insertLicense(store, { licenseType: 'floating', maxConcurrentSessions: 4 });
     const leased = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
         store.transaction(async (repositories) => {
@@ -141,7 +141,7 @@ describe.each(engines)('rows on $name', (engine) => {
   it('never refer to a licence, product or account that is not there', async () => {
     await using database = await engine.createDatabase();
     const { store } = database;
-    const license = await stock(store);
+    const license = await insertLicense(store);
     const orphans = await Promise.allSettled([
       store.transaction((repositories) =>
         repositories.devices.insert({ ...license, id: 'lic_absent' }, device('host-1')),

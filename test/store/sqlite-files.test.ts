@@ -20,7 +20,7 @@ import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/store/engine/storage-error.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
-import { stock } from '../support/shelf.ts';
+import { insertLicense } from '../support/store-fixture.ts';
 
 const fileHint = 'give another file with --db';
 const isRoot = process.getuid?.() === 0;
@@ -217,7 +217,7 @@ describe('a damaged database', () => {
     await using folder = await createFolder();
     const db = join(folder.path, 'lkm.db');
     const store = await openStore(db);
-    await stock(store);
+    await insertLicense(store);
     await store.close();
     spoil(db, lstatSync(db).size);
     const before = readFileSync(db);
@@ -245,7 +245,7 @@ describe('a database file that goes away under a running service', () => {
     await using folder = await createFolder();
     const db = join(folder.path, 'lkm.db');
     const store = await openStore(db);
-    await stock(store);
+    await insertLicense(store);
     await expect(store.check()).resolves.toBeUndefined();
     lose(db);
     await expect(store.check()).rejects.toBeInstanceOf(StorageError);
@@ -264,7 +264,7 @@ describe('a database file that goes away under a running service', () => {
     await expect(store.check()).rejects.toBeInstanceOf(StorageError);
     renameSync(`${db}.old`, db);
     await expect(store.check()).resolves.toBeUndefined();
-    await stock(store);
+    await insertLicense(store);
     await store.close();
   });
 });
@@ -297,7 +297,7 @@ it('a symbolic link to a database stays a link, and its target is the database',
   await (await openStore(db)).close();
   symlinkSync(db, link);
   const store = await openStore(link);
-  await stock(store);
+  await insertLicense(store);
   await store.close();
   expect(readlinkSync(link)).toBe(db);
   const again = await openStore(db);

@@ -6,7 +6,7 @@ import { createRecorder, type RecordedMutation } from '../../src/service/record.
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { readRecord } from '../support/record.ts';
-import { createWorld, DAWN, type World } from '../support/world.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const [sqlite, postgres] = engines;
 
@@ -16,7 +16,7 @@ const record = createRecorder(createRandom());
 
 const mutation = (world: World, id: string, accountId = world.accounts.acme): RecordedMutation => ({
   accountId,
-  at: DAWN,
+  at: STARTED_AT,
   actor: { type: 'token', id: 'tok_1' },
   address: null,
   door: 'http',
@@ -101,7 +101,7 @@ describe('what is recorded where transactions share a commit', () => {
     const lost = await Promise.allSettled([
       store.transaction((repositories) => record(repositories, mutation(world, 'cus_1'))),
       store.transaction(({ accounts }) =>
-        accounts.insert({ id: 'acc_3' as AccountId, name: 'third', createdAt: DAWN }),
+        accounts.insert({ id: 'acc_3' as AccountId, name: 'third', createdAt: STARTED_AT }),
       ),
     ]);
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

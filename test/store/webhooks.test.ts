@@ -3,7 +3,7 @@ import type { Instant } from '../../src/contract/scalars.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { createDeliveryWorld } from '../support/deliveries.ts';
 import { engines } from '../support/engines.ts';
-import { DAWN } from '../support/world.ts';
+import { STARTED_AT } from '../support/world.ts';
 
 describe.each(engines)('webhooks with something to send on $name', (engine) => {
   it('are served in turn, those that never were first', async () => {
@@ -12,22 +12,24 @@ describe.each(engines)('webhooks with something to send on $name', (engine) => {
     await it.happen(1);
     const { store } = it.world;
     const due = async (realTime: Instant) => {
-      const found = await store.repositories.webhooks.listDue(DAWN, realTime);
+      const found = await store.repositories.webhooks.listDue(STARTED_AT, realTime);
       return found.map(({ id }) => id);
     };
     const serve = async (id: string | undefined, realTime: Instant) => {
-      const [webhook] = (await store.repositories.webhooks.listDue(DAWN, realTime)).filter((one) => one.id === id);
+      const [webhook] = (await store.repositories.webhooks.listDue(STARTED_AT, realTime)).filter(
+        (one) => one.id === id,
+      );
       const lease = { lease: 'lease', realTime, until: addSeconds(realTime, 60) };
       await store.transaction(async ({ webhooks }) => {
         if (webhook !== undefined) await webhooks.claim(webhook, lease);
       });
       await store.transaction(({ webhooks }) => webhooks.release('lease'));
     };
-    const [first, second, third] = await due(DAWN);
-    await serve(second, DAWN);
-    await serve(first, addSeconds(DAWN, 1));
-    expect(await due(addSeconds(DAWN, 2))).toEqual([third, second, first]);
-    await serve(third, addSeconds(DAWN, 2));
-    expect(await due(addSeconds(DAWN, 3))).toEqual([second, first, third]);
+    const [first, second, third] = await due(STARTED_AT);
+    await serve(second, STARTED_AT);
+    await serve(first, addSeconds(STARTED_AT, 1));
+    expect(await due(addSeconds(STARTED_AT, 2))).toEqual([third, second, first]);
+    await serve(third, addSeconds(STARTED_AT, 2));
+    expect(await due(addSeconds(STARTED_AT, 3))).toEqual([second, first, third]);
   });
 });

@@ -5,7 +5,7 @@ import type { DeliveryParts } from '../../src/server/webhooks/deliver.ts';
 import { createDeliverer, type Deliverer } from '../../src/server/webhooks/deliverer.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
 import type { Engine } from './engines.ts';
-import { createWorld, DAWN, type World } from './world.ts';
+import { createWorld, STARTED_AT, type World } from './world.ts';
 
 /** A world whose webhooks are sent when the test says so, at the time that it says. */
 export interface DeliveryWorld extends AsyncDisposable {
@@ -34,7 +34,7 @@ export async function createDeliveryWorld(
 ): Promise<DeliveryWorld> {
   const world = await createWorld({ engine, allowPrivateWebhooks: true });
   const sender = options.sender ?? createSender({ allowPrivate: true, timeoutMs: options.timeoutMs ?? 300 });
-  let now: Instant = DAWN;
+  let now: Instant = STARTED_AT;
   let leases = 0;
   const another: DeliveryWorld['another'] = (more = {}) =>
     createDeliverer(

@@ -1,4 +1,4 @@
-import { DAWN, type World } from './world.ts';
+import { STARTED_AT, type World } from './world.ts';
 
 /** Gives a product the version ver_1. */
 export const addVersion = (world: World, productId: string): Promise<boolean> =>
@@ -9,6 +9,6 @@ export const addVersion = (world: World, productId: string): Promise<boolean> =>
       productId,
       version: '1.0',
       description: null,
-      createdAt: DAWN,
+      createdAt: STARTED_AT,
     }),
   );

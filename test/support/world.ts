@@ -27,7 +27,7 @@ import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
 
 /** When a world begins, unless it says otherwise. */
-export const DAWN = '2026-11-21T10:00:00.000Z' as Instant;
+export const STARTED_AT = '2026-11-21T10:00:00.000Z' as Instant;
 
 /** The address that requests come from. */
 export const PEER = '203.0.113.7';
@@ -146,7 +146,7 @@ export async function createWorld(
   const random = seededBytes();
   const signerOf = createSigners();
   const record = createRecorder(random);
-  let now = (options.now ?? DAWN) as Instant;
+  let now = (options.now ?? STARTED_AT) as Instant;
   const numbering = { signerOf, now: () => now };
   if (options.numbersInCommit) {
     store.numberInCommit((repositories, accountId, entries) =>

@@ -5,9 +5,9 @@ import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
 import { createDeliveryWorld } from '../../support/deliveries.ts';
 import { engines } from '../../support/engines.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
-import { DAWN } from '../../support/world.ts';
+import { STARTED_AT } from '../../support/world.ts';
 
-const at = (seconds: number) => new Date(Date.parse(DAWN) + seconds * 1_000).toISOString();
+const at = (seconds: number) => new Date(Date.parse(STARTED_AT) + seconds * 1_000).toISOString();
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe.each(engines)('deliveries on $name', (engine) => {
@@ -22,7 +22,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     const { headers, text, event } = receiver.received.find(({ event }) => event.seq === 2) ?? {};
     expect(event).toEqual({
       ...{ id: expect.stringMatching(/^evt_/), seq: 2, type: 'customer.created', api_version: '2026-11-21' },
-      ...{ created_at: DAWN, resource_type: 'customer', resource_id: expect.stringMatching(/^cus_/) },
+      ...{ created_at: STARTED_AT, resource_type: 'customer', resource_id: expect.stringMatching(/^cus_/) },
       ...{ actor: { type: 'token', id: expect.any(String) }, request_id: expect.any(String), data: {} },
     });
     expect(payloadSchema('customer.created').safeParse(event).error).toBeUndefined();
@@ -136,7 +136,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
       await it.happen(1);
       await it.deliver();
       expect(await it.deliveries(id)).toMatchObject([{ state: 'retrying', error, nextAttemptAt: at(5) }]);
-      expect(await it.show(id)).toMatchObject({ failingSince: DAWN, active: true });
+      expect(await it.show(id)).toMatchObject({ failingSince: STARTED_AT, active: true });
     },
   );
 
@@ -190,9 +190,9 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await it.happen(1);
     await it.deliver();
     expect(receiver.received).toHaveLength(sent);
-    expect(await it.show(id)).toMatchObject({ active: false, disabledAt: DAWN, disabledReason: 'gone' });
+    expect(await it.show(id)).toMatchObject({ active: false, disabledAt: STARTED_AT, disabledReason: 'gone' });
     expect(other.received.map(({ event }) => [event.type, event.resource_id, event.data, event.actor])).toEqual([
-      ['webhook.disabled', id, { reason: 'gone', failingSince: DAWN }, { type: 'job', id: 'deliveries' }],
+      ['webhook.disabled', id, { reason: 'gone', failingSince: STARTED_AT }, { type: 'job', id: 'deliveries' }],
     ]);
 
     receiver.answer(200);
@@ -212,11 +212,11 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await it.deliver();
     it.setNow(at(5 * 86_400 - 1));
     await it.deliver();
-    expect(await it.show(id)).toMatchObject({ active: true, failingSince: DAWN });
+    expect(await it.show(id)).toMatchObject({ active: true, failingSince: STARTED_AT });
     it.setNow(at(5 * 86_400));
     await it.happen(1);
     await it.deliver();
-    expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing', failingSince: DAWN });
+    expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing', failingSince: STARTED_AT });
   });
 
   it('forget that they failed once something is accepted', async () => {

@@ -10,7 +10,7 @@ export const accountId = 'acc_1' as AccountId;
 const productId = 'prod_0000000000000000000001' as ProductId;
 
 /** Puts an account with one product and one licence into a store, without the service; `changes` are the licence's. */
-export async function stock(store: Store, changes: Partial<License> = {}): Promise<License> {
+export async function insertLicense(store: Store, changes: Partial<License> = {}): Promise<License> {
   const license = licenseWith({ accountId, productId, ...changes });
   const [privatePem] = privatePems;
   const { kid } = createSigner(privatePem);
