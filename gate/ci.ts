@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Checkout, type Ended, run } from './checkout.ts';
 
-/** Every call of npm that `.ci/run` makes, in order, and how it ends when each or one of them fails. */
+/** Every npm call of `.ci/run`, in order, and how the script ended. */
 export interface CiRun extends Ended {
   readonly calls: readonly string[];
 }

@@ -142,7 +142,7 @@ async function examine(file: string, customers: readonly string[]): Promise<stri
   const now = new Date().toISOString() as Instant;
   const target = `${file}.restored`;
   try {
-    const { problems } = await drill(file, { place: file, now, masterKey: null, licenseFiles: [] });
+    const { problems } = await drill(file, { workPath: file, now, masterKey: null, licenseFiles: [] });
     await restore(file, target, { replace: false, at: now });
     const there = customersIn(target);
     const lost = customers.filter((id) => !there.has(id));

@@ -50,7 +50,7 @@ export async function partitionDatabase(
   onTable: (table: string, rows: number) => void,
 ): Promise<{ readonly ran: readonly string[]; readonly divided: readonly PartitionedTable[] }> {
   const ran = await migrateDatabase(location);
-  // On one connection: every other one is somebody else's.
+  // One connection only: any other session on the database is a server, and refused.
   const database = await openDatabase(location);
   try {
     return { ran, divided: await partition(database.kysely, partitions, onTable) };

@@ -1,104 +1,67 @@
-import type { AccountId, Instant } from '../contract/scalars.ts';
-import type { Jwk } from '../contract/signing-keys.ts';
-import type { Checkpoint } from '../domain/audit-chain.ts';
-import { FIRST_HASH } from '../domain/audit-chain.ts';
-import { checkAudit } from '../domain/audit-check.ts';
-import { signLicenseFile, toJwk } from '../domain/license-file/sign.ts';
-import { type Verdict, verifyLicenseFile } from '../domain/license-file/verify.ts';
-import { createSigners } from '../service/context.ts';
-import { readAuditContent } from '../service/numbering.ts';
-import type { Repositories } from '../store/store.ts';
+import type { Instant } from '../contract/scalars.ts';
+import type { Verdict } from '../domain/license-file/verify.ts';
+import { createRandom } from '../service/context.ts';
+import { withCopy } from '../store/backup/restore.ts';
+import type { MasterKey } from '../store/secret-box.ts';
+import { openStore } from '../store/store.ts';
+import { type AccountReport, checkAccount, isUnverifiable, verifyWith } from './account-check.ts';
+import { migrateDatabase } from './databases.ts';
 
-/** Rows that are read at a time. */
-const BATCH = 1_000;
+/** A licence file that the public keys of a backup were tried on. */
+export interface VerifiedFile {
+  readonly name: string;
+  readonly verdict: Verdict;
+}
 
-/** Licence files of an account that a drill tries. */
-const SAMPLE = 100;
-
-/** What a drill has found in one account. */
-export interface AccountReport {
-  readonly id: AccountId;
-  /** Audit rows whose links were followed, and the checkpoints among them. */
-  readonly auditRows: number;
-  readonly checkpoints: number;
-  /** Remembered licence files that were signed again and verified. */
-  readonly files: number;
-  /** The public keys of the account. */
-  readonly keys: readonly Jwk[];
+/** What a drill has found out about a backup. */
+export interface DrillReport {
+  /** What the schema lacked, and now has in the copy that was tried. */
+  readonly migrations: readonly string[];
+  readonly accounts: readonly AccountReport[];
+  readonly licenseFiles: readonly VerifiedFile[];
+  /** What is wrong, one sentence each; none when the backup is good. */
   readonly problems: readonly string[];
 }
 
-/** Follows the audit chain of an account, and signs a sample of its licence files again. */
-export async function checkAccount(repositories: Repositories, id: AccountId): Promise<AccountReport> {
-  const keys = (await repositories.signingKeys.list(id)).map(({ publicPem }) => toJwk(publicPem));
-  const audit = await followAudit(repositories, id, keys);
-  const files = await trySample(repositories, id, keys);
-  return {
-    id,
-    auditRows: audit.rows,
-    checkpoints: audit.checkpoints,
-    files: files.tried,
-    keys,
-    problems: [...audit.problems, ...files.problems].map((problem) => `${id}: ${problem}`),
-  };
+/** What a drill works with besides the backup. */
+export interface DrillOptions {
+  /** The copy that is tried is made in a folder beside this path, and removed again. */
+  readonly workPath: string;
+  readonly now: Instant;
+  /** What the secrets of the backup are sealed under; null when they are plain. */
+  readonly masterKey: MasterKey | null;
+  /** Licence files as customers have them, by name. */
+  readonly licenseFiles: readonly { readonly name: string; readonly text: string }[];
 }
 
-async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id: AccountId, keys: readonly Jwk[]) {
-  const stored: Checkpoint[] = [];
-  for (let after = 0; ; after = stored.at(-1)?.seq ?? after) {
-    const part = await checkpoints.list(id, { after, limit: BATCH });
-    stored.push(...part);
-    if (part.length < BATCH) break;
-  }
-  const head = (await recordHeads.find(id)) ?? { auditSeq: 0, auditHash: FIRST_HASH };
-  const check = checkAudit({ stored, kept: null, keys });
-  let rows = 0;
-  for (let after = 0; ; ) {
-    const part = await audit.list(id, { after, until: Number.MAX_SAFE_INTEGER, limit: BATCH });
-    for (const { seq, content, hash } of part) check.add({ ...contentOf(content), seq, hash });
-    rows += part.length;
-    after = part.at(-1)?.seq ?? after;
-    if (part.length < BATCH) break;
-  }
-  const problems = check.end({ seq: head.auditSeq, hash: head.auditHash });
-  return { rows, checkpoints: stored.length, problems: problems.map(({ text }) => text) };
-}
-
-/** What cannot be read is not what was hashed: the check says so of the row. */
-function contentOf(content: string): object {
-  try {
-    return readAuditContent(content);
-  } catch {
-    return {};
-  }
-}
-
-/** Signs the newest remembered files of an account again, as they were, and verifies them with its public keys. */
-async function trySample(repositories: Repositories, accountId: AccountId, keys: readonly Jwk[]) {
-  const signerOf = createSigners();
-  const problems: string[] = [];
-  const signer = await signerOf(repositories, accountId).catch((error: unknown) => {
-    problems.push(`its signing key cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+/**
+ * Restores a backup on trial: every page is read, the schema brought up to date, the audit chain of each account
+ * followed from its first row, and licence files are signed with its keys and verified. Changes nothing but a copy.
+ *
+ * @throws StartupError when it cannot be opened as a database of lkm at all
+ */
+export function drill(file: string, { workPath, now, masterKey, licenseFiles }: DrillOptions): Promise<DrillReport> {
+  return withCopy(file, workPath, async (copy) => {
+    const migrations = await migrateDatabase(copy);
+    const store = await openStore(copy, { sealing: { masterKey, random: createRandom() } });
+    try {
+      const accounts: AccountReport[] = [];
+      const { repositories } = store;
+      for (let id = await repositories.accounts.next(''); id !== null; id = await repositories.accounts.next(id)) {
+        accounts.push(await checkAccount(repositories, id));
+      }
+      const keys = accounts.flatMap((account) => account.keys);
+      const verified = licenseFiles.map(({ name, text }) => ({ name, verdict: verifyWith(keys, text, now) }));
+      const problems = [
+        ...(accounts.length === 0 ? ['there is no account in it'] : []),
+        ...accounts.flatMap((account) => account.problems),
+        ...verified
+          .filter(({ verdict }) => isUnverifiable(verdict))
+          .map(({ name, verdict }) => `${name} does not verify: ${verdict}`),
+      ];
+      return { migrations, accounts, licenseFiles: verified, problems };
+    } finally {
+      await store.close();
+    }
   });
-  const sample = await repositories.files.listNewest(accountId, SAMPLE);
-  let tried = 0;
-  for (const { id, licenseId, hostId, kid, signedAt, endsAt } of sample) {
-    if (!keys.some((key) => key.kid === kid)) problems.push(`the key that signed the licence file ${id} is not there`);
-    const license = await repositories.keys.findById(accountId, licenseId);
-    // The files of a deleted licence are remembered until they would have ended.
-    if (license === null || !signer) continue;
-    const facts = { id, issuer: accountId, license, customer: null, hostId, now: signedAt, expiresAt: endsAt };
-    const verdict = verifyWith(keys, signLicenseFile(signer, facts), signedAt);
-    if (isUnsigned(verdict)) problems.push(`the licence file ${id}, signed again, does not verify: ${verdict}`);
-    tried += 1;
-  }
-  return { tried, problems };
 }
-
-/** Checks a licence file with public keys, and returns the verdict. */
-export const verifyWith = (keys: readonly Jwk[], text: string, now: Instant): Verdict =>
-  verifyLicenseFile(text, { keys, now }).verdict;
-
-/** Whether none of the keys has signed the file. One that has ended, or is for another time, was signed all the same. */
-export const isUnsigned = (verdict: Verdict): boolean =>
-  verdict === 'token_malformed' || verdict === 'unknown_kid' || verdict === 'signature_invalid';

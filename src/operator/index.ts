@@ -1,5 +1,5 @@
 /** Operations on a database itself, without the service: for the operator's commands. */
-export { backUp, drill, isTargetTaken, restore } from './backups.ts';
+export { backUp, isTargetTaken, restore } from './backups.ts';
 export {
   copyInstance,
   databaseStatus,
@@ -9,4 +9,5 @@ export {
   partitionDatabase,
   rekeyDatabase,
 } from './databases.ts';
+export { drill } from './drill.ts';
 export { listResolvedRequests, listUnfinishedRequests, resolveRequest } from './idempotency.ts';

@@ -58,7 +58,7 @@ test('a backup under load holds every change acknowledged before it, whenever th
   expect(acknowledged.length).toBeGreaterThan(SERVERS);
   expect(backups.length).toBeGreaterThan(SERVERS * BACKUPS_PER_SERVER);
   for (const [i, { file, began }] of backups.entries()) {
-    const report = await drill(file, { place: file, now: instant(Date.now()), masterKey: null, licenseFiles: [] });
+    const report = await drill(file, { workPath: file, now: instant(Date.now()), masterKey: null, licenseFiles: [] });
     expect(report.problems).toEqual([]);
     const target = join(folder.path, `restored-${i}.db`);
     await restore(file, target, { replace: false, at: instant(Date.now()) });

@@ -44,7 +44,7 @@ describe.each(engines)('backups on $name', (engine) => {
     await world.sequence();
     const file = join(folder.path, 'backup.db');
     await takeBackup(world.location, file);
-    const report = await drill(file, { place: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
+    const report = await drill(file, { workPath: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
     expect(report).toMatchObject({ problems: [], migrations: [], accounts: [{ files: 1 }, { files: 0 }] });
     const target = join(folder.path, 'restored.db');
     await restore(file, target, { replace: false, at: STARTED_AT });
@@ -65,7 +65,7 @@ describe.each(engines)('backups on $name', (engine) => {
     const database = new DatabaseSync(file);
     database.exec("update audit set content = '{' where seq = 2");
     database.close();
-    const report = await drill(file, { place: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
+    const report = await drill(file, { workPath: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
     expect(report.problems).toEqual([expect.stringMatching(/^acc_\w+: row 2 was changed/)]);
   });
 

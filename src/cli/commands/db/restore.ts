@@ -71,9 +71,8 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
   const licenseFiles: { name: string; text: string }[] = [];
   for (const name of names) licenseFiles.push({ name, text: await readText(name, io) });
   const operator = await loadOperator();
-  const place = join(io.tempDir, 'drill.db');
   const report = await operator.drill(path, {
-    place,
+    workPath: join(io.tempDir, 'drill.db'),
     now: toInstant(io.now()),
     masterKey: readMasterKey(io),
     licenseFiles,
