@@ -1,9 +1,9 @@
 import { type Operation, type Running, type Side, start } from './measure.ts';
 
-/** How often each side is loaded, */
+/** How often each side is loaded. */
 export const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
 
-/** and for how long. */
+/** How long each side is loaded at a time. */
 export const TURN_SECONDS = 0.5;
 
 /** Until then the compiler of a fresh process is still at work (`node --trace-opt`). */

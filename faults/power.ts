@@ -12,7 +12,7 @@ const SECTOR_BYTES = 512;
 export interface Power {
   /**
    * Once the process is dead: leaves in the files what a disk must hold, which is what was synced, and of the rest a
-   * random part. Answers how many writes had not been synced.
+   * random part. Returns how many writes had not been synced.
    */
   cut(random: Random): Promise<number>;
 }

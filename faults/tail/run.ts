@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_SEQ } from '../../src/contract/feed.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { lkm, run, serve } from '../command.ts';
 import { startProducing } from '../produce.ts';
@@ -175,7 +176,7 @@ function follow(
 async function lastSeq(url: string, token: string, made: number): Promise<number> {
   for (let before = -1; ; await sleep(200)) {
     const headers = { authorization: `Bearer ${token}` };
-    const response = await fetch(`${url}/event/list?after=999999999`, { headers });
+    const response = await fetch(`${url}/event/list?after=${MAX_SEQ}`, { headers });
     const { meta }: { readonly meta: { readonly last: number } } = JSON.parse(await response.text());
     if (meta.last === before && meta.last >= made) return meta.last;
     before = meta.last;
