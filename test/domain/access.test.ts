@@ -11,8 +11,8 @@ import {
   mayFree,
   mayMint,
   scopesOf,
-  seesWholeLicense,
   seesSecrets,
+  seesWholeLicense,
   type WantedToken,
 } from '../../src/domain/access.ts';
 
