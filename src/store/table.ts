@@ -153,7 +153,7 @@ export function readerOf<C extends Columns, F extends keyof C & string = keyof C
  * An instant that replaces the one in a column unless that is later: where several servers have clocks of their own, the
  * time of the last change never goes back.
  */
-export const notBefore = (column: string, instant: Instant): RawBuilder<Instant> =>
+export const latestOf = (column: string, instant: Instant): RawBuilder<Instant> =>
   sql`case when ${sql.ref(column)} < ${instant} then ${instant} else ${sql.ref(column)} end`;
 
 /** The name of a field's column. */

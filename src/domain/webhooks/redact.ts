@@ -22,7 +22,7 @@ const SECRETS: readonly RegExp[] = [
  *
  * @param secrets what was sent, and must not be kept because a receiver repeats it
  */
-export function redactAnswer(answer: string, secrets: readonly string[]): string | null {
+export function redactResponse(answer: string, secrets: readonly string[]): string | null {
   let text = answer;
   for (const secret of secrets) text = text.replaceAll(secret, HIDDEN);
   for (const pattern of SECRETS) text = text.replace(pattern, HIDDEN);

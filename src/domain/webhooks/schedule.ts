@@ -21,7 +21,7 @@ export const RETRY_SECONDS: readonly number[] = [
 const JITTER = 0.2;
 
 /** The longest time for which a receiver may ask to be left alone, in seconds. */
-const MAX_ASKED_SECONDS = 24 * HOUR;
+const MAX_RETRY_AFTER_SECONDS = 24 * HOUR;
 
 /** How long nothing may have been accepted until a webhook is disabled, in seconds. */
 const FAILING_SECONDS = 5 * 24 * HOUR;
@@ -32,7 +32,7 @@ export interface FailedAttempts {
   readonly attempts: number;
   readonly now: Instant;
   /** What the receiver asked for in `Retry-After`, in seconds. */
-  readonly askedSeconds: number | null;
+  readonly retryAfterSeconds: number | null;
   /** At least 0 and below 1. */
   readonly random: number;
   /** Whether it is repeated at the last interval until it is accepted. */
@@ -41,20 +41,20 @@ export interface FailedAttempts {
 
 /** When an event that failed is sent again; null when it is given up. */
 export function nextAttempt(
-  { attempts, now, askedSeconds, random, forEver }: FailedAttempts,
+  { attempts, now, retryAfterSeconds, random, forEver }: FailedAttempts,
   schedule: readonly number[] = RETRY_SECONDS,
 ): Instant | null {
   const seconds = schedule[attempts - 1] ?? (forEver ? schedule.at(-1) : undefined);
   if (seconds === undefined) return null;
   const scheduled = addMilliseconds(now, Math.round(seconds * 1_000 * (1 + JITTER * random)));
-  return later(scheduled, notBefore(now, askedSeconds) ?? scheduled);
+  return later(scheduled, pausedUntil(now, retryAfterSeconds) ?? scheduled);
 }
 
 /** Until when the receiver asks to be left alone, at most a day; null when it does not. */
-export function notBefore(now: Instant, askedSeconds: number | null): Instant | null {
-  return askedSeconds === null ? null : addSeconds(now, Math.min(askedSeconds, MAX_ASKED_SECONDS));
+export function pausedUntil(now: Instant, retryAfterSeconds: number | null): Instant | null {
+  return retryAfterSeconds === null ? null : addSeconds(now, Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS));
 }
 
 /** Whether a webhook has failed for so long that it is disabled. */
-export const isGivenUp = (failingSince: Instant, now: Instant): boolean =>
+export const isFailingTooLong = (failingSince: Instant, now: Instant): boolean =>
   now >= addSeconds(failingSince, FAILING_SECONDS);

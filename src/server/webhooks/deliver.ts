@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import type { Instant } from '../../contract/scalars.ts';
-import type { DisabledReason } from '../../contract/webhooks/webhook.ts';
-import { addSeconds, epochSeconds, later } from '../../domain/time.ts';
-import { redactAnswer } from '../../domain/webhooks/redact.ts';
-import { isGivenUp, nextAttempt, notBefore } from '../../domain/webhooks/schedule.ts';
+import { addSeconds, epochSeconds } from '../../domain/time.ts';
+import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
+import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
 import type { Recorder } from '../../service/record.ts';
 import { renderEvent } from '../../service/webhooks/payload.ts';
@@ -13,7 +12,7 @@ import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { type Batch, type Due, nextBatch } from './batch.ts';
 import type { Pace } from './pace.ts';
-import type { Outcome, Sender } from './send.ts';
+import type { Sender, SendResult } from './send.ts';
 
 /** An attempt to send an event. */
 export interface ObservedAttempt {
@@ -62,7 +61,7 @@ const MAX_BATCH_SECONDS = 15;
 /** An attempt and how it ended; null when it was ended because the server stops. */
 interface Attempted {
   readonly due: Due;
-  readonly outcome: Outcome | null;
+  readonly outcome: SendResult | null;
   readonly at: Instant;
   readonly durationMs: number;
   readonly secrets: readonly string[];
@@ -148,24 +147,27 @@ async function saveAttempts(
     // Another server does the same, somebody has asked for earlier events again, or the webhook is gone.
     if (current === null || current.lease !== webhook.lease) return null;
     await deliveries.save(records);
-    const health = healthOf(current, attempted, now());
+    const outcomes = attempted.flatMap(({ outcome }) => outcome ?? []);
+    const { disabledReason, ...health } = healthAfter(current, outcomes, now());
+    const disabledAt = now();
     const after = await webhooks.patch(webhook, {
       ...health,
+      ...(disabledReason && { active: false, disabledAt, disabledReason, updatedAt: disabledAt }),
       lastSeq: reached(webhook, until, attempted),
       retryAt: await deliveries.nextRetry({ accountId: webhook.accountId, webhookId: webhook.id }),
       leaseUntil: leaseEnd(parts),
     });
-    if (health.disabledReason != null) await recordDisabled(parts, repositories, after);
-    return { after, isDisabled: health.disabledReason != null };
+    if (disabledReason !== null) await recordDisabled(parts, repositories, after);
+    return { after, isDisabled: disabledReason !== null };
   });
   if (kept?.isDisabled) {
     onRecorded();
     log.warn({ webhook: webhook.id, reason: kept.after.disabledReason }, 'webhook disabled');
   }
-  return kept?.after.active && !isResting(kept.after, now()) ? kept.after : null;
+  return kept?.after.active && !isPaused(kept.after, now()) ? kept.after : null;
 }
 
-const isResting = ({ notBefore: until }: WebhookRecord, now: Instant): boolean => until !== null && until > now;
+const isPaused = ({ pausedUntil }: WebhookRecord, now: Instant): boolean => pausedUntil !== null && pausedUntil > now;
 
 /** In order, a batch may end before its last event. */
 const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: readonly Attempted[]): number => {
@@ -179,52 +181,27 @@ function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted):
   const { due, outcome, at, durationMs, secrets } = one;
   const { id: eventId }: { readonly id: string } = JSON.parse(due.event.content);
   const { accountId, seq, type } = due.event;
-  const of = { accountId, webhookId: webhook.id, seq, eventId, type };
+  const target = { accountId, webhookId: webhook.id, seq, eventId, type };
   const before = due.before?.attempts ?? 0;
   if (outcome === null) {
     // Not an attempt: the next server makes it.
     const ended = { status: null, error: 'the server stopped', answer: null, durationMs, attemptedAt: at };
-    return { ...of, ...ended, state: 'retrying', attempts: before, nextAttemptAt: at };
+    return { ...target, ...ended, state: 'retrying', attempts: before, nextAttemptAt: at };
   }
-  const { accepted, status, error, askedSeconds } = outcome;
-  const attempts = before + 1;
   const [byte = 0] = parts.random(1);
-  const failed = { attempts, now: at, askedSeconds, random: byte / 256, forEver: webhook.ordered };
-  const nextAttemptAt = accepted ? null : nextAttempt(failed, parts.schedule);
+  const attempts = before + 1;
+  const attempt = { attempts, now: at, random: byte / 256, forEver: webhook.ordered };
   return {
-    ...of,
-    state: accepted ? 'delivered' : nextAttemptAt === null ? 'dead' : 'retrying',
+    ...target,
+    ...progressAfter(outcome, attempt, parts.schedule),
     attempts,
-    status,
-    error,
-    answer: redactAnswer(outcome.answer, secrets),
+    status: outcome.status,
+    error: outcome.error,
+    answer: redactResponse(outcome.answer, secrets),
     durationMs,
     attemptedAt: at,
-    nextAttemptAt,
   };
 }
-
-/** What the attempts say of the webhook as a whole. */
-function healthOf(
-  { failingSince: since, notBefore: resting }: WebhookRecord,
-  attempted: readonly Attempted[],
-  now: Instant,
-): Pick<WebhookRecord, 'failingSince' | 'notBefore'> & Partial<WebhookRecord> {
-  const outcomes = attempted.flatMap(({ outcome }) => outcome ?? []);
-  const asked = outcomes.flatMap(({ accepted, askedSeconds }) =>
-    accepted ? [] : (notBefore(now, askedSeconds) ?? []),
-  );
-  const until = asked.reduce<Instant | null>((last, one) => (last === null ? one : later(last, one)), resting);
-  if (outcomes.some(({ status }) => status === 410))
-    return { failingSince: since ?? now, notBefore: until, ...disabled('gone', now) };
-  if (outcomes.length === 0) return { failingSince: since, notBefore: until };
-  if (outcomes.some(({ accepted }) => accepted)) return { failingSince: null, notBefore: until };
-  const failingSince = since ?? now;
-  return { failingSince, notBefore: until, ...(isGivenUp(failingSince, now) && disabled('failing', now)) };
-}
-
-const disabled = (disabledReason: DisabledReason, now: Instant) =>
-  ({ active: false, disabledAt: now, disabledReason, updatedAt: now }) as const;
 
 function recordDisabled({ record }: DeliveryParts, repositories: Repositories, webhook: WebhookRecord): Promise<void> {
   const { accountId, disabledAt, disabledReason, failingSince } = webhook;

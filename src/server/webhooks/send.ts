@@ -1,5 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Outcome } from '../../domain/webhooks/outcome.ts';
 import { urlProblem } from '../../domain/webhooks/url.ts';
 import { AddressRefused, createResolve, guardedLookup, type Resolve } from './guard.ts';
 
@@ -12,23 +13,17 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** How an attempt ended. */
-export interface Outcome {
-  /** Whether the receiver has accepted the event: a whole response of 2xx in time. */
-  readonly accepted: boolean;
-  /** The status of the response; null without one. */
-  readonly status: number | null;
+/** How an attempt ended. An event is accepted by a whole response of 2xx in time. */
+export interface SendResult extends Outcome {
   /** Why it was not accepted; null when it was. */
   readonly error: string | null;
   /** The beginning of the response. */
   readonly answer: string;
-  /** What the receiver asks for in `Retry-After`, in seconds. */
-  readonly askedSeconds: number | null;
 }
 
 /** Sends events. Never rejects; null when the attempt was ended because the server stops. */
 export interface Sender {
-  send(attempt: Attempt): Promise<Outcome | null>;
+  send(attempt: Attempt): Promise<SendResult | null>;
   /** Closes the connections that wait for more. */
   close(): void;
 }
@@ -69,7 +64,7 @@ export function createSender(options: SenderOptions): Sender {
     return isPlain ? httpRequest(url, { ...shared, agent: plain }) : httpsRequest(url, { ...shared, agent: secure });
   }
 
-  function sendOnce(attempt: Attempt): Promise<Outcome | 'again' | null> {
+  function sendOnce(attempt: Attempt): Promise<SendResult | 'again' | null> {
     return new Promise((resolve) => {
       const request = open(attempt);
       let response: IncomingMessage | null = null;
@@ -79,19 +74,19 @@ export function createSender(options: SenderOptions): Sender {
       const stop = () => end(null);
       attempt.signal.addEventListener('abort', stop, { once: true });
 
-      function end(outcome: Outcome | 'again' | null): void {
+      function end(outcome: SendResult | 'again' | null): void {
         clearTimeout(timer);
         attempt.signal.removeEventListener('abort', stop);
         if (response === null || !response.complete) request.destroy();
         resolve(outcome);
       }
 
-      const resultOf = (error: string | null): Outcome => ({
+      const resultOf = (error: string | null): SendResult => ({
         accepted: error === null,
         status: response?.statusCode ?? null,
         error,
         answer: answer.toString('utf8'),
-        askedSeconds: response === null ? null : readRetryAfter(response),
+        retryAfterSeconds: response === null ? null : readRetryAfter(response),
       });
       const fail = (error: string) => end(resultOf(error));
       const finish = () => end(resultOf(refusalOf(response?.statusCode ?? 0)));
@@ -132,7 +127,13 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-const refused = (error: string): Outcome => ({ accepted: false, status: null, error, answer: '', askedSeconds: null });
+const refused = (error: string): SendResult => ({
+  accepted: false,
+  status: null,
+  error,
+  answer: '',
+  retryAfterSeconds: null,
+});
 
 /** Why a response does not accept; null when it does. */
 function refusalOf(status: number): string | null {

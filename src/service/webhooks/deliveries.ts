@@ -34,19 +34,19 @@ export async function replayWebhook(
   const { webhooks, deliveries } = repositories;
   const webhook = await lockWebhook(context, webhookId);
   if (!webhook.active) throw apiError('webhookInactive');
-  const of = { accountId: webhook.accountId, webhookId };
+  const target = { accountId: webhook.accountId, webhookId };
   let events: number;
   // What is on its way now does not count: whoever sends it has lost its lease, and all of it is sent anew.
-  const anew = { lease: null, leaseUntil: null, notBefore: null };
+  const anew = { lease: null, leaseUntil: null, pausedUntil: null };
   if (after === undefined) {
-    events = await deliveries.retryAll(of, now);
+    events = await deliveries.retryAll(target, now);
     await webhooks.patch(webhook, { ...anew, retryAt: events === 0 ? webhook.retryAt : now });
   } else {
     events = Math.max(0, (await lastSeqOf(context)) - after);
     // What waits for another attempt after that number comes again as it came first.
-    await deliveries.removeAfter(of, after);
+    await deliveries.removeAfter(target, after);
     const lastSeq = Math.min(webhook.lastSeq, after);
-    await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(of) });
+    await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(target) });
   }
   const range = after === undefined ? { failed: true } : { after };
   record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });

@@ -50,7 +50,7 @@ export async function createWebhook(
     previousSecretUntil: null,
     lastSeq: await lastSeqOf(context),
     retryAt: null,
-    notBefore: null,
+    pausedUntil: null,
     lease: null,
     leaseUntil: null,
     servedAt: null,
@@ -111,7 +111,7 @@ export async function updateWebhook(
   const after = await repositories.webhooks.patch(before, {
     ...changes,
     ...(changes.types !== undefined && { types: uniqueOf(changes.types) }),
-    ...(isResumed && { failingSince: null, disabledAt: null, disabledReason: null, notBefore: null }),
+    ...(isResumed && { failingSince: null, disabledAt: null, disabledReason: null, pausedUntil: null }),
     updatedAt: changeInstant(now, before.updatedAt),
   });
   const changed = changedFields(before, changes);

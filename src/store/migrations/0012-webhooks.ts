@@ -18,7 +18,7 @@ export async function up(db: Kysely<never>): Promise<void> {
     .addColumn('previous_secret_until', 'text')
     .addColumn('last_seq', 'integer', (c) => c.notNull())
     .addColumn('retry_at', 'text')
-    .addColumn('not_before', 'text')
+    .addColumn('paused_until', 'text')
     .addColumn('lease', 'text')
     .addColumn('lease_until', 'text')
     .addColumn('served_at', 'text')

@@ -6,7 +6,7 @@ import { statement } from '../engine/statement.ts';
 import { ConstraintError } from '../engine/storage-error.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
-import { flag, insertInto, notBefore, optional, patchOf, readerOf, type Table, text } from '../table.ts';
+import { flag, insertInto, latestOf, optional, patchOf, readerOf, type Table, text } from '../table.ts';
 import { hasLicenseOf, productsText } from './customers-of-products.ts';
 import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
@@ -70,7 +70,7 @@ const findByEmail = statement<{ accountId: AccountId; emailKey: string }>()((db,
 const releaseLicenses = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set({ customer_id: null, updated_at: notBefore('updated_at', $.now) })
+    .set({ customer_id: null, updated_at: latestOf('updated_at', $.now) })
     .where('account_id', '=', $.accountId)
     .where('customer_id', '=', $.id),
 );

@@ -4,7 +4,7 @@ import type { License } from '../../../domain/license.ts';
 import type { LicenseChanges } from '../../../domain/license-changes.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
-import { insertInto, notBefore, patchOf } from '../../table.ts';
+import { insertInto, latestOf, patchOf } from '../../table.ts';
 import { isKey, licenses, toLicense } from './licenses.ts';
 import {
   findReferenceWithCustomer,
@@ -75,7 +75,7 @@ const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant; end
         .then(l.ref('expires_at'))
         .else(l.fn.coalesce('expires_at', l.val($.end)))
         .end(),
-      updated_at: notBefore('updated_at', $.now),
+      updated_at: latestOf('updated_at', $.now),
     }))
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
@@ -86,7 +86,7 @@ const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant; end
 const setEndAtFirstUse = statement<{ accountId: AccountId; id: string; now: Instant; end: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set({ expires_at: $.end, updated_at: notBefore('updated_at', $.now) })
+    .set({ expires_at: $.end, updated_at: latestOf('updated_at', $.now) })
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id)
     .where('expires_after', 'is not', null)
@@ -96,7 +96,7 @@ const setEndAtFirstUse = statement<{ accountId: AccountId; id: string; now: Inst
 const freeSlots = statement<{ accountId: AccountId; id: string; count: number; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set((l) => ({ activations: l('activations', '-', $.count), updated_at: notBefore('updated_at', $.now) }))
+    .set((l) => ({ activations: l('activations', '-', $.count), updated_at: latestOf('updated_at', $.now) }))
     .where('account_id', '=', $.accountId)
     .where('id', '=', $.id),
 );

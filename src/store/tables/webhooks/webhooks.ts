@@ -39,7 +39,7 @@ export const webhookColumns = {
   /** When the first of its deliveries is due that failed. */
   retryAt: optional(text<Instant>()('retry_at')),
   /** Until when its receiver asked to be left alone. */
-  notBefore: optional(text<Instant>()('not_before')),
+  pausedUntil: optional(text<Instant>()('paused_until')),
   /** Which server works for it. */
   lease: optional(text()('lease')),
   /** Until when that server may work for it, by the real time. */
@@ -91,7 +91,7 @@ const due = statement<{ now: Instant; realTime: Instant }>()((db, $) =>
     .select(['w.account_id', 'w.id'])
     .where('w.active', '=', sql.lit(1))
     .where((w) => w.or([w('w.lease_until', 'is', null), w('w.lease_until', '<=', $.realTime)]))
-    .where((w) => w.or([w('w.not_before', 'is', null), w('w.not_before', '<=', $.now)]))
+    .where((w) => w.or([w('w.paused_until', 'is', null), w('w.paused_until', '<=', $.now)]))
     .where((w) =>
       w.or([
         w('w.retry_at', '<=', $.now),
