@@ -407,8 +407,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'The package holds what it should',
     file: 'package.json',
-    from: '    "prepare": "npm run build",\n',
-    to: '    "prepare": "npm run build",\n    "install": "node build.ts",\n',
+    from: '    "prepare": "node tools/prepare.ts",\n',
+    to: '    "prepare": "node tools/prepare.ts",\n    "install": "node build.ts",\n',
     test: 'test/doors.test.ts',
   },
 ];
