@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -131,7 +131,7 @@ function writeDoor(file: string, names: readonly string[]): void {
 }
 
 // The reference page is served from the package, without any other server.
-mkdirSync('dist/viewer');
+cpSync('src/server/pages/viewer', 'dist/viewer', { recursive: true });
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',

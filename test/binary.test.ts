@@ -47,6 +47,10 @@ describe('the single file', () => {
     const key = lkm(['keys', 'create', '-P', product]);
     lkm(['keys', 'sign', key, '-P', product, '--host-id', 'build-01', '-o', 'build-01.lic']);
     expect(lkm(['keys', 'verify', 'build-01.lic', '--host-id', 'build-01', '-q'])).toBe('ok');
+    const page = await (await fetch(`${url}/docs`)).text();
+    for (const [, path] of page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)) {
+      expect({ path, status: (await fetch(`${url}/${path}`)).status }).toEqual({ path, status: 200 });
+    }
     const ended = new Promise((resolve) => server.once('exit', resolve));
     server.kill('SIGTERM');
     expect(await ended).toBe(0);
@@ -65,7 +69,7 @@ describe('the single file', () => {
     const { bomFormat, metadata, components } = JSON.parse(readFileSync(join(made, name), 'utf8'));
     expect({ bomFormat, name: metadata.component.name }).toEqual({ bomFormat: 'CycloneDX', name: 'lkm' });
     const names = components.map((component: { name: string }) => component.name);
-    expect(names).toEqual(expect.arrayContaining(['node', 'zod', 'hono', 'pg', 'commander']));
+    expect(names).toEqual(expect.arrayContaining(['node', 'zod', 'hono', 'pg', 'commander', 'swagger-ui-dist']));
     expect(names).not.toContain('vitest');
   });
 });

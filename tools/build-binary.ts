@@ -45,7 +45,7 @@ const bundling = { bundle: true, format: 'cjs', platform: 'node', logLevel: 'war
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 await build({ ...bundling, entryPoints: ['tools/single-file.cjs'], outfile: files.script });
-const assets = { ...Object.fromEntries(scriptsAsFunctions()), ...Object.fromEntries(await compile()) };
+const assets = Object.fromEntries([...scriptsAsFunctions(), ...viewerFiles(), ...(await compile())]);
 writeFileSync(
   files.config,
   JSON.stringify({
@@ -87,6 +87,11 @@ function scriptsAsFunctions(): [string, string][] {
     writeFileSync(path, functionOf(readFileSync(join('dist', file))));
     return [file.replaceAll('\\', '/'), path];
   });
+}
+
+/** The files of the reference page, by their names. */
+function viewerFiles(): [string, string][] {
+  return globSync('viewer/*', { cwd: 'dist' }).map((file) => [file.replaceAll('\\', '/'), join('dist', file)]);
 }
 
 /** Runs what commands are made of, and returns the compiled code that they have kept, by the names of their scripts. */
@@ -138,7 +143,7 @@ function componentsOf({ inputs }: Metafile): object {
   });
   const all: { components: Component[]; metadata: { component: Component }; [name: string]: unknown } =
     JSON.parse(text);
-  const bundled = new Set(Object.keys(inputs).flatMap(packageOf));
+  const bundled = new Set([...Object.keys(inputs), 'node_modules/swagger-ui-dist/package.json'].flatMap(packageOf));
   const { dependencies: _, ...head } = all;
   const { component } = head.metadata;
   return {

@@ -18,7 +18,7 @@ it('says at / what it is and where to go on, to a program and to a browser', asy
     const text = await response.text();
     expect(response.status).toBe(200);
     expect(response.headers.get('vary')).toBe('Accept');
-    for (const part of [apiVersion, '/docs', '/openapi.json', 'lkm login']) expect(text).toContain(part);
+    for (const part of [apiVersion, 'docs', 'openapi.json', 'lkm login']) expect(text).toContain(part);
   }
 });
 
@@ -32,21 +32,26 @@ it('shows the reference from its own files only, under a policy that runs nothin
   expect(page.headers.get('set-cookie')).toBeNull();
   expect(html).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/);
 
-  const loaded = [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path);
-  expect(loaded.sort()).toEqual([
-    '/docs/page.css',
-    '/docs/page.js',
-    '/docs/swagger-ui-bundle.js',
-    '/docs/swagger-ui.css',
-  ]);
+  const loaded = [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => path);
+  expect(loaded.sort()).toEqual(['docs/page.css', 'docs/page.js', 'docs/swagger-ui-bundle.js', 'docs/swagger-ui.css']);
   for (const path of loaded) {
-    const response = await fetch(url + path);
+    const response = await fetch(`${url}/${path}`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(path?.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
     expect((await response.text()).length).toBeGreaterThan(100);
   }
   const script = await (await fetch(`${url}/docs/page.js`)).text();
   for (const part of ['validatorUrl: null', 'plugins: [Samples]', 'x-codeSamples']) expect(script).toContain(part);
+});
+
+it('works below a path of a proxy: no link of it is absolute', async () => {
+  await using server = await startTestServer();
+  for (const path of ['/', '/docs', '/docs/page.js']) {
+    const text = await (await fetch(server.server.url + path, { headers: { accept: BROWSER } })).text();
+    expect(text).not.toMatch(/(src|href)="\/|url: '\//);
+  }
+  const document: unknown = await (await fetch(`${server.server.url}/openapi.json`)).json();
+  expect(document).toMatchObject({ servers: [{ url: './' }] });
 });
 
 it('serves nothing else of the package there, and takes no other method', async () => {

@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
+import { getAsset, isSea } from 'node:sea';
 import { apiError } from '../../contract/errors.ts';
 import { apiVersion } from '../../contract/index.ts';
 import type { HttpRequest, HttpResponse } from '../http/messages.ts';
 import { refusal } from '../http/respond.ts';
-import { indexPage, indexText, pageScript, pageStyle, referencePage } from './content.ts';
+import { indexPage, indexText, referencePage } from './content.ts';
+
+/** What the build puts into the package, and into the single file, for these pages. */
+const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /** Pages that hold nothing of any account: no token is asked for. */
 export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
@@ -19,10 +23,7 @@ export const pages: readonly { readonly path: string; get(request: HttpRequest):
     },
   },
   { path: '/docs', get: async () => html(referencePage(apiVersion)) },
-  { path: '/docs/page.css', get: async () => text(pageStyle, 'text/css') },
-  { path: '/docs/page.js', get: async () => text(pageScript, 'text/javascript') },
-  { path: '/docs/swagger-ui.css', get: () => asset('swagger-ui.css', 'text/css') },
-  { path: '/docs/swagger-ui-bundle.js', get: () => asset('swagger-ui-bundle.js', 'text/javascript') },
+  ...viewerFiles.map((name) => ({ path: `/docs/${name}`, get: () => viewerFile(name) })),
 ];
 
 /** A browser names HTML first; a program takes anything, or JSON. */
@@ -60,14 +61,18 @@ function text(body: string, type: string): HttpResponse {
   return { status: 200, headers, body };
 }
 
-/** A file of the viewer, which the build copies into the package; a checkout that was not built has none. */
-async function asset(name: string, type: string): Promise<HttpResponse> {
+async function viewerFile(name: string): Promise<HttpResponse> {
+  const type = extname(name) === '.css' ? 'text/css' : 'text/javascript';
   try {
-    return text(await readFile(join(packageFolder(), 'dist/viewer', name), 'utf8'), type);
+    return text(
+      isSea() ? getAsset(`viewer/${name}`, 'utf8') : await readFile(join(viewerFolder(), name), 'utf8'),
+      type,
+    );
   } catch (error) {
+    // A checkout that was not built.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return refusal(apiError('routeNotFound'));
     throw error;
   }
 }
 
-const packageFolder = (): string => dirname(findPackageJSON(import.meta.url) ?? '.');
+const viewerFolder = (): string => join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/viewer');
