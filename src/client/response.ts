@@ -65,7 +65,8 @@ export function readResult({ reply }: ReplyOf, response: RawResponse, now: numbe
   const isText = reply.contentType === 'application/jwt' && isSuccess(status);
   const json = isText ? text : parseJson(text);
   const foreign = isForeign(reply, response, json);
-  if (json === undefined) return invalid(`answered ${status} with something that is not JSON`, foreign);
+  if (json === undefined)
+    return invalid(`answered ${status} with something that is not JSON${guessAt(status)}`, foreign);
   if (!isSuccess(status)) {
     if (!isErrorPayload(json)) return invalid(`answered ${status} without a message and a code`, foreign);
     const { code, message } = json;
@@ -77,6 +78,10 @@ export function readResult({ reply }: ReplyOf, response: RawResponse, now: numbe
     return invalid(`answered ${status} in a shape outside its contract${firstIssue(cause)}`, foreign, cause);
   }
 }
+
+/** Without the service, a proxy answers with a page of its own. */
+const guessAt = (status: number): string =>
+  status >= 502 && status <= 504 ? ', as a proxy does that cannot reach the service' : '';
 
 /**
  * Whether an invalid response shows that no lkm service has handled the request (decision 0037):

@@ -75,7 +75,13 @@ test.each<[string, Answer, number, string]>([
     200,
     'the service answered 200 in a shape outside its contract: code: Invalid input: expected 0',
   ],
-  ['a page', text('<h1>Bad Gateway</h1>', 502), 502, 'the service answered 502 with something that is not JSON'],
+  [
+    'a page of a proxy',
+    text('<h1>Bad Gateway</h1>', 502),
+    502,
+    'the service answered 502 with something that is not JSON, as a proxy does that cannot reach the service',
+  ],
+  ['a page', text('<h1>Oh no</h1>', 500), 500, 'the service answered 500 with something that is not JSON'],
   ['an error of another form', json({ error: 'x' }, 400), 400, 'the service answered 400 without a message and a code'],
   ['a null error', text('null', 500), 500, 'the service answered 500 without a message and a code'],
   [
