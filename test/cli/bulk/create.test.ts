@@ -194,7 +194,7 @@ describe('lkm keys create -f', () => {
       const { code, stdout, stderr } = await shop.at(['keys', 'create', ...argv]);
       expect({ code, stdout, sent: shop.sent }).toEqual({ code: 2, stdout: '', sent: [] });
       expect(stderr.split('\n').map((line) => line.slice(0, 60))).toEqual([
-        'error: bad.csv has 10 problems; nothing was sent',
+        'error: bad.csv has 9 problems; nothing was sent',
         "  column 'Colour': say what it is, --map 'Colour=FIELD', or ",
         expect.stringMatching(/^ {2}known fields: productId, reference, /),
         "  line 2: maxActivations: 'x' is neither a whole number from",

@@ -51,6 +51,8 @@ async function* hashed(parts: AsyncIterable<Uint8Array>, hash: Hash): AsyncGener
   }
 }
 
+const TO_UTF_8 = 'Save it as UTF-8, or convert it with: iconv -f ENCODING -t UTF-8';
+
 /** The text of bytes, without the mark that some programs put before it. */
 async function* decoded(parts: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -58,7 +60,7 @@ async function* decoded(parts: AsyncIterable<Uint8Array>, name: string): AsyncGe
     try {
       return part === undefined ? decoder.decode() : decoder.decode(part, { stream: true });
     } catch (cause) {
-      throw new UsageError(`${name} is not UTF-8 text`, [], { cause });
+      throw new UsageError(`${name} is not UTF-8 text`, [TO_UTF_8], { cause });
     }
   };
   for await (const part of parts) yield decode(part);

@@ -5,6 +5,8 @@ import { count } from '../../output/words.ts';
 export interface Problem {
   readonly line: number | null;
   readonly text: string;
+  /** What helps with it, and perhaps with those before it. */
+  readonly hint?: string;
 }
 
 /** The problems of a file: all are counted, the first ones are kept. */
@@ -43,7 +45,10 @@ export function badFile(name: string, { count: all, kept }: Problems, isWhole: b
   const more = all - shown.length;
   const how = all > MAX_SHOWN ? `--dry-run shows ${MAX_SHOWN} of them` : '--dry-run shows all';
   return new UsageError(`${name} has ${count(all, 'problem')}; nothing was sent`, [
-    ...shown.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`)),
+    ...shown.flatMap(({ line, text, hint }) => [
+      line === null ? text : `line ${line}: ${text}`,
+      ...(hint === undefined ? [] : [hint]),
+    ]),
     ...(more > 0 ? [isWhole ? `and ${more} more` : `and ${more} more; ${how}`] : []),
   ]);
 }

@@ -94,9 +94,9 @@ function readHeader({ columns: known, mapping }: Reading): Header {
   function problems(): Problem[] {
     // Without a row there are no columns to miss one among.
     const missing = names.size === 0 ? [] : [...mapping.keys()].filter((name) => !names.has(name));
-    const all = [...texts, ...missing.map((name) => `--map: there is no column '${name}'`)];
-    if (unknown.length > 0) all.push(...unknown, `known fields: ${columnNames(known).join(', ')}`);
-    return all.map((text) => ({ line: null, text }));
+    const all = [...texts, ...missing.map((name) => `--map: there is no column '${name}'`), ...unknown];
+    const hint = `known fields: ${columnNames(known).join(', ')}`;
+    return all.map((text) => ({ line: null, text, ...(text === unknown.at(-1) && { hint }) }));
   }
 
   return {
