@@ -234,7 +234,13 @@ describe('tokens check', () => {
       { line: 2, column: 87, kind: 'admin', ends: typo.slice(-4), verdict: 'checksum_wrong' },
     ]);
     expect(answer.code).toBe(5);
-    expect((await check('first line\n', '--none')).code).toBe(0);
+    const [row] = JSON.parse((await check(`\n\n  ${whole}`, '--none')).stdout);
+    expect(row).toMatchObject({ line: 3, column: 3 });
+  });
+
+  it.each(['first line\n', ' \n', ''])('finds nothing in %j', async (text) => {
+    expect((await check(text, '--none')).code).toBe(0);
+    expect((await check(text)).code).toBe(5);
   });
 });
 

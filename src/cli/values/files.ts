@@ -11,12 +11,16 @@ export async function readReference(text: string, io: Io): Promise<string> {
   return text.startsWith('@') ? readText(text.slice(1), io) : text;
 }
 
-/** The text of a file, or of stdin for `-`, trimmed. */
+/** The text of a file, or of stdin for `-`, trimmed; it must not be empty. */
 export async function readText(path: string, io: Io): Promise<string> {
-  const text = (path === '-' ? await readStdin(io) : readLocalFile(path, io)).trim();
+  const text = (await readWholeText(path, io)).trim();
   if (text === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
   return text;
 }
+
+/** The text of a file, or of stdin for `-`, as it is. */
+export const readWholeText = async (path: string, io: Io): Promise<string> =>
+  path === '-' ? readStdin(io) : readLocalFile(path, io);
 
 /** The text of a file, or undefined when there is no such file. */
 export function readIfPresent(path: string, io: Io): string | undefined {

@@ -2,7 +2,7 @@ import { findTokens } from '../../../domain/token.ts';
 import { argument, command, flag } from '../../command.ts';
 import { exitCodes, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
-import { readText } from '../../values/files.ts';
+import { readWholeText } from '../../values/files.ts';
 
 export const tokensCheck = command({
   path: 'tokens check',
@@ -24,16 +24,13 @@ export const tokensCheck = command({
         'Others on this machine can read what a command was given. Pipe the token:  lkm tokens check -',
       ]);
     }
-    const text = await readText(source, io);
+    const text = await readWholeText(source, io);
+    const lines = linesOf(text);
+    let line = 0;
     const rows = findTokens(text).map(({ index, token, kind, isWhole }) => {
-      const before = text.slice(0, index).split('\n');
-      return {
-        line: before.length,
-        column: (before.at(-1)?.length ?? 0) + 1,
-        kind,
-        ends: token.slice(-4),
-        verdict: isWhole ? 'ok' : 'checksum_wrong',
-      };
+      while ((lines[line + 1] ?? text.length) <= index) line += 1;
+      const column = index - (lines[line] ?? 0) + 1;
+      return { line: line + 1, column, kind, ends: token.slice(-4), verdict: isWhole ? 'ok' : 'checksum_wrong' };
     });
     const isFine = none ? rows.length === 0 : rows.length > 0 && rows.every(({ verdict }) => verdict === 'ok');
     const found = `${count(rows.length, 'token')} found`;
@@ -51,3 +48,6 @@ export const tokensCheck = command({
     };
   },
 });
+
+/** Where each line of a text begins. */
+const linesOf = (text: string): readonly number[] => [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
