@@ -40,10 +40,14 @@ export function openNetworkTransport({ connectTimeoutMs, useProxy, ca }: Network
 
 /** A name in `NO_PROXY` stands for what is below it too, as for other programs; Node.js takes it for itself alone. */
 function proxyEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const entries = (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter(Boolean);
+  const entries = noProxyEntries(env);
   const below = entries.filter((entry) => domainName.test(entry)).map((name) => `.${name}`);
   return { ...env, no_proxy: [...entries, ...below].join() };
 }
+
+/** What `NO_PROXY` lists, apart by commas or blanks. */
+export const noProxyEntries = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
+  (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter(Boolean);
 
 /** Without a dot or star in front of it, a port, or digits at its end, as an address has. */
 const domainName = /^[a-z\d_-]+(?:\.[a-z\d_-]+)*\.?(?<!\d)$/i;

@@ -69,6 +69,23 @@ describe('lkm auth login', () => {
     expect(mode()).toBe(0o600);
   });
 
+  it('takes an empty LKM_PROFILE for none, and any text for a name', async () => {
+    const { login, run, config } = home();
+    await login(TOKEN);
+    const again = (argv: readonly string[], env = {}) => {
+      const { fetch } = scriptedService(self);
+      return run([...argv, '--with-token'], { stdin: `${TOKEN}\n`, fetch, env });
+    };
+    expect((await again(['login'], { LKM_PROFILE: '' })).code).toBe(0);
+    expect((await again(['login', '-p', 'constructor'])).stderr).toContain('Its address is not given');
+    for (const name of ['constructor', '__proto__']) {
+      expect((await again(['login', '-p', name, '--base-url', SHOP])).code).toBe(0);
+      expect(Object.keys(config().profiles)).toContain(name);
+    }
+    const { code, stderr } = await run(['auth', 'status', '-p', 'toString']);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("no profile 'toString'") });
+  });
+
   it('stores nothing when the service refuses the token', async () => {
     const { login, config } = home();
     const { code, stdout, stderr } = await login(TOKEN, [], [refused]);

@@ -56,6 +56,9 @@ describe('lkm __complete', () => {
     [['tokens', 'create', '--scope', 'license:read,audit:'], ['license:read,audit:read']],
     [['tokens', 'create', '--scope=license:read,audit:'], ['--scope=license:read,audit:read']],
     [['-p', 'shop', 'keys', 'cr'], ['create']],
+    [['serve', '--seed', '--clo'], ['--clock']],
+    [['serve', '--seed', '--db', 'x', '--clo'], ['--clock']],
+    [['serve', '--seed', '7', '--clo'], ['--clock']],
     [['--format', 'json', 'auth', 'sw'], ['switch']],
     [
       ['--format', 'js'],

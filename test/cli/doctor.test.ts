@@ -157,6 +157,20 @@ describe('lkm doctor', () => {
     });
   });
 
+  it.each([
+    ['https://lkm.example', 'foo.example lkm.example', true],
+    ['https://lkm.example', 'foo.example,lkm.example', true],
+    ['https://api.lkm.example', '.lkm.example', true],
+    ['https://lkm.example', 'lkm.example:443', true],
+    ['https://lkm.example', 'lkm.example:80', false],
+    ['https://lkm.example', 'xlkm.example', false],
+    ['https://lkm.example', '*', true],
+  ])('knows whether %s is passed by with NO_PROXY=%j', async (url, noProxy, isPassedBy) => {
+    const env = { LKM_TOKEN: 'x', LKM_BASE_URL: url, https_proxy: 'http://127.0.0.1:9', NO_PROXY: noProxy };
+    const { proxy } = (await doctor({ env })).found;
+    expect(proxy?.detail).toMatch(isPassedBy ? / is passed by, as NO_PROXY says$/ : /, from the environment$/);
+  });
+
   it('checks a server of this machine, and a database', async () => {
     const cwd = tempFolder();
     const { stop } = await started(['--db', 'lkm.db'], { cwd });

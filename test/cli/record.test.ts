@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -224,6 +224,24 @@ describe('lkm audit export', () => {
       const { code, stderr } = await again([...argv, '--token-file', 'token']);
       expect(code).toBe(2);
       expect(stderr).toContain('this token sees addresses masked');
+      expect(existsSync(join(cwd, 'out'))).toBe(false);
     }
+    // A folder of somebody's own stays.
+    mkdirSync(join(cwd, 'out'));
+    await again(['audit', 'export', 'out', '--token-file', 'token']);
+    expect(readdirSync(join(cwd, 'out'))).toEqual([]);
+    expect((await again(['audit', 'export', 'out'])).code).toBe(0);
+  });
+
+  it('is for its owner alone, and says what the disk refuses', async () => {
+    const { run, again, cwd } = await eventful();
+    await run('audit', 'export', 'out');
+    for (const name of ['.', ...readdirSync(join(cwd, 'out'))]) {
+      expect({ name, others: statSync(join(cwd, 'out', name)).mode & 0o077 }).toEqual({ name, others: 0 });
+    }
+    expect(await again(['audit', 'export', 'lkm.db/out'])).toMatchObject({
+      code: 13,
+      stderr: expect.stringContaining('cannot write lkm.db/out (ENOTDIR)'),
+    });
   });
 });

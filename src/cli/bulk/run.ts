@@ -48,6 +48,10 @@ export const runId = ({ command, origin, name, digest }: RunIdentity): string =>
 export const rowKey = (id: string, row: number, attempt: number): string =>
   `lkm-${id}-${row}-${short(hash([id, row, attempt]))}${attempt === 1 ? '' : `-${attempt}`}`;
 
+/** The idempotency key of something that a run makes before its rows, by what it is. */
+export const preparationKey = (id: string, made: readonly string[]): string =>
+  `lkm-${id}-${short(hash([id, ...made]))}`;
+
 /** SHA-256 of a value as JSON, hexadecimal. */
 export const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 

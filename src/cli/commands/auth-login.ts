@@ -6,6 +6,7 @@ import { keyringOf } from '../config/keyring.ts';
 import {
   addProfile,
   configFile,
+  namedProfile,
   originOf,
   type Profile,
   readConfig,
@@ -69,7 +70,7 @@ export const authLogin = command({
 async function chooseBaseUrl({ flags, io, settings }: CommandContext): Promise<string> {
   if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
   const { profiles, currentProfile } = readConfig(io);
-  const known = profiles[flags.profile ?? io.env.LKM_PROFILE ?? currentProfile ?? ''];
+  const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
   if (flags.baseUrl) return checkScheme(flags.baseUrl, '--base-url');
   if (io.env.LKM_BASE_URL) return checkScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
   if (known) return known.baseUrl;

@@ -66,6 +66,7 @@ interface Flag {
   readonly forms: readonly string[];
   /** What stands for its value in the help, such as `FILE`; undefined for a switch. */
   readonly placeholder?: string | undefined;
+  readonly isValueOptional?: boolean;
   readonly about: string;
   readonly spec?: OptionSpec;
 }
@@ -79,9 +80,10 @@ async function readLine(words: readonly string[]): Promise<Line> {
   let open: Flag | undefined;
   for (const word of words) {
     if (open !== undefined) {
-      given[open.forms.at(-1) ?? ''] = word;
+      const isValue = mayBeValue(open, word);
+      given[open.forms.at(-1) ?? ''] = isValue ? word : '';
       open = undefined;
-      continue;
+      if (isValue) continue;
     }
     if (word.startsWith('-')) {
       const [, form = word, value] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
@@ -100,6 +102,9 @@ async function readLine(words: readonly string[]): Promise<Line> {
   }
   return { path, entry, command, positional, given, open };
 }
+
+/** Whether a word behind an option can be its value: an option that needs none is a switch in front of another. */
+const mayBeValue = ({ isValueOptional }: Flag, word: string): boolean => !(isValueOptional && word.startsWith('-'));
 
 /** A word of the tree by its own name, where an alias was typed. */
 function nameOf(word: string, path: readonly string[]): string {
@@ -142,8 +147,9 @@ const globalFlags: readonly Flag[] = [
 ];
 
 /** Reads `-P, --product <ID>`. */
-function formsOf(flags: string): Pick<Flag, 'forms' | 'placeholder'> {
-  return { forms: flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [], placeholder: placeholderOf(flags) };
+function formsOf(flags: string): Pick<Flag, 'forms' | 'placeholder' | 'isValueOptional'> {
+  const forms = flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [];
+  return { forms, placeholder: placeholderOf(flags), isValueOptional: flags.includes('[') };
 }
 
 /** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`. */
@@ -153,7 +159,7 @@ function placeholderOf(usage: string): string | undefined {
 
 /** The option whose value is being typed, and that value as far as it is there; of a list, its last one. */
 function optionInFrontOf(typed: string, line: Line): { option?: Flag | undefined; word: string } {
-  if (line.open !== undefined) return { option: line.open, word: lastOf(line.open, typed) };
+  if (line.open !== undefined && mayBeValue(line.open, typed)) return { option: line.open, word: lastOf(line.open, typed) };
   const [, form, word = ''] = /^(--[a-z-]+)=(.*)$/s.exec(typed) ?? [];
   if (form === undefined) return { word: typed };
   const option = [...ownFlags(line.command), ...globalFlags].find(({ forms }) => forms.includes(form));

@@ -21,11 +21,11 @@ const LOCAL = 'local';
 /** The profile that is named, or the current one; null when there is none. Throws `UsageError` for an unknown name. */
 export function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
   const config = readConfig(io);
-  const named = flags.profile ?? io.env.LKM_PROFILE;
-  const name = named || config.currentProfile;
-  if (!name) return null;
+  const named = namedProfile(flags, io);
+  const name = named ?? config.currentProfile;
+  if (name === null) return null;
   const explicit = flags.profile !== undefined;
-  const stored = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+  const stored = config.profiles[name];
   const servers = name === LOCAL || stored?.db !== undefined ? runningServers(io) : [];
   const [newest] = servers;
   if (name === LOCAL && newest !== undefined) {
@@ -38,9 +38,13 @@ export function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
     if (server === undefined && isServedHere(stored)) throw notRunning(name, stored);
     return { ...stored, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit };
   }
-  if (named) throw name === LOCAL ? noLocalServer() : unknownProfile(name, config);
-  return null;
+  if (named === null) return null;
+  throw name === LOCAL ? noLocalServer() : unknownProfile(name, config);
 }
+
+/** The name that is given in place of the current profile's; null for none. An empty variable counts as none. */
+export const namedProfile = (flags: GlobalFlags, { env }: Pick<Io, 'env'>): string | null =>
+  flags.profile ?? (env.LKM_PROFILE || null);
 
 /** The profile of a database: the one stored last, since a file may have been made anew. */
 export function profileOf(db: string, { profiles }: Config): ({ readonly name: string } & Profile) | undefined {
@@ -101,7 +105,7 @@ export interface Config {
   readonly settings?: StoredSettings;
 }
 
-const empty: Config = { version: 1, currentProfile: null, profiles: {} };
+const empty: Config = { version: 1, currentProfile: null, profiles: Object.create(null) };
 
 /** The file itself; only its owner may read it, since it holds tokens. */
 export const configFile = (io: Io): string => join(configDir(io), 'config.json');
@@ -129,9 +133,8 @@ export function readConfig(io: Io): Config {
  */
 export function addProfile(io: Io, name: string, profile: Profile): string {
   return changeConfig(io, (config) => {
-    const isTaken = (one: string): boolean => Object.hasOwn(config.profiles, one);
     let free = name;
-    for (let number = 2; isTaken(free); number++) free = `${name}-${number}`;
+    for (let number = 2; free in config.profiles; number++) free = `${name}-${number}`;
     const profiles = { ...config.profiles, [free]: profile };
     return { config: { ...config, currentProfile: config.currentProfile ?? free, profiles }, value: free };
   });
@@ -163,7 +166,7 @@ export function replaceToken(io: Io, name: string, stored: StoredToken): void {
 /** Makes a profile the current one. Throws `UsageError` when there is none of that name. */
 export function switchProfile(io: Io, name: string): void {
   changeConfig(io, (config) => {
-    if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
+    if (!(name in config.profiles)) throw unknownProfile(name, config);
     return { config: { ...config, currentProfile: name }, value: undefined };
   });
 }
@@ -204,7 +207,9 @@ function checked(stored: unknown, path: string): Config {
   const { version, currentProfile = null, profiles = {}, settings = {} } = stored;
   const isNamed = currentProfile === null || typeof currentProfile === 'string';
   if (version !== 1 || !isNamed || !isProfiles(profiles) || !isSettings(settings)) throw broken(path, wrongForm);
-  return { ...stored, version, currentProfile, profiles, ...(stored.settings !== undefined && { settings }) };
+  // Without what objects inherit: a profile may have any name.
+  const own: Config['profiles'] = Object.assign(Object.create(null), profiles);
+  return { ...stored, version, currentProfile, profiles: own, ...(stored.settings !== undefined && { settings }) };
 }
 
 const wrongForm = 'does not have the form of a configuration';

@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { parseDuration } from '../values/duration.ts';
 import { parseCount } from '../values/scalars.ts';
-import { changeConfig, readConfig, type StoredSettings, unknownProfile } from './profiles.ts';
+import { changeConfig, namedProfile, readConfig, type StoredSettings, unknownProfile } from './profiles.ts';
 import { formats, parseTimeout, readSwitch } from './settings.ts';
 
 /** An option that can be stored: its variable, what it is, and what refuses a value that it cannot have. */
@@ -89,9 +89,9 @@ function checkValue(what: string, check: () => unknown, hints: readonly Hint[] =
 function storedLayers(flags: GlobalFlags, io: Io): { from: string; settings: StoredSettings }[] {
   const config = readConfig(io);
   const { env } = io;
-  const name = flags.profile ?? (env.LKM_PROFILE || config.currentProfile);
+  const name = namedProfile(flags, io) ?? config.currentProfile;
   const isElsewhere = Boolean(flags.db || flags.baseUrl || (!flags.profile && (env.LKM_DB || env.LKM_BASE_URL)));
-  const profile = name && !isElsewhere && Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+  const profile = name === null || isElsewhere ? undefined : config.profiles[name];
   return [
     ...(profile?.settings ? [{ from: `profile ${name}`, settings: profile.settings }] : []),
     ...(config.settings ? [{ from: 'config', settings: config.settings }] : []),

@@ -86,6 +86,28 @@ describe('lkm keys export and lkm keys import', () => {
     expect(await of(other)).toEqual(await of(shop));
   });
 
+  it('makes the products that are left when it is run again', async () => {
+    await using shop = await bulkShop();
+    const [one, two] = ['prod_of_an_old_system_01', 'prod_of_an_old_system_02'];
+    const key = (number: number) => `ACME-000${number}-2019-AAAA-BBBB`;
+    shop.write('keys.csv', `key,productId,version\n${key(1)},${one},1.0\n${key(2)},${two},2.0\n${key(3)},${two},3.0\n`);
+    const run = () => shop.at(['keys', 'import', '-f', 'keys.csv', '-y', '--create-products']);
+    const made = () => shop.sent.filter(({ path }) => path.startsWith('POST /product')).length;
+    for (const last of [1, 3]) {
+      const before = made();
+      shop.meddle((request) =>
+        request.method === 'POST' && made() - before > last
+          ? Response.json({ message: 'no', code: 1 }, { status: 401 })
+          : null,
+      );
+      expect((await run()).code).toBe(4);
+    }
+    shop.meddle(() => null);
+    expect(await run()).toMatchObject({ code: 0, stderr: expect.stringContaining('imported 3 of 3 keys') });
+    const { versions } = await shop.json('products', 'get', two);
+    expect(versions).toHaveLength(2);
+  });
+
   it('says how long a key has to be', async () => {
     await using shop = await bulkShop();
     shop.write('keys.csv', 'key\nOLD-1\n');

@@ -7,7 +7,7 @@ import { count } from '../../output/words.ts';
 import { bulkOperation } from '../operation.ts';
 import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
 import type { RowBody } from '../reading/read-bodies.ts';
-import { type BulkRun, rowKey } from '../run.ts';
+import { type BulkRun, preparationKey } from '../run.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
@@ -110,13 +110,14 @@ async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: Bulk
     wanted.set(productId, versions);
     if (typeof body.version === 'string') versions.add(body.version);
   }
-  let made = 0;
-  const call = () => ({ idempotencyKey: rowKey(`${id}-product`, ++made, 1) });
+  // When it is run again, some of them are there: a number would then be that of another request.
+  const call = (...made: readonly string[]) => ({ idempotencyKey: preparationKey(id, made) });
   for (const [productId, versions] of wanted) {
     const there = await findVersions(client, productId);
-    if (there === null) await client.products.create({ id: productId, name: productId }, call());
+    if (there === null) await client.products.create({ id: productId, name: productId }, call('product', productId));
     for (const version of versions) {
-      if (there === null || !there.has(version)) await client.products.createVersion({ productId, version }, call());
+      if (there?.has(version)) continue;
+      await client.products.createVersion({ productId, version }, call('version', productId, version));
     }
   }
 }

@@ -1,3 +1,4 @@
+import { noProxyEntries } from '../../../client/network.ts';
 import type { Io } from '../../io.ts';
 import { type Check, ok, warn } from './check.ts';
 
@@ -8,8 +9,7 @@ export function proxyFor(baseUrl: string, isLoopback: boolean, env: Io['env']): 
   if (!proxy) return { check: ok('proxy', 'none'), isUsed: false };
   const shown = shownProxy(proxy);
   if (isLoopback) return { check: ok('proxy', `${shown} is passed by: the service is on this machine`), isUsed: false };
-  const noProxy = env.no_proxy || env.NO_PROXY || '';
-  if (isPassedBy(noProxy, hostname, port)) {
+  if (isPassedBy(noProxyEntries(env), hostname, port || (protocol === 'https:' ? '443' : '80'))) {
     return { check: ok('proxy', `${shown} is passed by, as NO_PROXY says`), isUsed: false };
   }
   const isUsed = /^https?:\/\//.test(proxy) && URL.canParse(proxy);
@@ -27,14 +27,11 @@ function shownProxy(proxy: string): string {
 }
 
 /** `example.com` is that name and all below it, `.example.com` and `*.example.com` all below it; `*` all there are. */
-function isPassedBy(noProxy: string, hostname: string, port: string): boolean {
-  return noProxy
-    .toLowerCase()
-    .split(',')
-    .map((entry) => entry.trim())
+function isPassedBy(entries: readonly string[], hostname: string, port: string): boolean {
+  return entries
+    .map((entry) => entry.toLowerCase())
     .some(
       (entry) =>
-        ['*', hostname, `${hostname}:${port || '443'}`].includes(entry) ||
-        (entry !== '' && hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`)),
+        ['*', hostname, `${hostname}:${port}`].includes(entry) || hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`),
     );
 }

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Client } from '../../../client/client.ts';
 import type { Checkpoint } from '../../../contract/audit.ts';
@@ -28,9 +28,11 @@ export const auditExport = command({
     const checkpoint = await lastCheckpoint(client);
     if (checkpoint === null) throw new NotFoundError('nothing was done yet: there is no audit log to export');
     const keyPem = await readKey(client, checkpoint);
-    await makeFolder(path, folder);
-    const rows = await writeRows(client, path);
-    await writeProof(path, { checkpoint, keyPem, rows });
+    const rows = await inNewFolder(path, folder, async () => {
+      const rows = await writeRows(client, path);
+      await writeProof(path, { checkpoint, keyPem, rows });
+      return rows;
+    });
     return {
       kind: 'done',
       data: { path, rows, checkpoint },
@@ -59,23 +61,35 @@ async function readKey(client: Client, { accountId, kid }: Checkpoint): Promise<
   return publicKeyPem(jwk);
 }
 
-async function makeFolder(path: string, folder: string): Promise<void> {
+/** Makes a folder for what `work` writes, and removes both when that fails. Throws `LocalError` for what the disk refuses. */
+async function inNewFolder<T>(path: string, folder: string, work: () => Promise<T>): Promise<T> {
+  let isMade = false;
   try {
-    await mkdir(path, { recursive: true });
-    if ((await readdir(path)).length === 0) return;
+    isMade = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined;
+    if ((await readdir(path)).length > 0) throw new LocalError(`${folder} is not empty`, ['Name a new folder.']);
+    try {
+      return await work();
+    } catch (error) {
+      for (const name of await readdir(path)) await rm(join(path, name));
+      if (isMade) await rmdir(path);
+      throw error;
+    }
   } catch (cause) {
-    throw new LocalError(`cannot make ${folder} (${codeOf(cause)})`, [], { cause });
+    const isOfDisk = cause instanceof Error && 'syscall' in cause;
+    throw isOfDisk ? new LocalError(`cannot write ${folder} (${codeOf(cause)})`, [], { cause }) : cause;
   }
-  throw new LocalError(`${folder} is not empty`, ['Name a new folder.']);
 }
+
+/** The rows name addresses that not every token sees. */
+const OWNER_ONLY = { mode: 0o600 };
 
 async function writeRows(client: Client, path: string): Promise<number> {
   const { contentOf } = await import('../../../domain/audit-chain.ts');
   let rows = 0;
   for await (const { items } of readFeed(client.audit.list, 0)) {
     refuseMasked(items);
-    await appendFile(join(path, 'rows.jsonl'), items.map((row) => `${contentOf(row)}\n`).join(''));
-    await appendFile(join(path, 'hashes'), items.map(({ hash }) => `${hash}\n`).join(''));
+    await appendFile(join(path, 'rows.jsonl'), items.map((row) => `${contentOf(row)}\n`).join(''), OWNER_ONLY);
+    await appendFile(join(path, 'hashes'), items.map(({ hash }) => `${hash}\n`).join(''), OWNER_ONLY);
     rows += items.length;
   }
   return rows;
@@ -94,5 +108,5 @@ async function writeProof(
     'verify.sh': verifyScript,
     README: readme(checkpoint, rows),
   };
-  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
+  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content, OWNER_ONLY);
 }
