@@ -20,9 +20,10 @@ async function shop(customers: number) {
     writeFileSync(join(cwd, 'line.sh'), `trap : INT\n${command(words)}\necho "exit $?"\n`);
     return 'line.sh';
   };
-  const open = (words: string, env: Record<string, string> = {}) =>
+  const open = (words: string, env: Record<string, string> = {}, size?: string) =>
     new Terminal(`sh ${line(words)}`, {
       cwd,
+      ...(size !== undefined && { size }),
       env: { PATH: process.env.PATH ?? '', HOME: cwd, LKM_DB: 'lkm.db', ...env },
     });
   return { cwd, at, open };
@@ -130,5 +131,11 @@ describe.runIf(hasProgram('script'))('a list that is longer than the terminal', 
     const shown = await terminal.until(/exit 0/);
     expect(shown).toContain(words.includes('limit') ? 'Customer 5' : 'Customer 45');
     expect(shown).not.toContain('LESS=');
+  });
+
+  it('is printed on a terminal that nobody has given a size', async () => {
+    const { cwd, open } = await long();
+    await using terminal = open('customers list', { LKM_PAGER: pagerIn(cwd) }, 'cols 0 rows 0');
+    expect(await terminal.until(/exit 0/)).toContain('Customer 45');
   });
 });

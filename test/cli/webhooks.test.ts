@@ -162,6 +162,26 @@ describe('lkm webhooks test', () => {
     const unasked = await at(['webhooks', 'test', id, '--wait', '0s']);
     expect([unasked.code, unasked.stderr]).toEqual([0, `asked ${id} for an answer\n`]);
   });
+
+  it('finds the ping below what was sent after it', async () => {
+    await using world = await shop();
+    const { receiver, at, json, server } = world;
+    const { id } = await json('webhooks', 'create', '--url', receiver.url);
+    let looks = 0;
+    const fetch = async (request: Request) => {
+      if (request.url.includes('/webhook/deliveries') && looks++ === 0) {
+        for (let made = 0; made < 45; made++) await server.call('POST', '/customer', { name: 'Zoë' });
+        await expect.poll(() => receiver.seqs.length).toBeGreaterThan(46);
+        await expect.poll(async () => (await json('webhooks', 'deliveries', id)).length).toBeGreaterThan(46);
+      }
+      return globalThis.fetch(request);
+    };
+    expect(await at(['webhooks', 'test', id], { fetch })).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^accepted ping \d+ with 204/),
+    });
+    expect(looks).toBeGreaterThan(1);
+  });
 });
 
 describe('lkm webhooks deliveries and replay', () => {

@@ -2,13 +2,18 @@ import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:chil
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 
-/** A program on a real terminal of 100 columns, which the program `script` makes. */
+type Env = Readonly<Record<string, string>>;
+
+/** A program on a real terminal of 100 columns and 40 lines, unless given, which the program `script` makes. */
 export class Terminal implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams;
   #shown = '';
 
-  constructor(command: string, { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }) {
-    const line = `stty cols 100 rows 40; exec ${command}`;
+  constructor(
+    command: string,
+    { cwd, env, size = 'cols 100 rows 40' }: { readonly cwd: string; readonly env: Env; readonly size?: string },
+  ) {
+    const line = `stty ${size}; exec ${command}`;
     this.#child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env: { TERM: 'xterm', ...env } });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {

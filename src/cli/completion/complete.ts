@@ -159,7 +159,8 @@ function placeholderOf(usage: string): string | undefined {
 
 /** The option whose value is being typed, and that value as far as it is there; of a list, its last one. */
 function optionInFrontOf(typed: string, line: Line): { option?: Flag | undefined; word: string } {
-  if (line.open !== undefined && mayBeValue(line.open, typed)) return { option: line.open, word: lastOf(line.open, typed) };
+  if (line.open !== undefined && mayBeValue(line.open, typed))
+    return { option: line.open, word: lastOf(line.open, typed) };
   const [, form, word = ''] = /^(--[a-z-]+)=(.*)$/s.exec(typed) ?? [];
   if (form === undefined) return { word: typed };
   const option = [...ownFlags(line.command), ...globalFlags].find(({ forms }) => forms.includes(form));

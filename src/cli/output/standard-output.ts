@@ -65,12 +65,12 @@ function streamOutput(fd: number, stream: () => WriteStream, { reports, target }
     get isTTY() {
       return target === 'device' && open().isTTY === true;
     },
-    // Read anew each time: a window can be resized.
+    // Read anew each time: a window can be resized. A terminal that nobody gave a size says 0.
     get columns() {
       return open().columns || FALLBACK_COLUMNS;
     },
     get lines() {
-      return open().rows;
+      return open().rows || undefined;
     },
     fd,
     write: (text) =>

@@ -35,7 +35,10 @@ export const webhooksTest = command({
     const delivery = await waitForPing(await context.client(), answer, wait, context);
     const common = { idempotencyKey, quiet: [id] };
     if (delivery === null) {
-      const notes = [doneNote(changed, `asked ${id} for an answer`), ...noOutcome(id, wait)];
+      const notes = [
+        doneNote(changed, `asked ${id} for an answer`),
+        ...(context.io.stop.aborted ? [] : noOutcome(id, wait)),
+      ];
       return { kind: 'done', data: { webhookId: id, idempotencyKey }, notes, ...common };
     }
     const { state, seq, error, durationMs, status } = delivery;
@@ -73,10 +76,22 @@ async function waitForPing(
 ): Promise<Delivery | null> {
   const deadline = io.now() + seconds * 1_000;
   for (;;) {
-    const { items } = await client.webhooks.deliveries({ webhookId: id, limit: 20 });
-    const ping = items.find(({ type, seq }) => type === 'ping' && seq > afterSeq);
-    if (ping !== undefined) return ping;
+    const ping = await findPing(client, id, afterSeq);
+    if (ping !== null) return ping;
     if (io.now() >= deadline || io.stop.aborted) return null;
     await sleep(POLL_MS, undefined, { signal: io.stop }).catch(() => {});
   }
+}
+
+/** The ping among what was sent, newest first; more than one part of that may have come after it. */
+async function findPing(client: Client, webhookId: string, afterSeq: number): Promise<Delivery | null> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const part = { limit: 20, cursor: cursor === undefined ? cursor : Number(cursor) };
+    const { items, meta } = await client.webhooks.deliveries({ webhookId, ...part });
+    const ping = items.find(({ type, seq }) => type === 'ping' && seq > afterSeq);
+    if (ping !== undefined) return ping;
+    const isPast = (items.at(-1)?.seq ?? 0) <= afterSeq;
+    cursor = isPast ? null : meta.next;
+  }
+  return null;
 }
