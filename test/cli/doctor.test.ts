@@ -94,7 +94,20 @@ describe('lkm doctor', () => {
     [
       'a token that the service does not know',
       service({ '/token/self': () => Response.json({ message: 'Invalid token', code: 1 }, { status: 401 }) }),
-      ...(['token', 'fail', /refused the token/, /revoked, expired/] as const),
+      ...(['token', 'fail', /refused the token from LKM_TOKEN$/, /another service than https:\/\/licensing\./] as const),
+    ],
+    [
+      'a page in place of what the token may do',
+      service({ '/token/self': () => new Response('<html>', { headers: { 'content-type': 'text/html' } }) }),
+      ...(['token', 'fail', /something that is not JSON/, /is https:\/\/licensing\.\S+ the address/] as const),
+    ],
+    [
+      'a token that has asked too often',
+      service({
+        '/token/self': () =>
+          Response.json({ message: 'Too many requests', code: 1 }, { status: 429, headers: { 'retry-after': '900' } }),
+      }),
+      ...(['token', 'fail', /^too many requests/, /wait 15m: try again after 12:15:00 UTC/] as const),
     ],
     [
       'a token that ends soon',

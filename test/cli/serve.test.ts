@@ -10,6 +10,7 @@ import { selfSigned } from '../client/self-signed.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { absentIds } from '../support/requests.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
+import { scriptedService } from './scripted-service.ts';
 import { started } from './started.ts';
 
 describe('lkm serve', () => {
@@ -104,6 +105,15 @@ describe('lkm serve', () => {
     expect(ended.stderr).toMatch(
       /^error: the server of profile local is not running, last at http:\S+\n {2}Nothing was sent/,
     );
+    // What comes from elsewhere needs nothing of it; its token goes to no other program at that port.
+    const { fetch, seen } = scriptedService([200, { action: 'products.list', status: true, data: [], code: 0 }]);
+    const ask = (url: string, env: Record<string, string>) =>
+      lkm(['products', 'list', '--base-url', url], { cwd, running: [], env, fetch });
+    expect(await ask('https://shop.example', { LKM_TOKEN: 'lkm_scoped_one' })).toMatchObject({ code: 0 });
+    expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_one']);
+    const [, last = ''] = /last at (http:\S+)/.exec(ended.stderr) ?? [];
+    expect(await ask(last, {})).toMatchObject({ code: 13, stderr: expect.stringContaining('is not running') });
+    expect(seen).toHaveLength(1);
     await stop();
     const none = await lkm(['-p', 'local', 'products', 'list']);
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no server of this user is running') });

@@ -13,6 +13,8 @@ export interface NamedProfile extends Profile {
   readonly name: string;
   /** Named by `--profile`: then its token goes before those of the environment. */
   readonly explicit: boolean;
+  /** A server of this machine that does not run: neither its address nor its token may be used. */
+  readonly isStopped?: boolean;
 }
 
 /** The profile of the newest running server of this user, whatever is stored under the name. */
@@ -35,8 +37,8 @@ export function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
   if (stored) {
     // Its server may listen at another port than when the profile was stored.
     const server = servers.find(({ db }) => db === stored.db);
-    if (server === undefined && isServedHere(stored)) throw notRunning(name, stored);
-    return { ...stored, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit };
+    const isStopped = server === undefined && isServedHere(stored);
+    return { ...stored, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit, isStopped };
   }
   if (named === null) return null;
   throw name === LOCAL ? noLocalServer() : unknownProfile(name, config);
@@ -59,12 +61,15 @@ export const originOf = (url: string): string => (URL.canParse(url) ? new URL(ur
 const isServedHere = ({ db, baseUrl }: Profile): boolean =>
   db !== undefined && !isPostgres(db) && /^http:\/\/(127\.|localhost|\[::1\])/.test(baseUrl);
 
-const notRunning = (name: string, { db = '', baseUrl }: Profile): LocalError =>
-  new LocalError(`the server of profile ${name} is not running, last at ${baseUrl}`, [
+/** Throws `LocalError` for a profile whose server does not run. */
+export function checkRunning({ name, db = '', baseUrl, isStopped }: NamedProfile): void {
+  if (!isStopped) return;
+  throw new LocalError(`the server of profile ${name} is not running, last at ${baseUrl}`, [
     'Nothing was sent.',
     ['Start it:', `lkm serve --db ${quote(db)}`],
     ['Without it:', `--db ${quote(db)}`],
   ]);
+}
 
 const noLocalServer = (): UsageError =>
   new UsageError('no server of this user is running on this machine', [['Start one:', 'lkm serve']]);

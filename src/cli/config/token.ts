@@ -6,7 +6,7 @@ import type { RemoteTarget } from '../request/target.ts';
 import { readText } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
 import { keyringOf } from './keyring.ts';
-import { type NamedProfile, originOf, type StoredToken } from './profiles.ts';
+import { checkRunning, type NamedProfile, originOf, type StoredToken } from './profiles.ts';
 
 /**
  * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,
@@ -59,6 +59,7 @@ function storedToken({ baseUrl }: RemoteTarget, profile: NamedProfile, io: Io): 
       waysToGiveOne,
     );
   }
+  checkRunning(profile);
   const token = tokenIn(profile, io);
   if (token !== null) return { token, from: `profile ${name}${keyring === undefined ? '' : ', in the keyring'}` };
   throw new NoTokenError(`the keyring does not give the token of profile ${name}: it is locked, or the token is gone`, [

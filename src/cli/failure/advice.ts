@@ -6,14 +6,18 @@ import { findOperation, type OperationName } from './operation.ts';
 
 /** What is known about the request that failed. */
 export interface Situation {
+  /** Null as long as none is chosen. */
   readonly baseUrl: string | null;
-  /** Where the token came from, in words. */
+  /** Where the token came from, in words; null as long as there is none. */
   readonly tokenFrom: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
+
+/** The address of the service, in a sentence about it. */
+export const addressIn = ({ baseUrl }: Situation): string => baseUrl ?? 'this';
 
 /** A message and what to do about it. */
 export interface Advice {
@@ -41,10 +45,11 @@ const relativeTimes =
 
 const newKey = 'Leave --idempotency-key out for a new request; give it only to repeat one.';
 
-function refusedToken({ tokenFrom, baseUrl }: Situation): Advice {
+function refusedToken(situation: Situation): Advice {
+  const { tokenFrom } = situation;
   return {
-    message: `the service refused the token from ${tokenFrom ?? 'nowhere'}`,
-    hints: [`It may be revoked, expired, or belong to another service than ${baseUrl}.`],
+    message: `the service refused the token${tokenFrom === null ? '' : ` from ${tokenFrom}`}`,
+    hints: [`It may be revoked, expired, or belong to another service than ${addressIn(situation)}.`],
   };
 }
 

@@ -31,6 +31,9 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** A line of advice: a sentence, or a label with the command to type. */
 export type Hint = string | readonly [label: string, command: string];
 
+/** A line of advice as a sentence. */
+export const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
+
 interface ErrorInfo extends ErrorOptions {
   readonly idempotencyKey?: string | undefined;
 }

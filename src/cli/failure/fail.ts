@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import type { Destination } from '../output/destination.ts';
 import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
 import { rerunLine } from '../request/rerun.ts';
-import { type Hint, InterruptedError } from './errors.ts';
+import { hintText, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
 
 /** What is known so far of the run of a command line; an error is explained by it. */
@@ -37,7 +37,8 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
     now: io.now(),
     rerun,
   });
-  const report = { ...explained, ...asShown(explained, io, settings?.serviceOptions) };
+  const lines = explained.request === null ? explained.hints : [explained.request, ...explained.hints];
+  const report = { ...explained, ...asShown({ ...explained, hints: lines }, io, settings?.serviceOptions) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
   // What was typed is repeated, and some type a token where a name or a file is expected.
@@ -67,8 +68,6 @@ function jsonOf(report: Report): string {
   const error = { code, message, exitCode, status, apiCode, operation, retryable, idempotencyKey, hint };
   return `${sanitiseJson(JSON.stringify({ error }))}\n`;
 }
-
-const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
 
 /** A message repeats what was typed, which can be of any length. */
 const MAX_MESSAGE = 500;

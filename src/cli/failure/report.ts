@@ -1,7 +1,7 @@
 import { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from '../../client/errors.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
-import { adviseOn, explainConnection, type Situation } from './advice.ts';
+import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
 import { findOperation, type OperationName } from './operation.ts';
 
@@ -11,6 +11,9 @@ export interface Report {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
+  /** What became of the request, as a sentence; null when there was none. */
+  readonly request: string | null;
+  /** What to do next. */
   readonly hints: readonly Hint[];
   readonly status: number | null;
   readonly apiCode: number | null;
@@ -56,18 +59,19 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
-  const hint = `Is ${situation.baseUrl} the address of the service?`;
-  return newReport('bad_response', error.message, exitCodes.serverError, [attemptsLine(error), hint]);
+  const hint = `Is ${addressIn(situation)} the address of the service?`;
+  return { ...newReport('bad_response', error.message, exitCodes.serverError, [hint]), request: attemptsLine(error) };
 }
 
 /** Whether the response cannot come from lkm: a page, a redirect. */
 const isForeign = (error: CallError): boolean => error instanceof ProtocolError && error.foreign;
 
 /** Running it again would get the same response: the address is wrong, or something stands before the service. */
-function explainForeign(error: CallError, { baseUrl }: Situation): Report {
-  const hint = `This does not look like lkm: is ${baseUrl} the address of the service, with its path?`;
+function explainForeign(error: CallError, situation: Situation): Report {
+  const hint = `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`;
   return {
-    ...newReport('bad_response', firstLower(error.message), exitCodes.serverError, [attemptsLine(error), hint]),
+    ...newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]),
+    request: attemptsLine(error),
     retryable: false,
   };
 }
@@ -85,16 +89,12 @@ function explainNetwork(error: NetworkError): Report {
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const key = error.call?.idempotencyKey ?? '';
-  return newReport(
-    'outcome_unknown',
-    `${firstLower(error.message)}; ${possibleEffect(error)}`,
-    exitCodes.outcomeUnknown,
-    [
-      ...('status' in error ? [attemptsLine(error)] : []),
-      'Run the same command again with the same key; the service then returns its first answer:',
-      ['', rerun(key)],
-    ],
-  );
+  const message = `${firstLower(error.message)}; ${possibleEffect(error)}`;
+  const report = newReport('outcome_unknown', message, exitCodes.outcomeUnknown, [
+    'Run the same command again with the same key; the service then returns its first answer:',
+    ['', rerun(key)],
+  ]);
+  return { ...report, request: 'status' in error ? attemptsLine(error) : null };
 }
 
 const effects: Readonly<Record<string, string>> = {
@@ -111,8 +111,8 @@ const possibleEffect = ({ call }: CallError): string =>
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
   const effect = error.call?.idempotencyKey == null ? '' : ' Nothing was changed.';
-  const answered = error.call ? [`${attemptsLine(error)}${effect}`] : [];
-  return newReport(codeOfRefusal(error), message, exitOf(error), [...answered, ...hints]);
+  const request = error.call ? `${attemptsLine(error)}${effect}` : null;
+  return { ...newReport(codeOfRefusal(error), message, exitOf(error), hints), request };
 }
 
 /** `POST /key/sign answered 503 (code 1) at attempt 5, the last.` */
@@ -163,6 +163,6 @@ const retryable: readonly ExitCode[] = [
 ];
 
 function newReport(code: string, message: string, exitCode: ExitCode, hints: readonly Hint[] = []): Report {
-  const nothing = { status: null, apiCode: null, operation: null, idempotencyKey: null };
+  const nothing = { request: null, status: null, apiCode: null, operation: null, idempotencyKey: null };
   return { code, message, exitCode, hints, ...nothing, retryable: retryable.includes(exitCode) };
 }

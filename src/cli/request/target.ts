@@ -22,11 +22,12 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   if (flags.db) return database(flags.db, io);
   if (!flags.baseUrl && !flags.profile && io.env.LKM_DB) return database(io.env.LKM_DB, io);
   // Loaded late: a database needs no configuration.
-  const { chooseProfile, originOf } = await import('../config/profiles.ts');
+  const { checkRunning, chooseProfile, originOf } = await import('../config/profiles.ts');
   const profile = chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
   if (!baseUrl) throw noService();
+  if (!given && profile !== null) checkRunning(profile);
   // The certificate of a profile is trusted at its own origin only.
   const ca = profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined;
   return { kind: 'remote', baseUrl, profile, ca };

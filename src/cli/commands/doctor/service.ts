@@ -10,7 +10,7 @@ import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, ok, warn } from './check.ts';
 import { proxyFor } from './proxy.ts';
-import { runCheck } from './run-check.ts';
+import { type Asked, runCheck } from './run-check.ts';
 import { examineTls } from './tls.ts';
 
 /** Checks a service over the network, from the way there to what the token may do. */
@@ -20,8 +20,9 @@ export async function examineService(target: RemoteTarget, context: CommandConte
   if ('check' in address) return [address];
   const at = { ...address, ca: target.ca };
   const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
+  const asked = (): Asked => ({ baseUrl: target.baseUrl, tokenFrom: null, now: io.now() });
   const sent = io.now();
-  const health = await runCheck('network', () => get('/health', at, context));
+  const health = await runCheck('network', () => get('/health', at, context), asked);
   if ('check' in health) return [proxy.check, health, ...(await checkTls(at, proxy.isUsed, context))];
   const received = io.now();
   return [
@@ -29,9 +30,9 @@ export async function examineService(target: RemoteTarget, context: CommandConte
     checkNetwork(health, received - sent, address.host),
     ...(await checkTls(at, proxy.isUsed, context)),
     ...checkClock(health, sent, received),
-    await runCheck('ready', async () => checkReady(await get('/ready', at, context))),
-    await runCheck('contract', async () => checkContract(await get('/openapi.json', at, context))),
-    await runCheck('token', () => checkToken(target, context)),
+    await runCheck('ready', async () => checkReady(await get('/ready', at, context)), asked),
+    await runCheck('contract', async () => checkContract(await get('/openapi.json', at, context)), asked),
+    await checkToken(target, context, asked),
   ];
 }
 
@@ -123,9 +124,24 @@ function checkContract({ status, text }: RawResponse): Check {
 /** A token that expires sooner than this gets a warning. */
 const SOON_MS = 14 * 86_400_000;
 
-async function checkToken(target: RemoteTarget, context: CommandContext): Promise<Check> {
+async function checkToken(target: RemoteTarget, context: CommandContext, asked: () => Asked): Promise<Check> {
   const { flags, io } = context;
-  const from = flags.tokenFile ? '--token-file' : (await findToken(flags, target, io)).from;
+  const found = await runCheck('token', async () =>
+    // Stdin is read once, by the client.
+    flags.tokenFile ? { from: '--token-file' } : findToken(flags, target, io),
+  );
+  if ('check' in found) return found;
+  const { from } = found;
+  return runCheck(
+    'token',
+    () => judgeToken(from, context),
+    () => ({ ...asked(), tokenFrom: from }),
+  );
+}
+
+/** What the service says of the token. */
+async function judgeToken(from: string, context: CommandContext): Promise<Check> {
+  const { io } = context;
   const { name, kind, scopes, expiresAt } = await (await context.client()).tokens.self();
   const may = kind === 'admin' ? 'may do everything' : count(scopes.length, 'scope');
   const expires = expiresAt === null ? 'never expires' : `expires ${expiry(expiresAt, io.now())}`;
