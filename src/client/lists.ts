@@ -1,3 +1,4 @@
+import { ProtocolError } from './errors.ts';
 import type { CallOptions } from './options.ts';
 
 /** One page of a list. `meta` is absent when a service returns the whole list at once. */
@@ -38,10 +39,13 @@ export async function* listAll<Input, Item>(
   }
 }
 
-/** A part of a list that is walked through; `next` in its meta is where the one after it begins, or null. */
+/**
+ * A part of a list that is walked through; `next` in its meta is where the one after it begins, or null. A list that takes
+ * page numbers too answers those with pages.
+ */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
-  readonly meta: object;
+  readonly meta: { readonly next: string | null } | { readonly totalPages: number };
 }
 
 /** A list operation of the client that takes a cursor: `client.keys.list`. */
@@ -49,6 +53,12 @@ export type WalkOperation<Input, Item> = (
   input: Input & { readonly cursor: string; readonly limit: number },
   options?: CallOptions,
 ) => Promise<ListPart<Item>>;
+
+const NO_CURSOR = {
+  call: { operation: 'a list', idempotencyKey: null, attempts: 1, mayHaveRunBefore: false },
+  status: 200,
+  foreign: false,
+};
 
 /**
  * Reads a list by cursor; none is missed while it changes:
@@ -64,7 +74,9 @@ export async function* walkList<Input, Item>(
 ): AsyncGenerator<Item, void, undefined> {
   for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
     const { items, meta } = await list({ ...input, cursor, limit: pageSize }, { signal });
+    // Without it, what is missing would look like the end.
+    if (!('next' in meta)) throw new ProtocolError('the service answered a cursor with a page', NO_CURSOR);
     yield* items;
-    cursor = 'next' in meta ? meta.next : null;
+    cursor = meta.next;
   }
 }

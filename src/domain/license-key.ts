@@ -54,6 +54,9 @@ function maskKey(key: string): string {
   return '*'.repeat(symbols.length - 4) + symbols.slice(-4).join('');
 }
 
+/** Whether a text is a key as it is shown masked. A key of another format may have stars of its own. */
+export const isMaskedKey = (text: string): boolean => /^(?:(?:\*{5}-){4}.{5}|\*{8,}.{4})$/su.test(text);
+
 /**
  * The sum of the symbols over GF(32), the last one weighted α⁰, the one before it α¹, and so on: 0 for a whole key.
  * α has order 31, so the 25 weights differ and none is 0: one wrong symbol, or two swapped, never sum to 0.

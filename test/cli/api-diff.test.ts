@@ -31,8 +31,13 @@ it('lists breaking changes first, and ends with 1', async () => {
 });
 
 it('refuses what is no document', async () => {
-  const cwd = folderWith({ 'old.json': document({}), 'new.json': '{"a":1}', 'text.json': 'hello' });
-  for (const name of ['new.json', 'text.json']) {
+  const cwd = folderWith({
+    'old.json': document({}),
+    'new.json': '{"a":1}',
+    'text.json': 'hello',
+    'null.json': '{"paths":null}',
+  });
+  for (const name of ['new.json', 'text.json', 'null.json']) {
     const { code, stderr } = await lkm(['api-diff', 'old.json', name], { cwd });
     expect({ code, stderr }).toEqual({ code: 13, stderr: `error: ${name} is not an OpenAPI document in JSON\n` });
   }

@@ -94,7 +94,12 @@ describe('lkm doctor', () => {
     [
       'a token that the service does not know',
       service({ '/token/self': () => Response.json({ message: 'Invalid token', code: 1 }, { status: 401 }) }),
-      ...(['token', 'fail', /refused the token from LKM_TOKEN$/, /another service than https:\/\/licensing\./] as const),
+      ...([
+        'token',
+        'fail',
+        /refused the token from LKM_TOKEN$/,
+        /another service than https:\/\/licensing\./,
+      ] as const),
     ],
     [
       'a page in place of what the token may do',

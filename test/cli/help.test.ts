@@ -13,7 +13,7 @@ describe('help', () => {
     for (const { flags } of globalOptions) expect(stdout).toContain(flags.replaceAll(/[<>]/g, ''));
   });
 
-  it.each(['keys', 'keys create', 'customers rm', 'key get'])('of %s is the same both ways', async (words) => {
+  it.each(['keys', 'keys create', 'customers rm', 'key get', 'login', 'whoami', 'logout'])('of %s is the same both ways', async (words) => {
     const path = words.split(' ');
     expect(await lkm(['help', ...path])).toEqual(await lkm([...path, '--help']));
   });

@@ -160,7 +160,7 @@ describe('a licence key', () => {
     });
     const { stdout } = await at(['keys', 'get', key, '--token-file', 'token'], { terminal: true });
     expect(stdout.split('\n')[0]).toBe(
-      `key          *****-*****-*****-*****-${key.slice(-5)} (masked: read-only token)`,
+      `key          *****-*****-*****-*****-${key.slice(-5)} (masked: the token lacks license:reveal)`,
     );
   });
 

@@ -3,7 +3,7 @@ import { maxResponseBytes } from '../../src/client/response.ts';
 import { Customer } from '../../src/contract/customers.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { contract } from '../../src/contract/index.ts';
-import { createClient, listAll } from '../../src/index.ts';
+import { createClient, listAll, walkList } from '../../src/index.ts';
 import { customer } from './examples.ts';
 
 const { reply } = contract.customers.list;
@@ -63,6 +63,12 @@ test('requests no page before it is needed', async () => {
     if (id === 'cus_1') break;
   }
   expect(requests).toHaveLength(1);
+});
+
+test('takes a page for no answer to a cursor, rather than for the end', async () => {
+  const { client } = service(numbered(3));
+  const list = (_: { readonly cursor: string }) => client.customers.list({ page: 1, limit: 2 }) as never;
+  await expect(collect(walkList(list, {}))).rejects.toThrow('the service answered a cursor with a page');
 });
 
 test('reads the number of pages anew with each page', async () => {

@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LicenseKey } from '../../src/contract/scalars.ts';
 import { alphabet } from '../../src/domain/crockford.ts';
-import { hasKeyShape, isTypo, mintKey, normaliseKey, revealKey, showKey } from '../../src/domain/license-key.ts';
+import {
+  hasKeyShape,
+  isMaskedKey,
+  isTypo,
+  mintKey,
+  normaliseKey,
+  revealKey,
+  showKey,
+} from '../../src/domain/license-key.ts';
 
 const random = fc.uint8Array({ minLength: 15, maxLength: 15 });
 const minted = random.map(mintKey);
@@ -133,6 +141,17 @@ describe('showKey', () => {
     ['😀😀😀😀😀😀😀😀😀😀😀😀', '********😀😀😀😀'],
   ])('masks %s as %s', (key, masked) => {
     expect(showKey(key as LicenseKey, false)).toBe(masked);
+  });
+
+  it('is known from a key, also from one that has stars', () => {
+    fc.assert(
+      fc.property(fc.oneof(minted, foreign), (key) => {
+        expect(isMaskedKey(showKey(key as LicenseKey, false))).toBe(true);
+      }),
+    );
+    for (const key of ['ABCDE*FGHIJ*KLMNO*PQRST*UVWXY', '*AAAA-BBBBB-CCCCC-DDDDD-EEEE', '***AAAA-BBBBB-CCCCC-DDDDD']) {
+      expect(isMaskedKey(key)).toBe(false);
+    }
   });
 
   it('masks a key of ours down to its last section', () => {

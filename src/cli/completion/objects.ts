@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts';
+import { isMaskedKey } from '../../domain/license-key.ts';
 import { readSettings } from '../config/settings.ts';
 import { openContext } from '../context.ts';
 import type { GlobalFlags } from '../global-options.ts';
@@ -44,7 +45,7 @@ const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Pr
   // As the caller may see them: a masked key names nothing, so it is not offered.
   licenseKey: async ({ keys }, { '--product': productId }) =>
     (await keys.list({ productId, page: 1, limit: MAX_OFFERED })).items
-      .filter(({ key }) => !key.includes('*'))
+      .filter(({ key }) => !isMaskedKey(key))
       .map(({ key, activations, maxActivations, customerId }) => ({
         word: key,
         about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),

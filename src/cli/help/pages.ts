@@ -126,7 +126,7 @@ export function expandHelp(argv: readonly string[]): string[] {
   const [word] = words;
   const isCommand =
     word === undefined ||
-    commandEntries.some(({ path }) => path === word) ||
+    commandEntries.some(({ path, shortcut }) => path === word || shortcut === word) ||
     groups.some(({ name, alias }) => name === word || alias === word);
   return isCommand ? [...words, '--help'] : [...argv];
 }

@@ -131,11 +131,11 @@ function environment(view: HelpView = plainHelp): string {
 /** What each exit code means, by its name. */
 export const meanings = {
   ok: 'it worked; also an empty list, or a reader that closed the pipe',
-  internal: 'a bug in lkm; of keys why: it could not be used; of audit verify: broken',
+  internal: 'a bug in lkm; of keys why: it could not be used; of audit verify: broken; of api-diff: breaking',
   usage: 'the command line, the environment or the request is wrong',
   notConfirmed: 'a confirmation is missing; nothing was sent',
   unauthenticated: 'no token, or the service refused it',
-  forbidden: 'the service forbids it; a licence file that is not ok',
+  forbidden: 'the service forbids it; a licence file, a token or a ping that is not accepted',
   notFound: 'there is no such key, customer, product or token',
   conflict: 'it conflicts with what exists, such as an e-mail address',
   outcomeUnknown: 'it may have happened: run it again with the same idempotency key',

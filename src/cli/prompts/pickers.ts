@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
+import { isMaskedKey } from '../../domain/license-key.ts';
 import type { Pickable } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -39,7 +40,7 @@ export const pickers: Readonly<Record<Pickable, Picker>> = {
           customers,
         );
         return items
-          .filter(({ key }) => !key.includes('*'))
+          .filter(({ key }) => !isMaskedKey(key))
           .map(({ key, customerId, activations, maxActivations, expirationDate }) =>
             row(
               key,

@@ -1,4 +1,4 @@
-import { hasKeyShape, isTypo, normaliseKey } from '../../domain/license-key.ts';
+import { hasKeyShape, isMaskedKey, isTypo, normaliseKey } from '../../domain/license-key.ts';
 import { type ArgumentSpec, argument, argumentList, negation } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -58,7 +58,7 @@ function normaliseWrittenKey(text: string): string {
 }
 
 function readWholeKey(key: string): string {
-  if (!key.includes('*')) return key;
+  if (!isMaskedKey(key)) return key;
   throw new UsageError('the key is masked, so it names no licence', [
     'Give the whole key; a token with license:reveal shows it.',
   ]);

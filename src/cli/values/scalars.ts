@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { UsageError } from '../failure/errors.ts';
 
 const MAX_COUNT = 999_999_999;
@@ -39,7 +40,8 @@ export function parsePort(text: string): number {
 
 /** Where to listen: `9464` (of this machine), `0.0.0.0:9464`, `[::]:9464`. */
 export function parseListenAddress(text: string): { readonly host: string; readonly port: number } {
-  const [, bracketed, plain, port = text] = /^(?:\[([0-9a-f:]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
+  const [, bracketed, plain, port = text] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
+  if (bracketed !== undefined && !isIPv6(bracketed)) throw new UsageError(`'${bracketed}' is not an IPv6 address`);
   return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
 }
 

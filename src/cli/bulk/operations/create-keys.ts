@@ -1,6 +1,7 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
+import { isMaskedKey } from '../../../domain/license-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -54,7 +55,7 @@ export const createKeysOperation = bulkOperation({
       if (!isTaken || ifAbsent !== true || reference === undefined) throw error;
       const { license } = await client.keys.get({ productId, reference }, { signal: call.signal });
       // A token that sees it masked must not pass it on as the key.
-      if (license.key.includes('*')) throw error;
+      if (isMaskedKey(license.key)) throw error;
       return { status: 'exists', result: { key: license.key } };
     }
   },

@@ -48,9 +48,12 @@ export const apiDiff = command({
 
 async function readDocument(path: string, io: Io): Promise<unknown> {
   const document = parseJson(await readText(path, io), path);
-  if (typeof document === 'object' && document !== null && 'paths' in document) return document;
+  if (isObject(document) && 'paths' in document && isObject(document.paths)) return document;
   throw noDocument(path);
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseJson(text: string, path: string): unknown {
   try {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../contract/errors.ts';
+import { isMaskedKey } from '../../../domain/license-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, exitCodes, type Hint } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -26,7 +27,7 @@ async function findKey(context: CommandContext, product: string, reference: stri
     ]);
   });
   const { key } = license;
-  if (key.includes('*')) {
+  if (isMaskedKey(key)) {
     throw taken(`${reference} has a key already, and this token sees it masked: ${key}`, [
       'A token with license:reveal prints it.',
     ]);

@@ -3,6 +3,7 @@ import type { SignedFile } from '../../../contract/keys/license-files.ts';
 import type { Device, License } from '../../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
 import type { Session } from '../../../contract/session-fields.ts';
+import { isMaskedKey } from '../../../domain/license-key.ts';
 import { command, option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
@@ -36,7 +37,7 @@ const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lo
 const chosenOnly = { shown: 'chosen' } as const;
 
 export const licenseFields: readonly Field<Lookup>[] = [
-  licenseField('key', { show: markMasked }),
+  licenseField('key', { show: (key) => marked(key, isMaskedKey(String(key))) }),
   lookupField('status', ({ license }) => statusOf(license)),
   licenseField('productId', { label: 'product' }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
@@ -76,7 +77,12 @@ export const licenseFields: readonly Field<Lookup>[] = [
 export const deviceFields: readonly Field<Device>[] = [
   { name: 'hostId', label: 'host id' },
   { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
-  { name: 'ipAddress', label: 'ip address', show: markMasked, drops: 1 },
+  {
+    name: 'ipAddress',
+    label: 'ip address',
+    show: (address) => marked(address, String(address).includes('*')),
+    drops: 1,
+  },
   { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
 ];
 
@@ -142,10 +148,9 @@ function describeTerm({ expirationDate, expiresAfter, gracePeriod, graceUntil }:
   return Date.parse(graceUntil) > now ? `${end}; usable until ${momentAndWhen(graceUntil, now)}` : end;
 }
 
-/** Adds a remark to a value that the service has masked with stars. */
-function markMasked(value: unknown): string {
-  return String(value).includes('*') ? `${value} (masked: read-only token)` : String(value);
-}
+/** Adds a remark to a value that the service has masked. */
+const marked = (value: unknown, isMasked: boolean): string =>
+  isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
 
 function describeCustomer(customer: Lookup['customer']): string {
   if (customer === null) return nothing;
