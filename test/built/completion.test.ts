@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../cli/fake-io.ts';
 import { hasProgram, Terminal } from '../support/terminal.ts';
@@ -73,8 +74,21 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
     terminal.type(`--type fl${TAB}`);
     await terminal.until(/oating $/);
     terminal.type('\n');
-    await terminal.until(/[0-9A-Z]{5}(-[0-9A-Z]{5}){4}/);
+    await terminal.until(/[0-9A-Z]{5}(-[0-9A-Z]{5}){4}.*ready> $/s);
     expect(lkm('products', 'list', '-q')).toBe(`${product}\n`);
+    // Words that a shell may divide.
+    for (const [line, rest] of [
+      ['keys create --type=nod', 'e-locked'],
+      ['keys create --reference a:b --ty', 'pe'],
+      ['tokens create --base-url http://127.0.0.1:1 --kind sc', 'oped'],
+      ['tokens create --scope license:si', 'gn'],
+      ['tokens create --scope license:read,license:si', 'gn'],
+    ]) {
+      terminal.type('\u0015');
+      await sleep(200);
+      terminal.type(`lkm ${line}${TAB}`);
+      await terminal.until(new RegExp(`${line}${rest} $`));
+    }
   });
 });
 

@@ -52,7 +52,6 @@ describe('lkm __complete', () => {
       ['node-locked', 'floating'],
     ],
     [['keys', 'create', '--type=fl'], ['--type=floating']],
-    [['keys', 'create', '--type', '=', 'fl'], ['--type=floating']],
     [['tokens', 'create', '--scope', 'license:read,audit:'], ['license:read,audit:read']],
     [['tokens', 'create', '--scope=license:read,audit:'], ['--scope=license:read,audit:read']],
     [['-p', 'shop', 'keys', 'cr'], ['create']],

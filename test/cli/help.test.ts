@@ -13,10 +13,13 @@ describe('help', () => {
     for (const { flags } of globalOptions) expect(stdout).toContain(flags.replaceAll(/[<>]/g, ''));
   });
 
-  it.each(['keys', 'keys create', 'customers rm', 'key get', 'login', 'whoami', 'logout'])('of %s is the same both ways', async (words) => {
-    const path = words.split(' ');
-    expect(await lkm(['help', ...path])).toEqual(await lkm([...path, '--help']));
-  });
+  it.each(['keys', 'keys create', 'customers rm', 'key get', 'login', 'whoami', 'logout'])(
+    'of %s is the same both ways',
+    async (words) => {
+      const path = words.split(' ');
+      expect(await lkm(['help', ...path])).toEqual(await lkm([...path, '--help']));
+    },
+  );
 
   it.each(Object.keys(topics))('explains %s within 80 columns', async (topic) => {
     const { code, stdout } = await lkm(['help', topic]);

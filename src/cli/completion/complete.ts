@@ -13,8 +13,8 @@ export type Completion = readonly Candidate[] | 'files';
  * @param words after `lkm`; the last one is being typed, and may be empty
  */
 export async function complete(words: readonly string[], io: Io): Promise<Completion> {
-  const [typed = '', ...before] = joinEquals(words).reverse();
-  const line = await readLine(before.reverse());
+  const line = await readLine(words.slice(0, -1));
+  const typed = words.at(-1) ?? '';
   const { option, word } = optionInFrontOf(typed, line);
   if (option !== undefined) {
     const prefix = typed.slice(0, typed.length - word.length);
@@ -35,17 +35,6 @@ export function printCompletion(completion: Completion): string {
 
 /** Stands for the names of files. */
 export const FILES = ':files';
-
-/** bash hands on `--format=json` as three words. */
-function joinEquals(words: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const word of words) {
-    const last = joined.at(-1);
-    if (last?.startsWith('--') && (word === '=' || last.endsWith('='))) joined[joined.length - 1] = last + word;
-    else joined.push(word);
-  }
-  return joined;
-}
 
 /** A command line as far as it was typed. */
 interface Line {

@@ -6,20 +6,30 @@ export type Shell = keyof typeof scripts;
 /** Several candidates are listed with what they are; the only one left is inserted without it. */
 function bash(): string {
   return `_lkm() {
-  local typed=\${COMP_WORDS[COMP_CWORD]} word about
-  local -a words=() texts=()
-  [[ $typed == '=' ]] && typed=
+  local line=\${COMP_LINE:0:COMP_POINT} piece typed blanks word about i last=-1
+  local -a given=() words=() texts=()
+  # bash takes = and : for words of their own; in the line they touch what is before and behind them.
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    blanks=\${line%%[![:space:]]*}
+    line=\${line#"$blanks"}
+    piece=\${COMP_WORDS[i]}
+    ((i == COMP_CWORD)) && piece=$line
+    if [[ -n $blanks || $last -lt 0 ]]; then given[++last]=$piece; else given[last]+=$piece; fi
+    line=\${line#"$piece"}
+  done
+  typed=\${given[last]}
+  [[ $piece == [=:]* ]] && piece=
   while IFS=$'\\t' read -r word about; do
     if [[ $word == ':files' ]]; then
       compopt -o default
       return
     fi
-    # bash takes the part behind an = for a word of its own.
-    [[ $word == --*=* ]] && word=\${word#*=}
     [[ $word == "$typed"* ]] || continue
+    # Only the last piece is replaced.
+    word=\${word#"\${typed%"$piece"}"}
     words+=("$word")
     texts+=("$word\${about:+  ($about)}")
-  done < <(lkm __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(lkm __complete "\${given[@]:1}" 2>/dev/null)
   if ((\${#words[@]} == 1)); then COMPREPLY=("\${words[0]}"); else COMPREPLY=("\${texts[@]}"); fi
 }
 complete -F _lkm lkm
@@ -66,7 +76,10 @@ function powershell(): string {
   return `Register-ArgumentCompleter -Native -CommandName lkm -ScriptBlock {
   param($typed, $line, $position)
   $words = @($line.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
-  if ($typed -eq '') { $words += '""' }
+  if ($typed -eq '') {
+    # Before PowerShell 7.3 an empty word is not handed on.
+    $words += if ($PSNativeCommandArgumentPassing -in $null, 'Legacy') { '""' } else { '' }
+  }
   lkm __complete @words 2>$null | ForEach-Object {
     $word, $about = $_ -split "\`t", 2
     if ($word -ne ':files') {
