@@ -75,7 +75,8 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   const closers: (() => Promise<void>)[] = [];
   let target: Target | undefined;
   let connection: Connection | null = null;
-  let opened: CallEndpoint | undefined;
+  let connecting: Promise<Connection> | null = null;
+  let opened: Promise<CallEndpoint> | null = null;
   let changes: Changes | undefined;
   /** Those that were found, by their keys. */
   const products = new Map<string, string>();
@@ -86,14 +87,29 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     return target;
   };
 
-  async function caller({ needsToken }: ClientNeeds = { needsToken: true }): Promise<CallEndpoint> {
-    opened ??= await openCaller(await connect(needsToken), observation, settings, io);
+  function caller(needs?: ClientNeeds): Promise<CallEndpoint> {
+    opened ??= connect(needs).then((service) => openCaller(service, observation, settings, io));
     return opened;
   }
 
-  async function connect(needsToken: boolean): Promise<Connection> {
-    connection ??= await openConnection(await chosenTarget(), { flags, io, needsToken });
+  /** Opens the service once, also when several ask for it at a time. */
+  function connect({ needsToken }: ClientNeeds = { needsToken: true }): Promise<Connection> {
+    connecting ??= open(needsToken).catch(async (error: unknown) => {
+      await letGo();
+      throw error;
+    });
+    return connecting;
+  }
+
+  async function open(needsToken: boolean): Promise<Connection> {
+    connection = await openConnection(await chosenTarget(), { flags, io, needsToken });
     return connection;
+  }
+
+  async function letGo(): Promise<void> {
+    const open = connection;
+    [connection, connecting, opened] = [null, null, null];
+    await open?.close();
   }
 
   async function client(needs?: ClientNeeds): Promise<Client> {
@@ -128,7 +144,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   }
 
   async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
-    const service = await connect(true);
+    const service = await connect();
     const { followParts } = await import('../client/event-stream.ts');
     yield* followParts(clientOptions(service, observation, settings, io), { ...followed, signal: io.stop });
   }
@@ -143,7 +159,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     client,
     caller,
     target: chosenTarget,
-    connect: () => connect(true),
+    connect: () => connect(),
     written: options,
     productOf,
     change,
@@ -164,16 +180,16 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     delivered: () => {
       isDelivered = true;
     },
-    release: async () => {
-      await connection?.close();
-      connection = null;
-    },
+    release: letGo,
     // The journal comes last: a process that is killed before it gets the same answers again.
     close: async () => {
       observation.end();
-      for (const close of closers) await close();
-      await connection?.close();
-      if (isDelivered) await changes?.complete();
+      try {
+        for (const close of closers) await close();
+      } finally {
+        await letGo();
+        if (isDelivered) await changes?.complete();
+      }
     },
   };
 }

@@ -80,17 +80,20 @@ async function readOnce({ parsed, values, settings, chosen, state }: Watched): P
   const { io } = state;
   const context = state.context ?? openContext({ flags: parsed.globals, settings, options: {}, io });
   state.context = context;
-  const result = await parsed.command.run(values, context);
-  if (result.kind === 'stream' || result.kind === 'chunks') {
-    throw new Error(`${parsed.command.path} is watchable, and its result comes in parts`);
+  try {
+    const result = await parsed.command.run(values, context);
+    if (result.kind === 'stream' || result.kind === 'chunks') {
+      throw new Error(`${parsed.command.path} is watchable, and its result comes in parts`);
+    }
+    const { text } = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen });
+    return text + notesBelow(result, io, settings);
+  } finally {
+    // Others may open the file in between, and change what is shown.
+    if (isDatabase(context)) {
+      delete state.context;
+      await context.close();
+    }
   }
-  const { text } = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen });
-  // Others may open the file in between, and change what is shown.
-  if (isDatabase(context)) {
-    delete state.context;
-    await context.close();
-  }
-  return text + notesBelow(result, io, settings);
 }
 
 const isDatabase = ({ connection }: OpenedContext): boolean => connection?.baseUrl === inProcessUrl;

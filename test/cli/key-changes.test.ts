@@ -62,13 +62,21 @@ describe('lkm keys create', () => {
 
   it('prints no masked key: it says which token would see it', async () => {
     const taken = refusal(409, 10, 'A key with reference order-1042 already exists');
-    const masked = { id: 'lic_1', key: '*****-85SB5', productId: PRODUCT, maxActivations: null, activations: 0 };
+    const masked = {
+      id: 'lic_1',
+      key: '*****-*****-*****-*****-85SB5',
+      productId: PRODUCT,
+      maxActivations: null,
+      activations: 0,
+    };
     const shown = { ...masked, devices: [], activated: false, expirationDate: null };
     const { fetch } = scriptedService(taken, [200, { data: { license: shown, customer: null }, code: 0 }]);
     const argv = ['keys', 'create', '-P', PRODUCT, '--reference', 'order-1042', '--if-absent'];
     const { code, stdout, stderr } = await lkm(argv, { fetch, env: remote });
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-    expect(stderr).toContain('order-1042 has a key already, and this token sees it masked: *****-85SB5');
+    expect(stderr).toContain(
+      'order-1042 has a key already, and this token sees it masked: *****-*****-*****-*****-85SB5',
+    );
     expect(stderr).toContain('license:reveal');
   });
 

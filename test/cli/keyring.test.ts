@@ -73,6 +73,17 @@ describe('with a keyring', () => {
     expect(JSON.parse(status.stdout).tokenFrom).toBe('profile shop.example, in the keyring');
   });
 
+  it('a token is not left there when its profile cannot be stored', async () => {
+    const { login, run, read, secretOf } = home(works);
+    await login();
+    const stored = () => [...new Set(read('arguments').match(/[\w-]{36}(?=\n)/g))];
+    const argv = ['login', '--base-url', SHOP, '--with-token', '-p', 'other'];
+    const { code, stderr } = await run(argv, { LKM_CONFIG_DIR: '/dev/null/lkm' });
+    expect({ code, stderr }).toMatchObject({ code: 13, stderr: expect.stringContaining('cannot write') });
+    expect(stored()).toHaveLength(2);
+    expect(stored().filter((entry) => existsSync(secretOf(entry)))).toEqual([stored()[0]]);
+  });
+
   it('is not asked when the environment has a token', async () => {
     const { login, run, read } = home(works);
     await login();

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -97,6 +97,19 @@ describe('lkm serve --tls-self-signed', () => {
     expect(checks.find(({ check }) => check === 'tls')?.detail).toMatch(
       /^TLSv1\.3, the certificate expires in \d+ days$/,
     );
+  });
+
+  it('makes both anew where a process was killed between the two', async () => {
+    const cwd = tempFolder();
+    const first = await selfSigning(cwd);
+    await first.stop();
+    const until = Date.now() + DAY_MS;
+    const other = createSelfSigned({ names: ['localhost'], from: Date.now() - DAY_MS, until });
+    writeFileSync(join(cwd, 'lkm.db-tls-key.pem'), other.key, { mode: 0o600 });
+    const second = await selfSigning(cwd);
+    expect(second.certificate).not.toBe(first.certificate);
+    expect((await lkm(['products', 'list'], { cwd })).code).toBe(0);
+    await second.stop();
   });
 
   it('keeps certificate and key beside the database, for their owner alone, and takes them again', async () => {

@@ -155,9 +155,11 @@ async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consen
     });
   }
   const stored = insecureStorage ? { token } : keep(token, origin, io);
-  const profile =
-    known === undefined ? addProfile(io, name, { baseUrl, ca: certificateFor(baseUrl, io), ...stored }) : name;
-  if (known !== undefined) replaceToken(io, name, stored);
+  const profile = orForget(stored, io, () => {
+    if (known === undefined) return addProfile(io, name, { baseUrl, ca: certificateFor(baseUrl, io), ...stored });
+    replaceToken(io, name, stored);
+    return name;
+  });
   if (known?.keyring !== undefined) keyringOf(io)?.remove(known.keyring);
   switchProfile(io, profile);
   return { profile, ...stored };
@@ -167,6 +169,16 @@ async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consen
 function keep(token: string, origin: string, io: Io): StoredToken {
   const keyring = io.uuid();
   return keyringOf(io)?.store(keyring, token, origin) ? { token: null, keyring } : { token };
+}
+
+/** Stores what names an entry of the keyring; one that nothing names is removed. */
+function orForget<T>({ keyring }: StoredToken, io: Io, store: () => T): T {
+  try {
+    return store();
+  } catch (error) {
+    if (keyring !== undefined) keyringOf(io)?.remove(keyring);
+    throw error;
+  }
 }
 
 async function works(baseUrl: string, token: string, context: CommandContext): Promise<boolean> {

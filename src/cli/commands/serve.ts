@@ -10,7 +10,6 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
-import { readTls } from '../values/files.ts';
 import { parseInstantMs } from '../values/instant.ts';
 import {
   parseCount,
@@ -20,6 +19,7 @@ import {
   parseRateLimit,
   parseSeed,
 } from '../values/scalars.ts';
+import { readTls } from '../values/tls-files.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
 import { reloadOnHangup } from './serving/reload-tls.ts';

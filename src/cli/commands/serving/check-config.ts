@@ -4,7 +4,7 @@ import { isPostgres } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import { loadPreflight, type Preflight } from '../../request/operator.ts';
-import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
+import { readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
 import { type Check, fail, ok } from '../doctor/check.ts';
 import { checkDisk, checkSecrets, lookAt } from '../doctor/database.ts';
 import { checkConfigFile, checkStateFolder } from '../doctor/examine.ts';

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../context.ts';
-import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
+import { readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
 
 /** A server that takes another certificate while it runs. */
 interface Reloadable {

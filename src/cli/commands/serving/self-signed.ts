@@ -6,7 +6,7 @@ import { syncFolder, writeAtomically } from '../../config/files.ts';
 import { isPostgres } from '../../config/location.ts';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { readTls, type TlsFiles, type TlsOptions } from '../../values/files.ts';
+import { readPair, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
 
 /** A server that is to sign its certificate itself. */
 export interface SelfSigning extends TlsOptions {
@@ -52,8 +52,9 @@ export function checkSelfSigning({ db, host, tlsCert, tlsKey }: SelfSigning): vo
 export async function readSelfSigned({ db, host }: SelfSigning, io: Io): Promise<TlsFiles | undefined> {
   const files = selfSignedFiles(db);
   if (!existsSync(files.tlsCert) || !existsSync(files.tlsKey)) return undefined;
-  const tls = await readTls(files, io);
-  return tls !== undefined && isGoodFor(new X509Certificate(tls.cert), host, io.now()) ? tls : undefined;
+  // They are two files: a process that was killed between them has left a new key with the old certificate.
+  const tls = await readPair(files, io);
+  return tls !== null && isGoodFor(new X509Certificate(tls.cert), host, io.now()) ? tls : undefined;
 }
 
 /** Reads the certificate and key of a server, or makes them, for their owner alone. Throws `LocalError`. */
