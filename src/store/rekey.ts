@@ -15,8 +15,8 @@ const sealedColumns = [
 /** What a change of the master key has done. */
 export interface Rekeyed {
   readonly kept: Secrets['kept'];
-  /** Secrets that were written anew. */
-  readonly secrets: number;
+  /** How many secrets were written anew. */
+  readonly written: number;
 }
 
 /**
@@ -40,8 +40,8 @@ export function rekey(
         .execute();
     }
     const secretsOf = (one: DataKey | null) => (one === null ? plainSecrets : sealedSecrets(one, random));
-    const secrets = key === old ? 0 : await moveSecrets(transaction, secretsOf(old), secretsOf(key));
-    return { kept: key === null ? 'plain' : 'sealed', secrets };
+    const written = key === old ? 0 : await moveSecrets(transaction, secretsOf(old), secretsOf(key));
+    return { kept: key === null ? 'plain' : 'sealed', written };
   });
 }
 

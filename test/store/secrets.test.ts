@@ -146,10 +146,10 @@ describe.each(engines)('secrets on $name', ({ name }) => {
     await using place = await newPlace(name);
     await use(place.db, null);
     const plain = await kept(place.db);
-    expect(await rekeyDatabase(place.db, { from: null, to: one })).toEqual({ kept: 'sealed', secrets: 2 });
+    expect(await rekeyDatabase(place.db, { from: null, to: one })).toEqual({ kept: 'sealed', written: 2 });
     const sealed = await kept(place.db);
     await use(place.db, one);
-    expect(await rekeyDatabase(place.db, { from: one, to: two })).toEqual({ kept: 'sealed', secrets: 0 });
+    expect(await rekeyDatabase(place.db, { from: one, to: two })).toEqual({ kept: 'sealed', written: 0 });
     expect(await kept(place.db)).toEqual(expect.arrayContaining([...sealed]));
     await use(place.db, two);
     await expect(rekeyDatabase(place.db, { from: one, to: null })).rejects.toThrow('the master key is not that');

@@ -19,7 +19,7 @@ export function createPace(max: number, sleep: (ms: number) => Promise<void>): P
   const waiting: (() => void)[] = [];
   let limit = Math.min(START, max);
   let running = 0;
-  /** Rows that went well since the last change. */
+  /** Rows that were answered since the last change. */
   let answered = 0;
   let pause: Promise<void> | null = null;
 

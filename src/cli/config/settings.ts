@@ -119,8 +119,11 @@ const on = ['1', 'true', 'yes', 'on'];
 const off = ['0', 'false', 'no', 'off', ''];
 
 /** A switch in the environment; throws `UsageError` for a value that is neither on nor off, such as a typo. */
-export function readSwitch(env: Io['env'], name: string): boolean {
-  const value = (env[name] ?? '').toLowerCase();
+export const readSwitch = (env: Io['env'], name: string): boolean => parseSwitch(env[name] ?? '', name);
+
+/** The value of a switch; `name` is what an error calls it. Throws `UsageError` as `readSwitch` does. */
+export function parseSwitch(text: string, name: string): boolean {
+  const value = text.toLowerCase();
   if (on.includes(value)) return true;
   if (off.includes(value)) return false;
   throw new UsageError(`${name} is a switch: ${on.join(', ')} or ${off.slice(0, -1).join(', ')}, not '${value}'`);

@@ -6,7 +6,7 @@ import { quote } from '../output/words.ts';
 import { parseDuration } from '../values/duration.ts';
 import { parseCount } from '../values/scalars.ts';
 import { changeConfig, namedProfile, readConfig, type StoredSettings, unknownProfile } from './profiles.ts';
-import { formats, parseTimeout, readSwitch } from './settings.ts';
+import { formats, parseSwitch, parseTimeout } from './settings.ts';
 
 /** An option that can be stored: its variable, what it is, and what refuses a value that it cannot have. */
 interface Storable {
@@ -36,7 +36,7 @@ function checkFormat(value: string): void {
 }
 
 function checkSwitch(value: string): void {
-  readSwitch({ it: value }, 'it');
+  parseSwitch(value, 'it');
 }
 
 /** A setting with the value that a command would use, and where that comes from; null when nobody has set it. */
@@ -47,12 +47,30 @@ export interface EffectiveSetting {
 }
 
 /** What each setting is for a command with these flags: its variable, then the profile, then what is stored for all. */
-export function effectiveSettings(flags: GlobalFlags, io: Io): EffectiveSetting[] {
+export const effectiveSettings = (flags: GlobalFlags, io: Io): EffectiveSetting[] =>
+  settingsInForce(flags, io).map(({ name, value, source }) => ({ name, value, from: source && describe(source) }));
+
+/** Where a value comes from. */
+type Source =
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'profile'; readonly name: string }
+  | { readonly kind: 'config' };
+
+const describe = (source: Source): string =>
+  source.kind === 'variable' ? source.name : source.kind === 'profile' ? `profile ${source.name}` : 'config';
+
+interface SettingInForce {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: Source | null;
+}
+
+function settingsInForce(flags: GlobalFlags, io: Io): SettingInForce[] {
   const layers = storedLayers(flags, io);
   return Object.entries(storable).map(([name, { env }]) => {
-    if (io.env[env]) return { name, value: io.env[env], from: env };
+    if (io.env[env]) return { name, value: io.env[env], source: { kind: 'variable', name: env } };
     const layer = layers.find(({ settings }) => settings[name] !== undefined);
-    return { name, value: layer?.settings[name] ?? null, from: layer?.from ?? null };
+    return { name, value: layer?.settings[name] ?? null, source: layer?.source ?? null };
   });
 }
 
@@ -62,11 +80,11 @@ export function effectiveSettings(flags: GlobalFlags, io: Io): EffectiveSetting[
  */
 export function withStoredSettings(flags: GlobalFlags, io: Io): Io {
   const env = { ...io.env };
-  for (const { name, value, from } of effectiveSettings(flags, io)) {
+  for (const { name, value, source } of settingsInForce(flags, io)) {
     const known = settingOf(name);
-    if (value === null || from === known.env) continue;
-    const inProfile = from?.startsWith('profile ') ? ` -p ${quote(from.slice('profile '.length))}` : '';
-    checkValue(`${name} of ${from}`, () => known.check(value), [
+    if (value === null || source === null || source.kind === 'variable') continue;
+    const inProfile = source.kind === 'profile' ? ` -p ${quote(source.name)}` : '';
+    checkValue(`${name} of ${describe(source)}`, () => known.check(value), [
       ['Forget it:', `lkm config unset ${name}${inProfile}`],
     ]);
     env[known.env] = value;
@@ -86,15 +104,17 @@ function checkValue(what: string, check: () => unknown, hints: readonly Hint[] =
 }
 
 /** What is stored, the first to count first. A profile counts only where nothing else names the service. */
-function storedLayers(flags: GlobalFlags, io: Io): { from: string; settings: StoredSettings }[] {
+function storedLayers(flags: GlobalFlags, io: Io): { source: Source; settings: StoredSettings }[] {
   const config = readConfig(io);
   const { env } = io;
   const name = namedProfile(flags, io) ?? config.currentProfile;
   const isElsewhere = Boolean(flags.db || flags.baseUrl || (!flags.profile && (env.LKM_DB || env.LKM_BASE_URL)));
   const profile = name === null || isElsewhere ? undefined : config.profiles[name];
   return [
-    ...(profile?.settings ? [{ from: `profile ${name}`, settings: profile.settings }] : []),
-    ...(config.settings ? [{ from: 'config', settings: config.settings }] : []),
+    ...(profile?.settings && name !== null
+      ? [{ source: { kind: 'profile', name } as const, settings: profile.settings }]
+      : []),
+    ...(config.settings ? [{ source: { kind: 'config' } as const, settings: config.settings }] : []),
   ];
 }
 

@@ -155,7 +155,7 @@ function callDetails(error: CallError): Partial<Report> {
   };
 }
 
-const retryable: readonly ExitCode[] = [
+const retryableExitCodes: readonly ExitCode[] = [
   exitCodes.outcomeUnknown,
   exitCodes.rateLimited,
   exitCodes.serverError,
@@ -164,5 +164,5 @@ const retryable: readonly ExitCode[] = [
 
 function newReport(code: string, message: string, exitCode: ExitCode, hints: readonly Hint[] = []): Report {
   const nothing = { request: null, status: null, apiCode: null, operation: null, idempotencyKey: null };
-  return { code, message, exitCode, hints, ...nothing, retryable: retryable.includes(exitCode) };
+  return { code, message, exitCode, hints, ...nothing, retryable: retryableExitCodes.includes(exitCode) };
 }

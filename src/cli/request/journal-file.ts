@@ -14,8 +14,8 @@ import { dirname } from 'node:path';
 import { makePrivateFolder, syncFolder, writeAtomically } from '../config/files.ts';
 import type { Io } from '../io.ts';
 
-/** One process that makes changes. */
-export interface Run {
+/** A process that makes changes, and writes each down before it is sent. */
+export interface Writer {
   readonly run: string;
   readonly host: string;
   readonly pid: number;
@@ -23,9 +23,9 @@ export interface Run {
   readonly startTime: string;
 }
 
-/** One change of a run: enough to make the same request again under the same key. */
-export interface Row {
-  /** The run that wrote it down, and its number there. */
+/** A change as it was written down: enough to make the same request again under the same key. */
+export interface Intent {
+  /** The process that wrote it down, and its number there. */
   readonly run: string;
   readonly row: number;
   /** Base URL, absolute path of a database file, or address of a PostgreSQL database without its password. */
@@ -39,10 +39,10 @@ export interface Row {
   readonly createdAt: string;
 }
 
-/** A line of the journal: a run begins, writes a change down, takes over that of an earlier run, or is done with it. */
+/** A line of the journal: a process begins, writes a change down, takes over that of an earlier one, or is done with it. */
 export type Line =
-  | ({ readonly type: 'run' } & Run)
-  | ({ readonly type: 'row' } & Row)
+  | ({ readonly type: 'run' } & Writer)
+  | ({ readonly type: 'row' } & Intent)
   | { readonly type: 'taken'; readonly run: string; readonly row: number; readonly by: string }
   | { readonly type: 'done'; readonly run: string; readonly row: number };
 
@@ -90,7 +90,7 @@ const isRow = ({ origin, method, path, body, idempotencyKey, createdAt }: Fields
 export const fingerprint = ({ origin, method, path, body }: RequestIdentity): string =>
   JSON.stringify([origin, method, path, body]);
 
-export type RequestIdentity = Pick<Row, 'origin' | 'method' | 'path' | 'body'>;
+export type RequestIdentity = Pick<Intent, 'origin' | 'method' | 'path' | 'body'>;
 
 /** A file of lines that several processes append to. The caller holds the lock of the folder. */
 export interface JournalFile {

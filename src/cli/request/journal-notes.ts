@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment } from '../output/words.ts';
 import { type Begun, journalFolder, type Pending } from './journal.ts';
-import type { Row } from './journal-file.ts';
+import type { Intent } from './journal-file.ts';
 
 /** What the journal knows about requests that were written down just now. */
 export function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Generator<Note> {
@@ -25,13 +25,13 @@ export const stillWritten = (failure: unknown, io: Io): Note => ({
   text: `cannot write to ${journalFolder(io)} (${codeOf(failure)}): the next run of this command repeats its calls`,
 });
 
-const repeating = (first: Row, others: number, io: Io): string =>
+const repeating = (first: Intent, others: number, io: Io): string =>
   others === 0
     ? `repeating the call of ${when(first, io)} that had no answer`
     : `repeating ${others + 1} calls that had no answer, the first of ${when(first, io)}`;
 
 /** `10:31 UTC`, with its day unless that is today. */
-function when({ createdAt }: Row, io: Io): string {
+function when({ createdAt }: Intent, io: Io): string {
   const text = moment(createdAt);
   return createdAt.slice(0, 10) === toInstant(io.now()).slice(0, 10) ? text.slice(11) : text;
 }
@@ -42,14 +42,14 @@ const onOtherMachine = ({ row, owner }: Pending, io: Io): string =>
     `unless it still runs there, repeat it instead: --idempotency-key ${row.idempotencyKey}`,
   ].join('\n');
 
-const notRepeated = (row: Row): string =>
+const notRepeated = (row: Intent): string =>
   [
     `an earlier call of ${moment(row.createdAt)} never got an answer and is too old to be repeated`,
     `this is a new one; ${wayToCheck(row)}`,
   ].join('\n');
 
 /** How to see what a call has done. */
-function wayToCheck({ method, path }: Row): string {
+function wayToCheck({ method, path }: Intent): string {
   const operation = findOperation(`${method} ${path.replace(/\?.*/, '')}`)?.name ?? '';
   return waysToCheck[operation] ?? "the service's log shows whether the earlier call was carried out";
 }

@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import { stateDir, withLock } from '../config/files.ts';
 import type { Io } from '../io.ts';
-import { fingerprint, type Line, openJournalFile, type RequestIdentity, type Row, type Run } from './journal-file.ts';
+import {
+  fingerprint,
+  type Intent,
+  type Line,
+  openJournalFile,
+  type RequestIdentity,
+  type Writer,
+} from './journal-file.ts';
 
 /** The place of a request in the journal: the key to send it under. */
 export interface Entry {
@@ -10,7 +17,7 @@ export interface Entry {
   /** Whether an earlier process may have sent the request under this key. */
   readonly repeats: boolean;
   /** Its rows; empty when the journal could not be written, or the key was given and no row has it. */
-  readonly rows: readonly Pick<Row, 'run' | 'row'>[];
+  readonly rows: readonly Pick<Intent, 'run' | 'row'>[];
 }
 
 /** A request, and the key that it gets unless it repeats an earlier one. */
@@ -20,19 +27,19 @@ export interface KeyedRequest extends RequestIdentity {
 
 /** A change without a response, and the run that it belongs to now. */
 export interface Pending {
-  readonly row: Row;
-  readonly owner: Run;
+  readonly row: Intent;
+  readonly owner: Writer;
 }
 
 /** The entries for a group of requests, and what was found in the journal about them. */
 export interface Begun {
   readonly entries: readonly Entry[];
   /** Rows of processes that have ended, which are now repeated. */
-  readonly repeated: readonly Row[];
+  readonly repeated: readonly Intent[];
   /** Rows of another machine, which may still be running there. */
   readonly elsewhere: readonly Pending[];
   /** Rows for which the service may have forgotten the response. They are removed. */
-  readonly tooOld: readonly Row[];
+  readonly tooOld: readonly Intent[];
   /** Why the group could not be written down; undefined when it was. */
   readonly failure?: unknown;
 }
@@ -86,7 +93,7 @@ export function openJournal(io: Io): Journal {
     refresh();
   }
 
-  const ageOf = (row: Row): number => io.now() - Date.parse(row.createdAt);
+  const ageOf = (row: Intent): number => io.now() - Date.parse(row.createdAt);
 
   function begin(requests: readonly KeyedRequest[], givenKey: string | undefined): Begun {
     return withLock(folder, `${self.run}.${++lockCount}`, io, () => {
@@ -133,20 +140,20 @@ export function openJournal(io: Io): Journal {
 
   /** Goes through the rows of each request of a group once, however often the request is in it. */
   function searchPending() {
-    const repeated: Row[] = [];
+    const repeated: Intent[] = [];
     const elsewhere: Pending[] = [];
-    const tooOld: Row[] = [];
+    const tooOld: Intent[] = [];
     const searches = new Map<string, Iterator<Pending>>();
     const running = new Map<string, boolean>();
 
-    function isRunning({ run, pid, startTime }: Run): boolean {
+    function isRunning({ run, pid, startTime }: Writer): boolean {
       // This process has begun nothing yet: its own pid is that of an earlier one.
       const known = running.get(run) ?? (pid !== io.pid && io.processStartTime(pid) === startTime);
       running.set(run, known);
       return known;
     }
 
-    function next(request: RequestIdentity): Row | null {
+    function next(request: RequestIdentity): Intent | null {
       const id = fingerprint(request);
       const search = searches.get(id) ?? index.find(request)[Symbol.iterator]();
       searches.set(id, search);
@@ -180,15 +187,15 @@ export function openJournal(io: Io): Journal {
   return { begin, complete };
 }
 
-const doneLine = ({ run, row }: Pick<Row, 'run' | 'row'>): Line => ({ type: 'done', run, row });
+const doneLine = ({ run, row }: Pick<Intent, 'run' | 'row'>): Line => ({ type: 'done', run, row });
 
 /**
  * Collects the changes that are not done from the lines of the journal, and finds them by their request. Those of `ownRun`, the
  * run of this process, are never found: they are not to be repeated.
  */
 function indexChanges(ownRun: string) {
-  const runs = new Map<string, Run>();
-  const pending = new Map<string, { row: Row; owner: Run }>();
+  const runs = new Map<string, Writer>();
+  const pending = new Map<string, { row: Intent; owner: Writer }>();
   const byRequest = new Map<string, Set<string>>();
 
   function apply(lines: readonly Line[]): void {
@@ -201,7 +208,7 @@ function indexChanges(ownRun: string) {
     }
   }
 
-  function add(id: string, row: Row): void {
+  function add(id: string, row: Intent): void {
     const owner = runs.get(row.run);
     if (owner === undefined) return;
     pending.set(id, { row, owner });
@@ -243,7 +250,7 @@ function indexChanges(ownRun: string) {
     ];
   }
 
-  const rows = (): Row[] => [...pending.values()].map(({ row }) => row);
+  const rows = (): Intent[] => [...pending.values()].map(({ row }) => row);
   const hasRun = (run: string): boolean => runs.has(run);
   return { apply, find, lines, rows, hasRun };
 }

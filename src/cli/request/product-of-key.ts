@@ -5,7 +5,7 @@ import { withLock } from '../config/files.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { journalFolder } from './journal.ts';
-import { type Line, openJournalFile, type Row } from './journal-file.ts';
+import { type Intent, type Line, openJournalFile } from './journal-file.ts';
 
 /**
  * Finds the product of a key with the service. A key that is gone may be one that an earlier process deleted without an
@@ -59,7 +59,7 @@ function readJournal(io: Io): readonly Line[] {
 }
 
 /** The texts of a request's query and body, by their names. */
-function addressIn({ path, body }: Row): Map<string, string> {
+function addressIn({ path, body }: Intent): Map<string, string> {
   const found = new Map(new URLSearchParams(path.split('?')[1] ?? ''));
   const sent: unknown = body === null ? null : JSON.parse(body);
   for (const [name, value] of Object.entries(Object(sent))) if (typeof value === 'string') found.set(name, value);

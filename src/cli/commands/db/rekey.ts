@@ -36,12 +36,11 @@ export const dbRekey = command({
           : null;
     const from = readMasterKey(io);
     const { db, operator } = await operateOn(context);
-    const { kept, secrets } = await operator.rekeyDatabase(db, { from, to });
-    const data = { secrets: kept, written: secrets };
-    const changed = secrets === 0 ? '' : `; ${count(secrets, 'secret')} written anew`;
+    const { kept, written } = await operator.rekeyDatabase(db, { from, to });
+    const changed = written === 0 ? '' : `; ${count(written, 'secret')} written anew`;
     return {
       kind: 'done',
-      data,
+      data: { secrets: kept, written },
       quiet: [kept],
       notes: [
         { tone: 'done', text: kept === 'sealed' ? `sealed under the new master key${changed}` : `plain${changed}` },

@@ -1,4 +1,3 @@
-import type { Client } from '../../../client/client.ts';
 import { bulkOptions, isBulk } from '../../bulk/options.ts';
 import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
 import { change, command, option, productOfKey, productOfKeyOrRows } from '../../command.ts';
@@ -56,7 +55,7 @@ interface Values {
 function switchKeys(
   { keys, product, note, ifUpdatedAt, idempotencyKey }: Values,
   context: CommandContext,
-  operation: 'block' | ('unblock' & keyof Client['keys']),
+  operation: 'block' | 'unblock',
 ): Promise<CommandResult> {
   return changeKeys(
     context,

@@ -14,7 +14,7 @@ import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars
 /** A key in a list, with its status in a word. */
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
 
-const chosenOnly = { shown: 'chosen' } as const;
+const whenChosen = { shown: 'chosen' } as const;
 
 export const listedFields: readonly Field<ListedRow>[] = [
   { name: 'key' },
@@ -30,15 +30,15 @@ export const listedFields: readonly Field<ListedRow>[] = [
   { name: 'createdAt', label: 'created', show: relative, drops: 3 },
   { name: 'productId', label: 'product', drops: 2 },
   { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
-  { name: 'id', ...chosenOnly },
-  { name: 'licenseType', ...chosenOnly },
-  { name: 'metadata', ...chosenOnly },
-  { name: 'allowedHosts', ...chosenOnly },
-  { name: 'maxConcurrentSessions', ...chosenOnly },
-  { name: 'vendorDisabled', ...chosenOnly },
-  { name: 'versionId', ...chosenOnly },
-  { name: 'version', ...chosenOnly },
-  { name: 'updatedAt', ...chosenOnly },
+  { name: 'id', ...whenChosen },
+  { name: 'licenseType', ...whenChosen },
+  { name: 'metadata', ...whenChosen },
+  { name: 'allowedHosts', ...whenChosen },
+  { name: 'maxConcurrentSessions', ...whenChosen },
+  { name: 'vendorDisabled', ...whenChosen },
+  { name: 'versionId', ...whenChosen },
+  { name: 'version', ...whenChosen },
+  { name: 'updatedAt', ...whenChosen },
 ];
 
 export const keysList = command({

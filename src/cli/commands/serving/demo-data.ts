@@ -1,7 +1,7 @@
 /** What the demonstration shop sells. */
 export const demoProducts = [
-  { name: 'Engine Pro', versions: ['1.0', '1.1', '2.0'] },
-  { name: 'Studio', versions: ['2026.1', '2026.2'] },
+  { name: 'Engine Pro', versions: ['1.0', '1.1', '2.0'], isFloating: false },
+  { name: 'Studio', versions: ['2026.1', '2026.2'], isFloating: false },
   { name: 'Render Farm', versions: ['5.3'], isFloating: true },
 ] as const;
 

@@ -76,11 +76,11 @@ export async function seedDatabase(
 /** A second passes between one thing and the next, so that lists are always in the same order. */
 async function openShop(client: Client, random: SeededRandom, tick: () => void): Promise<Seeding> {
   const products: SoldProduct[] = [];
-  for (const { name, versions, ...more } of demoProducts) {
+  for (const { name, versions, isFloating } of demoProducts) {
     tick();
     const { id } = await client.products.create({ name });
     for (const version of versions) await client.products.createVersion({ productId: id, version });
-    products.push({ id, isFloating: 'isFloating' in more });
+    products.push({ id, isFloating });
   }
   const customerIds: string[] = [];
   for (const customer of demoCustomers) {
