@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { Hono } from 'hono';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -226,6 +227,28 @@ describe('a connection too many', () => {
     await open(service.server.port);
     using refused = openConnection(service.server.port);
     expect(await refused.end()).toBe('');
+  });
+
+  it('takes no place of another address when its own are all taken', async () => {
+    const limits = { ...DEFAULT_CONNECTION_LIMITS, maxConnections: 4, maxConnectionsPerAddress: 2, stallMs: 40 };
+    const connections = createConnections(limits, () => false);
+    onTestFinished(() => connections.destroyAll());
+    const from = (remoteAddress: string) =>
+      Object.assign(new PassThrough(), { remoteAddress, bytesRead: 0, bytesWritten: 0 }) as unknown as Socket;
+    const admit = (socket: Socket): boolean => {
+      const isAdmitted = connections.admit(socket);
+      if (isAdmitted) connections.open(socket);
+      return isAdmitted;
+    };
+    const others = [from('198.51.100.1'), from('198.51.100.2')];
+    const own = [from('203.0.113.9'), from('203.0.113.9')];
+    expect([...others, ...own].map(admit)).toEqual([true, true, true, true]);
+    await expect.poll(() => others.every((one) => connections.find(one)?.isSlow)).toBe(true);
+    expect(admit(from('203.0.113.9'))).toBe(true);
+    expect(others.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    expect(own.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+    expect(admit(from('192.0.2.7'))).toBe(true);
+    expect(others.map(({ destroyed }) => destroyed)).toEqual([true, false]);
   });
 
   it('has no limit by address behind a trusted proxy, which brings many callers', async () => {

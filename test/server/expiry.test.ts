@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { recordExpiries } from '../../src/server/jobs/expiry.ts';
+import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -19,6 +20,18 @@ async function runAt(world: World, now: string): Promise<string[]> {
   const found = await events.list(world.accounts.acme, { after, until: 1_000_000, limit: 10_000 }, {});
   return found.map(({ type }) => type);
 }
+
+it('ends after the transaction in which the server is told to stop', async () => {
+  await using world = await createWorld();
+  let transactions = 0;
+  const transaction = <T>(work: (repositories: Repositories) => Promise<T>) => {
+    transactions += 1;
+    return world.store.transaction(work);
+  };
+  const parts = { record: world.record, onRecorded: () => {}, now: () => '2026-12-21T10:00:00.000Z' as Instant };
+  await recordExpiries({ transaction, signal: AbortSignal.abort() }, parts);
+  expect(transactions).toBe(1);
+});
 
 describe.each(engines)('what time brings about, on $name,', (engine) => {
   it('is recorded once: a licence that ends soon, and one that has ended', async () => {

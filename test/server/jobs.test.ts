@@ -51,6 +51,21 @@ describe.each(engines)('a job on $name', (engine) => {
     await jobs.stop();
   });
 
+  it('that cannot tell whether it is due has failed, and looks again', async () => {
+    await using world = await createWorld({ engine });
+    let looks = 0;
+    const claimRun = () => {
+      looks += 1;
+      if (looks < 3) throw new Error('the folder is gone');
+      return looks === 3;
+    };
+    const { jobs, lines } = await start(world, { everyMs: 5, claimRun, run: async () => {} });
+    await expect.poll(() => looks).toBeGreaterThan(3);
+    await expect.poll(() => jobs.health()).toEqual([{ name: 'test', state: 'waiting', runs: 3, failures: 0 }]);
+    expect(lines.map((line) => JSON.parse(line).failures)).toEqual([1, 2]);
+    await jobs.stop();
+  });
+
   it('that fails is logged and shows it, and goes on until it works again', async () => {
     await using world = await createWorld({ engine });
     let isBroken = true;

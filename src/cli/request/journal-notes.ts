@@ -4,8 +4,9 @@ import { findOperation, type OperationName } from '../failure/operation.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment } from '../output/words.ts';
-import { type Begun, journalFolder, type Pending } from './journal.ts';
+import { type Begun, journalFolder } from './journal.ts';
 import type { Intent } from './journal-file.ts';
+import type { Pending } from './journal-index.ts';
 
 /** What the journal knows about requests that were written down just now. */
 export function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Generator<Note> {

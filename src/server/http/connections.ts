@@ -60,10 +60,10 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
     }
   }, sweepMs).unref();
 
-  /** Closes the oldest connection that is slow to send. */
-  function makeRoom(address: string | undefined, isAlone: boolean): boolean {
+  /** Closes the oldest connection that is slow to send, of any address or of one. */
+  function makeRoom(address?: string): boolean {
     for (const connection of connections.values()) {
-      if (connection.isSlow && (!isAlone || connection.address === address)) {
+      if (connection.isSlow && (address === undefined || connection.address === address)) {
         connection.destroy();
         return true;
       }
@@ -71,16 +71,18 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
     return false;
   }
 
-  function isFull(address: string | undefined): boolean {
-    if (sockets.size >= limits.maxConnections) return true;
-    if (address === undefined || isProxy(address)) return false;
-    return (perAddress.get(address) ?? 0) >= limits.maxConnectionsPerAddress;
+  /** Whether there is a place for one more from an address, or can be made. One of its own is made from its own. */
+  function hasRoom(address: string | undefined): boolean {
+    const isOwnFull =
+      address !== undefined && !isProxy(address) && (perAddress.get(address) ?? 0) >= limits.maxConnectionsPerAddress;
+    if (isOwnFull) return makeRoom(address);
+    return sockets.size < limits.maxConnections || makeRoom();
   }
 
   return {
     admit(socket) {
       const address = socket.remoteAddress;
-      if (isFull(address) && !makeRoom(address, sockets.size < limits.maxConnections)) return false;
+      if (!hasRoom(address)) return false;
       sockets.add(socket);
       if (address !== undefined) perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
       socket.once('close', () => {

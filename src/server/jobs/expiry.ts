@@ -60,7 +60,7 @@ export async function recordExpiries(
     }
   }
 
-  for (let account = await nextAccount(transaction, ''); account !== null; ) {
+  for (let account = await nextAccount(transaction, ''); account !== null && !signal.aborted; ) {
     const accountId: AccountId = account;
     await repeat(async ({ licenseExpiries }) => {
       const licenses = await licenseExpiries.markSoon(accountId, addSeconds(at, SOON_SECONDS));

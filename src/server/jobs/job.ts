@@ -7,7 +7,10 @@ export interface Job {
   readonly name: string;
   /** How often it runs, in milliseconds. */
   readonly everyMs: number;
-  /** Called at each interval; false skips it. True may count as the run: a daily job gives it once a day. */
+  /**
+   * Called at each interval; false skips it. True may count as the run: a daily job gives it once a day. What it throws is a
+   * run that failed.
+   */
   claimRun?(): boolean;
   run(context: JobContext): Promise<void>;
 }
@@ -94,10 +97,24 @@ function startJob(job: Job, { store, log }: JobParts) {
       await job.run(context);
       failures = 0;
     } catch (error) {
-      failures += 1;
-      log.error({ err: error, job: job.name, failures }, 'job failed');
+      countFailure(error);
     }
     runs += 1;
+  }
+
+  function countFailure(error: unknown): void {
+    failures += 1;
+    log.error({ err: error, job: job.name, failures }, 'job failed');
+  }
+
+  function isDue(): boolean {
+    try {
+      return job.claimRun?.() ?? true;
+    } catch (error) {
+      countFailure(error);
+      runs += 1;
+      return false;
+    }
   }
 
   async function runWhileWanted(): Promise<void> {
@@ -115,7 +132,7 @@ function startJob(job: Job, { store, log }: JobParts) {
 
   /** Resolves once nothing is wanted any more. */
   async function runIfDue(): Promise<void> {
-    if (job.claimRun?.() ?? true) wake();
+    if (isDue()) wake();
     await running;
   }
 

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -46,10 +47,36 @@ function pathOf(error: unknown, folder: string): string | null {
 
 /** Moves a finished file to its place: after a crash it stands there whole, or not at all. */
 export function publish(from: string, to: string): void {
-  chmodSync(from, 0o600);
-  sync(from);
+  finish(from);
   renameSync(from, to);
-  if (process.platform !== 'win32') sync(dirname(to));
+  syncFolderOf(to);
+}
+
+/**
+ * The same where a file stands already, which is kept under another name. It has both names for no longer than the move
+ * takes: a database with two names is not opened.
+ */
+export function replace(from: string, to: string, previous: string): void {
+  finish(from);
+  // A second name, not a move: at every moment there is a file at the path.
+  linkSync(to, previous);
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    rmSync(previous);
+    throw error;
+  }
+  syncFolderOf(to);
+}
+
+/** Makes what was written durable, for its owner only. */
+function finish(path: string): void {
+  chmodSync(path, 0o600);
+  sync(path);
+}
+
+function syncFolderOf(path: string): void {
+  if (process.platform !== 'win32') sync(dirname(path));
 }
 
 function sync(path: string): void {

@@ -1,13 +1,13 @@
-import { constants, copyFileSync, existsSync, linkSync, statSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { copyDatabase, migrateTarget } from '../copy.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
-import { explain } from '../engine/sqlite/file.ts';
+import { explain, KEPT } from '../engine/sqlite/file.ts';
 import { migrate } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
 import { isPostgres, openDatabase } from '../store.ts';
-import { publish, requirePrivateFile, withWorkFolder } from './files.ts';
+import { publish, replace as replaceFile, requirePrivateFile, withWorkFolder } from './files.ts';
 
 /** How long a restore waits for another command that uses the target, in milliseconds. */
 const LOCK_TIMEOUT_MS = 10_000;
@@ -45,7 +45,7 @@ export async function restoreBackup(
   refuseStrayLog(path, isReplaced);
   return withCopy(file, path, async (copy) => {
     const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
-    const previous = isReplaced ? `${path}.before-restore-${stamp}` : null;
+    const previous = isReplaced ? `${path}${KEPT}${stamp}` : null;
     try {
       // The queue for the file stays closed to others until the new one is in its place.
       old.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -53,9 +53,8 @@ export async function restoreBackup(
       if (existsSync(`${path}-wal`)) {
         throw new StartupError(`${path} is open in another program`, 'close it there, then restore again');
       }
-      // A second name, not a move: at every moment there is a database at the path.
-      if (previous !== null) linkSync(path, previous);
-      publish(copy, path);
+      if (previous === null) publish(copy, path);
+      else replaceFile(copy, path, previous);
     } finally {
       if (old.writer.isOpen) old.writer.close();
       old.lock.release();
