@@ -22,11 +22,20 @@ interface Serving {
   readonly rateLimit: number;
 }
 
+/** Those that run: however a run of faults ends, it leaves none behind. */
+const servers = new Set<ChildProcess>();
+
+process.once('exit', () => {
+  for (const server of servers) server.kill('SIGKILL');
+});
+
 /** Starts `lkm serve` on a database; resolves once it listens. */
 export async function serve(db: string, { cwd, env, port, rateLimit }: Serving): Promise<ChildProcess> {
   const options = ['--json', '--log-format', 'none', '--rate-limit', String(rateLimit)];
   const argv = ['serve', '--db', db, '--port', String(port), ...options];
   const child = spawn(process.execPath, [lkm, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  servers.add(child);
+  child.once('exit', () => servers.delete(child));
   await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
   if (child.exitCode !== null) throw new Error('the server did not start');
   return child;

@@ -27,13 +27,19 @@ export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 }
 
+const listFiles = (...options: readonly string[]): readonly string[] =>
+  execFileSync('git', ['ls-files', '-z', ...options], { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean);
+
 /** Copies every file that git knows or would add; what npm installed is linked, which takes no space. */
 export function copyCheckout(): Checkout {
   const path = mkdtempSync(join(tmpdir(), 'lkm-gate-'));
   const remove = () => rmSync(path, { recursive: true, force: true });
   process.once('exit', remove);
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
-  for (const file of listed.split('\0').filter(Boolean)) {
+  const deleted = listFiles('--deleted');
+  for (const file of listFiles('--cached', '--others', '--exclude-standard')) {
+    if (deleted.includes(file)) continue;
     cpSync(join(root, file), join(path, file), { recursive: true });
   }
   const link = spawnSync('cp', ['-al', join(root, 'node_modules'), path], { stdio: 'ignore' });

@@ -57,8 +57,10 @@ export function verifyWebhook(
   const id = read(headers, 'webhook-id');
   const written = read(headers, 'webhook-timestamp');
   const signatures = read(headers, 'webhook-signature');
-  const timestamp = /^\d{1,12}$/.test(written) ? Number(written) : Number.NaN;
+  if (!/^\d{1,12}$/.test(written)) throw new WebhookVerificationError('the time of the webhook is no number');
+  const timestamp = Number(written);
   const ageSeconds = now.getTime() / 1_000 - timestamp;
+  // The other way round, an invalid `now` would let everything through.
   if (!(ageSeconds <= toleranceSeconds)) throw new WebhookVerificationError('the webhook is too old');
   if (!(ageSeconds >= -toleranceSeconds))
     throw new WebhookVerificationError('the time of the webhook is in the future');
@@ -81,11 +83,15 @@ function find(headers: object, name: string): unknown {
 }
 
 function parse(body: string | Uint8Array): WebhookEvent {
+  const event = parseJson(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
+  if (typeof event?.id === 'string' && typeof event.type === 'string') return event;
+  throw new WebhookVerificationError('the body of the webhook is not an event');
+}
+
+function parseJson(text: string): WebhookEvent | null {
   try {
-    const event: WebhookEvent = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
-    if (typeof event.id === 'string' && typeof event.type === 'string') return event;
+    return JSON.parse(text);
   } catch (cause) {
     throw new WebhookVerificationError('the body of the webhook is not JSON', { cause });
   }
-  throw new WebhookVerificationError('the body of the webhook is not an event');
 }

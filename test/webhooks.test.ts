@@ -84,12 +84,16 @@ describe('verifyWebhook', () => {
       expect(() => verifyWebhook(headers, body, secret, at(seconds))).toThrow(WebhookVerificationError);
     }
     expect(() => verifyWebhook(headers, body, secret, { ...at(3), toleranceSeconds: 2 })).toThrow('too old');
+    expect(() => verifyWebhook(headers, body, secret, { now: new Date(Number.NaN) })).toThrow('too old');
+    const undated = { ...headers, 'webhook-timestamp': '2026-11-21' };
+    expect(() => verifyWebhook(undated, body, secret, { now })).toThrow('is no number');
   });
 
   it('refuses a signed body that is no event', () => {
     for (const text of ['', '7', 'null', '{"id":1}', '{"id":"evt_1"']) {
       const signed = signedHeaders({ id: 'evt_1', timestamp, body: text }, [secret]);
-      expect(() => verifyWebhook(signed, text, secret, { now })).toThrow(WebhookVerificationError);
+      const message = /^$|"evt_1"$/.test(text) ? 'is not JSON' : 'is not an event';
+      expect(() => verifyWebhook(signed, text, secret, { now })).toThrow(message);
     }
   });
 

@@ -8,6 +8,9 @@ import { inRounds, type Scenario } from '../scenario.ts';
 
 const MOST_TURNS = 10;
 
+/** In so many rounds at least one replica is stopped. */
+const ROUNDS_WITH_STOPS = 10;
+
 /** The round in which the replica sleeps for so long; past those of the short form. */
 const LONG_ROUND = 20;
 const LONG_MS = 20_000;
@@ -22,8 +25,9 @@ export const stoppedReplica: Scenario = {
   async run(run) {
     let relay: Relay | null = null;
     let behind = '';
+    let stops = 0;
     try {
-      return await inRounds(stoppedReplica, run, async ({ stage, report, random, index }) => {
+      const report = await inRounds(stoppedReplica, run, async ({ stage, report, random, index }) => {
         if (behind !== stage.world.db) {
           await relay?.close();
           behind = stage.world.db;
@@ -48,6 +52,7 @@ export const stoppedReplica: Scenario = {
         relay.rule = atTurn(side, random.between(1, MOST_TURNS), () => {
           through.rule = null;
           sleeper.signal('SIGSTOP');
+          stops += 1;
           stopped();
         });
         const slow = ledger.send(intent, sleeper.url);
@@ -69,6 +74,9 @@ export const stoppedReplica: Scenario = {
         await ledger.settle(intent, () => sleeper.url);
         await ledger.settle(intent, () => awake.url);
       });
+      // A request can end in fewer turns than were drawn; not all of them can.
+      if (stops === 0 && report.rounds > ROUNDS_WITH_STOPS) fail(report, 'wrong', 'no replica was ever stopped');
+      return report;
     } finally {
       await (relay as Relay | null)?.close();
     }

@@ -174,11 +174,13 @@ function follow(
 
 /** The number of the last event, once all that was made has one. */
 async function lastSeq(url: string, token: string, made: number): Promise<number> {
-  for (let before = -1; ; await sleep(200)) {
+  const deadline = performance.now() + SETTLE_MS;
+  for (let before = -1; performance.now() < deadline; await sleep(200)) {
     const headers = { authorization: `Bearer ${token}` };
     const response = await fetch(`${url}/event/list?after=${MAX_SEQ}`, { headers });
     const { meta }: { readonly meta: { readonly last: number } } = JSON.parse(await response.text());
     if (meta.last === before && meta.last >= made) return meta.last;
     before = meta.last;
   }
+  throw new Error(`${made} customers were acknowledged, and not all of them became events in time`);
 }

@@ -17,6 +17,7 @@ export function createRecent<V>(most: number): Recent<V> {
       return value;
     },
     set(key, value) {
+      values.delete(key);
       values.set(key, value);
       const [oldest] = values.keys();
       if (values.size > most && oldest !== undefined) values.delete(oldest);

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Instant } from '../contract/scalars.ts';
 import { dynamicStatement, type Encoders, type SqlValue, type Statement } from './engine/statement.ts';
+import { createRecent } from './recent.ts';
 import type { Tables } from './schema.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
@@ -97,6 +98,9 @@ export function insertInto<C extends Columns>(
   }, encodersOf(columns));
 }
 
+/** Which fields are changed together is for callers to choose: more combinations than this are forgotten. */
+const MAX_PATCHES = 200;
+
 /**
  * Changes some fields of the record that the `key` fields name, in one statement, and returns the row as it is then. The
  * function it makes takes the changes and returns the statement for these fields; undefined means unchanged.
@@ -105,7 +109,7 @@ export function patchOf<C extends Columns, K extends keyof C & string>(
   { name, columns }: Table<C>,
   key: readonly K[],
 ): (changes: Changes<C>) => Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>> {
-  const known = new Map<string, Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>>();
+  const known = createRecent<Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>>(MAX_PATCHES);
   const encoders = encodersOf(columns);
   return (changes) => {
     const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -102,6 +103,24 @@ describe('db restore', () => {
     const [kept = ''] = readdirSync(cwd).filter((name) => name.includes('before-restore'));
     expect(kept).toBe('lkm.db.before-restore-2026-11-21T12-00-00');
     expect(await namesOf(kept, at)).toContain('Later');
+  });
+
+  it('makes one database only, when two run at one time', async () => {
+    const { cwd, at } = await backedUp();
+    const ran = await Promise.all([1, 2].map(() => at(['db', 'restore', 'backup.db', '--db', 'new.db'])));
+    expect(ran.map(({ code }) => code).sort()).toEqual([0, 13]);
+    expect(ran.find(({ code }) => code === 13)?.stderr).toContain('new.db is there already');
+    expect(readdirSync(cwd).filter((name) => name.startsWith('new.db.before'))).toEqual([]);
+  });
+
+  it('that was cut off before it replaced anything is named by what finds two names', async () => {
+    const { cwd, at } = await backedUp();
+    linkSync(join(cwd, 'lkm.db'), join(cwd, 'lkm.db.before-restore-2026-11-21T12-00-00'));
+    const { code, stderr } = await at(['products', 'list']);
+    expect(code).toBe(13);
+    expect(stderr).toMatch(
+      /a restore was cut off before it replaced anything: rm \S+before-restore-2026-11-21T12-00-00,/,
+    );
   });
 
   it('does not take the place of a database that is in use', async () => {

@@ -144,6 +144,33 @@ describe('a breaking change', () => {
     expect(found.filter(({ breaking }) => breaking).map((one) => one.change)).toContain(says);
   });
 
+  it('is found where a document refers to a part of itself, and in the parameters of a path', () => {
+    const written = (type: string, required: boolean) => ({
+      paths: {
+        '/thing': {
+          parameters: [{ in: 'query', name: 'id', required, schema: { type: 'string' } }],
+          head: { responses: {} },
+          post: {
+            requestBody: { $ref: '#/components/requestBodies/Thing' },
+            responses: { 200: { $ref: '#/components/responses/Thing' } },
+          },
+        },
+      },
+      components: {
+        requestBodies: { Thing: { required, content: { 'application/json': { schema: { type } } } } },
+        responses: { Thing: { content: { 'application/json': { schema: { type } } } } },
+      },
+    });
+    const found = compareApis(written('string', false), written('integer', true));
+    expect(found.map(({ operation, change }) => `${operation} ${change}`).sort()).toEqual([
+      'HEAD /thing query id is required',
+      'POST /thing 200 is integer, not string',
+      'POST /thing body is integer, not string',
+      'POST /thing needs a body',
+      'POST /thing query id is required',
+    ]);
+  });
+
   it('is another scope of any operation: the document says each of them', () => {
     const now = JSON.parse(JSON.stringify(toOpenApi()).replaceAll(/(?<=Needs the scope `)[^`]+/g, 'other:scope'));
     const scoped = listEndpoints().filter(({ endpoint: { scope } }) => scope !== 'public' && scope !== 'none');

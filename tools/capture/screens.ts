@@ -109,7 +109,8 @@ async function serve(folder: string, env: NodeJS.ProcessEnv) {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  const { done } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  if (done) throw new Error('the server to be shown did not start');
   return child;
 }
 

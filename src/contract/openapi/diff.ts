@@ -11,7 +11,7 @@ export interface ApiChange {
   readonly change: string;
 }
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'];
 
 /**
  * Compares two OpenAPI documents. A reply may gain fields, a request optional ones, and the API operations; an operation
@@ -38,18 +38,22 @@ interface Comparison extends Documents {
   readonly is: Json;
 }
 
+/** The operations by method and path, each with the parameters that its path has for all. */
 function operationsOf(document: unknown): Map<string, Json> {
-  const found = Object.entries(objectOf(objectOf(document).paths)).flatMap(([path, methods]) =>
-    METHODS.filter((method) => method in objectOf(methods)).map((method): [string, Json] => [
-      `${method.toUpperCase()} ${path}`,
-      objectOf(objectOf(methods)[method]),
-    ]),
-  );
+  const found = Object.entries(objectOf(objectOf(document).paths)).flatMap(([path, item]) => {
+    const { parameters, ...methods } = resolve(objectOf(item), objectOf(document));
+    return METHODS.filter((method) => method in methods).map((method): [string, Json] => {
+      const operation = objectOf(methods[method]);
+      // The last of one name counts: an operation's own.
+      const all = [...listOf(parameters), ...listOf(operation.parameters)];
+      return [`${method.toUpperCase()} ${path}`, { ...operation, parameters: all }];
+    });
+  });
   return new Map(found);
 }
 
 function compareOperations(comparison: Comparison): void {
-  const { was, is, report } = comparison;
+  const { was, is, before, after, report } = comparison;
   if (was.deprecated !== true && is.deprecated === true) report(false, 'is being retired');
   compareRights(comparison);
   compareParameters(comparison);
@@ -60,7 +64,7 @@ function compareOperations(comparison: Comparison): void {
       if (status.startsWith('2')) report(true, `does not return ${status} any more`);
       continue;
     }
-    const [oldReply, newReply] = [schemaOf(response), schemaOf(other)];
+    const [oldReply, newReply] = [schemaOf(response, before), schemaOf(other, after)];
     if (oldReply !== null && newReply === null) report(true, `${status} has another type of content`);
     if (oldReply !== null && newReply !== null) {
       compareSchemas(comparison, oldReply, newReply, 'received', status);
@@ -104,13 +108,14 @@ function rightsOf({ description }: Json): { readonly scope: string; readonly isO
 }
 
 function compareBodies(comparison: Comparison): void {
-  const { was, is, report } = comparison;
-  const [old, now] = [schemaOf(was.requestBody), schemaOf(is.requestBody)];
-  const isRequired = objectOf(is.requestBody).required === true;
+  const { was, is, before, after, report } = comparison;
+  const [old, now] = [schemaOf(was.requestBody, before), schemaOf(is.requestBody, after)];
+  const wasRequired = resolve(objectOf(was.requestBody), before).required === true;
+  const isRequired = resolve(objectOf(is.requestBody), after).required === true;
   if (old !== null && now === null) report(true, 'takes no body any more');
   if (old === null && now !== null) report(isRequired, isRequired ? 'needs a body' : 'may have a body');
   if (old === null || now === null) return;
-  if (isRequired && objectOf(was.requestBody).required !== true) report(true, 'needs a body');
+  if (isRequired && !wasRequired) report(true, 'needs a body');
   compareSchemas(comparison, old, now, 'sent', 'body');
 }
 

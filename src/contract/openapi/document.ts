@@ -11,9 +11,9 @@ export function resolve(value: Json, document: Json): Json {
     .reduce((part, name) => objectOf(part[name.replaceAll('~1', '/').replaceAll('~0', '~')]), document);
 }
 
-/** The schema of the one content of a body or a response; null without one. */
-export function schemaOf(message: unknown): Json | null {
-  const [content] = Object.values(objectOf(objectOf(message).content));
+/** The schema of the first content of a body or a response; null without one. */
+export function schemaOf(message: unknown, document: Json): Json | null {
+  const [content] = Object.values(objectOf(resolve(objectOf(message), document).content));
   return content === undefined ? null : objectOf(objectOf(content).schema);
 }
 

@@ -5,7 +5,7 @@ import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
 import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
 import type { Recorder } from '../../service/record.ts';
-import { renderEvent } from '../../service/webhooks/payload.ts';
+import { type Payload, renderEvent } from '../../service/webhooks/payload.ts';
 import { webhookEvent } from '../../service/webhooks/webhooks.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -58,13 +58,17 @@ export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryPar
 /** In order, no further event is sent in a batch that has lasted this long. */
 const MAX_BATCH_SECONDS = 15;
 
-/** An attempt and how it ended; null when it was ended because the server stops. */
-interface Attempted {
+/** An event that is due, as it is sent. */
+interface Prepared {
   readonly due: Due;
+  readonly payload: Payload;
+}
+
+/** An attempt and how it ended; null when it was ended because the server stops. */
+interface Attempted extends Prepared {
   readonly outcome: SendResult | null;
   readonly at: Instant;
   readonly durationMs: number;
-  readonly secrets: readonly string[];
 }
 
 /**
@@ -92,11 +96,17 @@ async function attemptAll(
   signal: AbortSignal,
 ): Promise<Attempted[]> {
   const secrets = secretsOf(parts, webhook);
-  const attempt = (one: Due) => attemptOne(parts, webhook, one, { secrets, signal });
-  if (!webhook.ordered) return Promise.all(due.map(attempt));
+  const prepare = async (one: Due) => ({
+    due: one,
+    payload: await renderEvent(parts.store.repositories, webhook, one.event),
+  });
+  // Before anything is sent: what cannot be read then makes nothing that was sent forgotten.
+  const prepared = await Promise.all(due.map(prepare));
+  const attempt = (one: Prepared) => attemptOne(parts, webhook, one, { secrets, signal });
+  if (!webhook.ordered) return Promise.all(prepared.map(attempt));
   const attempted: Attempted[] = [];
   const deadline = addSeconds(parts.realTime(), MAX_BATCH_SECONDS);
-  for (const one of due) {
+  for (const one of prepared) {
     const last = await attempt(one);
     attempted.push(last);
     if (!last.outcome?.accepted || parts.realTime() > deadline) break;
@@ -112,24 +122,23 @@ function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
 }
 
 async function attemptOne(
-  { store, sender, realTime, now, onAttempt }: DeliveryParts,
+  { sender, realTime, now, onAttempt }: DeliveryParts,
   webhook: WebhookRecord,
-  due: Due,
+  { due, payload }: Prepared,
   { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Attempted> {
-  const { body, secrets: hidden } = await renderEvent(store.repositories, webhook, due.event);
-  const { id, created_at }: { readonly id: string; readonly created_at: Instant } = JSON.parse(body);
+  const { eventId, createdAt, body } = payload;
   const started = realTime();
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'lkm-webhooks',
-    ...signedHeaders({ id, timestamp: epochSeconds(started), body }, secrets),
+    ...signedHeaders({ id: eventId, timestamp: epochSeconds(started), body }, secrets),
   };
   const outcome = await sender.send({ url: webhook.url, headers, body, signal });
   const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));
   const at = now();
-  if (outcome !== null) onAttempt?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(created_at)) / 1_000 });
-  return { due, outcome, at, durationMs, secrets: hidden };
+  if (outcome !== null) onAttempt?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(createdAt)) / 1_000 });
+  return { due, payload, outcome, at, durationMs };
 }
 
 /** Saves what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */
@@ -178,8 +187,8 @@ const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: 
 
 /** The delivery state after the last attempt of an event. */
 function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted): DeliveryRecord {
-  const { due, outcome, at, durationMs, secrets } = one;
-  const { id: eventId }: { readonly id: string } = JSON.parse(due.event.content);
+  const { due, payload, outcome, at, durationMs } = one;
+  const { eventId, secrets } = payload;
   const { accountId, seq, type } = due.event;
   const target = { accountId, webhookId: webhook.id, seq, eventId, type };
   const before = due.before?.attempts ?? 0;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contract/events.ts';
+import type { Instant } from '../../contract/scalars.ts';
 import type { PayloadVersion } from '../../contract/webhooks/webhook.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { EventRecord } from '../../store/tables/record/events.ts';
@@ -7,6 +8,8 @@ import { type EventContent, readEventContent } from '../numbering.ts';
 
 /** An event as it is sent. */
 export interface Payload {
+  readonly eventId: string;
+  readonly createdAt: Instant;
   readonly body: string;
   /** What of it must not be kept elsewhere. */
   readonly secrets: readonly string[];
@@ -28,6 +31,8 @@ export async function renderEvent(
       : null;
   const shown = license === null ? content : { ...content, data: { ...content.data, key: license.key } };
   return {
+    eventId: content.id,
+    createdAt: content.created_at,
     body: JSON.stringify({ ...shapes[webhook.apiVersion](shown), api_version: webhook.apiVersion }),
     secrets: license === null ? [] : [license.key],
   };

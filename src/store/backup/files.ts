@@ -52,6 +52,22 @@ export function publish(from: string, to: string): void {
   syncFolderOf(to);
 }
 
+/** The same, where nothing stands: returns false when something has come to stand there meanwhile. */
+export function publishNew(from: string, to: string): boolean {
+  finish(from);
+  try {
+    linkSync(from, to);
+    rmSync(from);
+  } catch (error) {
+    const { code } = codesOf(error);
+    if (code === 'EEXIST') return false;
+    // A file system without hard links.
+    renameSync(from, to);
+  }
+  syncFolderOf(to);
+  return true;
+}
+
 /**
  * The same where a file stands already, which is kept under another name. It has both names for no longer than the move
  * takes: a database with two names is not opened.

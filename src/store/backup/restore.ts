@@ -47,6 +47,8 @@ export async function restoreBackup(
     const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
     const previous = isReplaced ? `${path}${KEPT}${stamp}` : null;
     try {
+      // Another restore may have been first, while this one read its copy and waited.
+      if (!isReplaced && hasTables(old.writer)) throw new StartupError(`${path} is there already`, 'give another path');
       // The queue for the file stays closed to others until the new one is in its place.
       old.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       old.writer.close();
@@ -62,6 +64,9 @@ export async function restoreBackup(
     return { target: path, previous };
   });
 }
+
+const hasTables = (database: DatabaseSync): boolean =>
+  database.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
 
 /** The log of a file that was removed would be read as that of the new one. */
 function refuseStrayLog(path: string, isReplaced: boolean): void {

@@ -7,7 +7,7 @@ import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { migrate, schemaStatus } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
 import { isPostgres, openDatabase } from '../store.ts';
-import { publish, withWorkFolder } from './files.ts';
+import { publish, publishNew, withWorkFolder } from './files.ts';
 
 /** How a backup is taken. */
 export interface BackupOptions {
@@ -32,18 +32,20 @@ export async function takeBackup(
   { replace = false, signal }: BackupOptions = {},
 ): Promise<number> {
   const target = resolve(file);
-  if (!replace && existsSync(target)) {
-    throw new StartupError(`${target} is there already`, 'give another name, or --force to replace it');
-  }
+  if (!replace && existsSync(target)) throw isThere(target);
   return withWorkFolder(target, async (folder) => {
     const copy = join(folder, 'backup.db');
     if (isPostgres(location)) await copySnapshot(location, copy, signal);
     else await copyFile(location, copy, signal);
     signal?.throwIfAborted();
-    publish(copy, target);
+    if (replace) publish(copy, target);
+    else if (!publishNew(copy, target)) throw isThere(target);
     return statSync(target).size;
   });
 }
+
+const isThere = (target: string): StartupError =>
+  new StartupError(`${target} is there already`, 'give another name, or --force to replace it');
 
 /**
  * Reads the file on a connection of its own, inside one read transaction: it sees one state of the log, whoever writes

@@ -10,21 +10,29 @@ export interface Backlog {
   readonly retrying: number;
   /** Deliveries that were given up. */
   readonly dead: number;
-  /** The contents of events among which is the oldest one that waits or is repeated. */
+  /** The contents of the next event of each webhook that is behind, and of the oldest that is repeated: of 1,000 at most. */
   readonly oldest: readonly string[];
 }
 
 /** Webhooks, and accounts, that are looked at. */
 const MAX_ROWS = 1_000;
 
-const unsent = statement<object>()((db) =>
+const waiting = statement<object>()((db) =>
   db
     .selectFrom('webhooks as w')
     .innerJoin('record_heads as h', 'h.account_id', 'w.account_id')
+    .select(sql<number | string | null>`sum(h.event_seq - w.last_seq)`.as('count'))
+    .where('w.active', '=', sql.lit(1))
+    .whereRef('h.event_seq', '>', 'w.last_seq'),
+);
+
+const unsent = statement<object>()((db) =>
+  db
+    .selectFrom('webhooks as w')
     .innerJoin('events as e', (join) =>
       join.onRef('e.account_id', '=', 'w.account_id').on('e.seq', '=', sql<number>`w.last_seq + 1`),
     )
-    .select(['e.content', sql<number>`h.event_seq - w.last_seq`.as('count')])
+    .select('e.content')
     .where('w.active', '=', sql.lit(1))
     .orderBy('w.account_id')
     .orderBy('w.id')
@@ -58,13 +66,14 @@ const oldestRetrying = statement<object>()((db) =>
 
 /** Reads what has not been delivered. */
 export async function readBacklog(db: Connection): Promise<Backlog> {
-  const waiting = await db.all(unsent, {});
+  const [sum] = await db.all(waiting, {});
+  const next = await db.all(unsent, {});
   const states = new Map((await db.all(open, {})).map(({ state, count }) => [state, Number(count)]));
   const retrying = await db.all(oldestRetrying, {});
   return {
-    waiting: waiting.reduce((sum, { count }) => sum + count, 0),
+    waiting: Number(sum?.count ?? 0),
     retrying: states.get('retrying') ?? 0,
     dead: states.get('dead') ?? 0,
-    oldest: [...waiting, ...retrying].map(({ content }) => content),
+    oldest: [...next, ...retrying].map(({ content }) => content),
   };
 }
