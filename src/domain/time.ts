@@ -26,6 +26,9 @@ export function instantsOf(clock: () => number): () => Instant {
   };
 }
 
+/** An instant in the name of a file, to the second: `2026-11-21T10-00-00`. */
+export const fileStamp = (instant: Instant): string => instant.slice(0, 19).replaceAll(':', '-');
+
 /** The instant `seconds` later, at the latest the end of year 9999. */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return addMilliseconds(instant, seconds * 1000);

@@ -1,4 +1,5 @@
 import type { Instant } from '../contract/scalars.ts';
+import { fileStamp } from '../domain/time.ts';
 import { isTaken, type Restored, restoreBackup } from '../store/backup/restore.ts';
 import { type BackupOptions, takeBackup } from '../store/backup/take.ts';
 
@@ -14,5 +15,4 @@ export const restore = (
   file: string,
   target: string,
   options: { readonly replace: boolean; readonly at: Instant },
-): Promise<Restored> =>
-  restoreBackup(file, target, { replace: options.replace, stamp: options.at.slice(0, 19).replaceAll(':', '-') });
+): Promise<Restored> => restoreBackup(file, target, { replace: options.replace, stamp: fileStamp(options.at) });

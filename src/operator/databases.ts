@@ -5,39 +5,30 @@ import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
 import { type PartitionedTable, partition } from '../store/partition.ts';
 import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { openDatabase } from '../store/store.ts';
+import { LOCK_TIMEOUT_MS, withDatabase } from '../store/store.ts';
 
-/** How long an operator's command waits for another short-lived one on the same file, in milliseconds. */
-const LOCK_TIMEOUT_MS = 10_000;
+/** A database as an operator's command opens it: it waits so long for another short-lived one on the same file. */
+const shortly = { waitMs: LOCK_TIMEOUT_MS };
+
+/** One that has to be there. */
+const existing = { ...shortly, create: false };
 
 /** Returns which migrations a database has run and which are pending; changes nothing. */
-export async function databaseStatus(location: string): Promise<{ engine: string } & SchemaStatus> {
-  const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
-  try {
-    return { engine: database.engine, ...(await schemaStatus(database.kysely)) };
-  } finally {
-    await database.close();
-  }
-}
+export const databaseStatus = (location: string): Promise<{ engine: string } & SchemaStatus> =>
+  withDatabase(location, existing, async ({ engine, kysely }) => ({ engine, ...(await schemaStatus(kysely)) }));
 
 /** Looks at a database that others may be using; see `inspect`. */
 export const inspectDatabase = (location: string): Promise<Inspection | null> => inspect(location);
 
 /** Looks at a hot standby of a PostgreSQL database; throws StartupError when reads cannot go to it. */
 export async function inspectStandby(db: string, standby: string): Promise<{ readonly bytesBehind: number }> {
-  const { inspectStandby } = await import('../store/engine/postgres/inspect-standby.ts');
-  return inspectStandby(db, standby);
+  const engine = await import('../store/engine/postgres/inspect-standby.ts');
+  return engine.inspectStandby(db, standby);
 }
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
-export async function migrateDatabase(location: string): Promise<readonly string[]> {
-  const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS });
-  try {
-    return await migrate(database.kysely);
-  } finally {
-    await database.close();
-  }
-}
+export const migrateDatabase = (location: string): Promise<readonly string[]> =>
+  withDatabase(location, shortly, ({ kysely }) => migrate(kysely));
 
 /**
  * Brings the schema of a PostgreSQL database up to date, then divides its tables by account; returns those that it divided.
@@ -51,35 +42,24 @@ export async function partitionDatabase(
 ): Promise<{ readonly ran: readonly string[]; readonly divided: readonly PartitionedTable[] }> {
   const ran = await migrateDatabase(location);
   // One connection only: any other session on the database is a server, and refused.
-  const database = await openDatabase(location);
-  try {
-    return { ran, divided: await partition(database.kysely, partitions, onTable) };
-  } finally {
-    await database.close();
-  }
+  const divided = await withDatabase(location, undefined, ({ kysely }) => partition(kysely, partitions, onTable));
+  return { ran, divided };
 }
 
 /** Copies an instance into another, empty database, on any engine. An abort of `signal` undoes it and throws its reason. */
-export async function copyInstance(
+export const copyInstance = (
   from: string,
   to: string,
   onProgress: (progress: CopyProgress) => void,
   signal?: AbortSignal,
-): Promise<CopiedTable[]> {
-  const source = await openDatabase(from, { waitMs: LOCK_TIMEOUT_MS, create: false });
-  try {
-    const target = await openDatabase(to, { waitMs: LOCK_TIMEOUT_MS });
-    try {
+): Promise<CopiedTable[]> =>
+  withDatabase(from, existing, (source) =>
+    withDatabase(to, shortly, async (target) => {
       await migrateTarget(target.kysely);
       await migrate(source.kysely);
-      return await copyDatabase(source.kysely, target.kysely, onProgress, signal);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
-}
+      return copyDatabase(source.kysely, target.kysely, onProgress, signal);
+    }),
+  );
 
 /**
  * Puts the secrets of a database under another master key; null makes them plain. On SQLite what was plain before is
@@ -87,15 +67,11 @@ export async function copyInstance(
  *
  * @throws StartupError when `from` is not the master key of the database
  */
-export async function rekeyDatabase(
+export const rekeyDatabase = (
   location: string,
   keys: { readonly from: MasterKey | null; readonly to: MasterKey | null },
-): Promise<Rekeyed> {
-  const database = await openDatabase(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
-  try {
-    await migrate(database.kysely);
-    return await rekey(database.kysely, { ...keys, random: createRandom() });
-  } finally {
-    await database.close();
-  }
-}
+): Promise<Rekeyed> =>
+  withDatabase(location, existing, async ({ kysely }) => {
+    await migrate(kysely);
+    return rekey(kysely, { ...keys, random: createRandom() });
+  });

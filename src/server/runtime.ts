@@ -12,7 +12,7 @@ import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Store } from '../store/store.ts';
-import type { AppParts } from './http/execute.ts';
+import type { AppParts } from './app-parts.ts';
 import { fetchOf, inProcessAddress, transportOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { Clocks } from './jobs/cleanup.ts';

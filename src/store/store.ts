@@ -228,3 +228,20 @@ export async function openDatabase(location: string, options?: OpenOptions): Pro
   const { pool, kysely } = await openPool(location, {});
   return { engine: 'PostgreSQL', kysely, close: () => pool.end() };
 }
+
+/** How long a short-lived command waits for another one on the same file, in milliseconds. */
+export const LOCK_TIMEOUT_MS = 10_000;
+
+/** Runs `work` on a database, and closes it. */
+export async function withDatabase<T>(
+  location: string,
+  options: OpenOptions | undefined,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(location, options);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}

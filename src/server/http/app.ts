@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
+import type { AppParts } from '../app-parts.ts';
 import { failed, listHandlers, routeRefusal } from '../handlers.ts';
-import type { AppParts } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { Exchange } from './messages.ts';
 

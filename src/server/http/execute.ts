@@ -1,67 +1,23 @@
-import type { Logger } from 'pino';
 import { ApiError, apiErrors } from '../../contract/errors.ts';
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { Context, KeyPair, SignerOf, WebhookSettings } from '../../service/context.ts';
-import { type Door, RecordedRefusal, type Recorder, type UseCaseEvent } from '../../service/record.ts';
+import type { Context } from '../../service/context.ts';
+import { RecordedRefusal, type UseCaseEvent } from '../../service/record.ts';
 import type { StoredResponse } from '../../store/response-sealing.ts';
-import type { Repositories, Store } from '../../store/store.ts';
-import type { ExactlyOnce, ExecutionResult } from '../idempotency/exactly-once.ts';
+import type { Repositories } from '../../store/store.ts';
+import type { AppParts } from '../app-parts.ts';
+import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
-import type { Telemetry } from '../telemetry/observe.ts';
-import type { TestClock } from '../test-clock.ts';
 import { authenticateAgain, TRUSTED_MS } from './authenticate.ts';
 import { budgetOfReplay } from './budget.ts';
-import type { AddressOf } from './client-address.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { EventSignal } from './events/event-signal.ts';
-import type { StreamPlaces } from './events/stream-places.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import { recordDone, recordRefused, refuse } from './recording.ts';
 import { responseToStore } from './refusal-to-store.ts';
 import { JSON_TYPE, startBody } from './respond.ts';
 import type { Route } from './routes.ts';
-
-/** What the service is made of. Time and randomness come in here. */
-export interface AppParts {
-  readonly store: Store;
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** How requests come in. */
-  readonly door: Door;
-  /** Null is without limits. */
-  readonly limiter: RateLimiter | null;
-  readonly addressOf: AddressOf;
-  /** Called for each request that a token has authenticated. */
-  noteUse?(caller: Caller, now: Instant): void;
-  readonly signerOf: SignerOf;
-  readonly record: Recorder;
-  /** Called after each commit of what was recorded: it waits for its numbers. */
-  onRecorded?(): void;
-  readonly exactlyOnce: ExactlyOnce;
-  readonly webhooks: WebhookSettings;
-  /** Tells streams when there are more events; without it they end with what there is. */
-  readonly eventSignal?: EventSignal;
-  /** Limits open streams of events; without it there is no limit. */
-  readonly streamPlaces?: StreamPlaces;
-  /** Bounds the requests that run at one time; without it they have no bound. */
-  readonly concurrencyLimit?: ConcurrencyLimit;
-  /** Looks at requests; without it nobody does. */
-  readonly telemetry?: Telemetry | undefined;
-  /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
-  readonly testClock?: TestClock | undefined;
-  /** The owner of a database that is opened in process, known by the header `Authorization`, or by its absence. */
-  readonly owner?: { readonly caller: Caller; sends(authorization: string | null): boolean };
-  now(): Instant;
-  /** Milliseconds, by a clock that nobody sets. */
-  monotonic(): number;
-  random(length: number): Uint8Array;
-  newKeyPair(): KeyPair;
-  newRequestId(): string;
-}
 
 /** One request after authentication, rate limit and scope check. A public endpoint has none of them. */
 export interface AuthorizedRequest<R = Route> {

@@ -2,10 +2,10 @@ import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
 import type { Transport } from '../../contract/transport.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
+import type { AppParts } from '../app-parts.ts';
 import { failed, listHandlers, routeRefusal } from '../handlers.ts';
 import type { App } from './app.ts';
 import type { AddressOf } from './client-address.ts';
-import type { AppParts } from './execute.ts';
 import { createBodyReader, splitTarget } from './input.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 

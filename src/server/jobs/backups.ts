@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Instant } from '../../contract/scalars.ts';
+import { fileStamp } from '../../domain/time.ts';
 import { WORK_PREFIX } from '../../store/backup/files.ts';
 import { takeBackup } from '../../store/backup/take.ts';
 import { StartupError } from '../../store/startup-error.ts';
@@ -23,7 +24,7 @@ const ABANDONED_MS = 24 * 60 * 60 * 1_000;
 /** The name of a backup that this job took: `lkm-2026-11-21T10-00-00Z.db`. Nothing else is counted or removed. */
 const nameShape = /^lkm-(\d{4}-\d{2}-\d{2}T)(\d{2})-(\d{2})-(\d{2})Z\.db$/;
 
-const nameAt = (at: Instant): string => `lkm-${at.slice(0, 19).replaceAll(':', '-')}Z.db`;
+const nameAt = (at: Instant): string => `lkm-${fileStamp(at)}Z.db`;
 
 const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1$2:$3:$4Z'));
 

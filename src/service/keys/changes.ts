@@ -1,6 +1,6 @@
 import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import type { EventType, JsonObject } from '../../contract/events.ts';
+import type { JsonObject } from '../../contract/events.ts';
 import type { Contract } from '../../contract/index.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
 import { freeChangesOf, isWithinBounds } from '../../contract/metadata-changes.ts';
@@ -78,7 +78,7 @@ export async function transferKey(
 
 /** Disables a licence. */
 export async function blockKey(context: Context, input: InputOf<Keys['block']>): Promise<PayloadOf<Keys['block']>> {
-  await setDisabled(context, input, true, 'license.blocked');
+  await setDisabled(context, input, 'license.blocked');
   return { message: 'License blocked' };
 }
 
@@ -87,7 +87,7 @@ export async function unblockKey(
   context: Context,
   input: InputOf<Keys['unblock']>,
 ): Promise<PayloadOf<Keys['unblock']>> {
-  await setDisabled(context, input, false, 'license.unblocked');
+  await setDisabled(context, input, 'license.unblocked');
   return { message: 'License unblocked' };
 }
 
@@ -126,9 +126,9 @@ async function lockLicense(
 async function setDisabled(
   context: Context,
   input: Address & { readonly note?: string | undefined },
-  vendorDisabled: boolean,
-  type: EventType,
+  type: 'license.blocked' | 'license.unblocked',
 ): Promise<void> {
+  const vendorDisabled = type === 'license.blocked';
   const license = await lockLicense(context, input);
   const details: JsonObject = input.note === undefined ? {} : { note: input.note };
   await applyChanges(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));

@@ -6,11 +6,8 @@ import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, KEPT } from '../engine/sqlite/file.ts';
 import { migrate } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
-import { isPostgres, openDatabase } from '../store.ts';
+import { isPostgres, LOCK_TIMEOUT_MS, withDatabase } from '../store.ts';
 import { publish, replace as replaceFile, requirePrivateFile, withWorkFolder } from './files.ts';
-
-/** How long a restore waits for another command that uses the target, in milliseconds. */
-const LOCK_TIMEOUT_MS = 10_000;
 
 /** Where a restored database stands, and where the one that stood there before does now, if there was one. */
 export interface Restored {
@@ -116,18 +113,11 @@ function checkPages(copy: string, backup: string): void {
   }
 }
 
-async function fillPostgres(copy: string, location: string): Promise<void> {
-  const source = await openDatabase(copy);
-  try {
-    const target = await openDatabase(location);
-    try {
+const fillPostgres = (copy: string, location: string): Promise<void> =>
+  withDatabase(copy, undefined, (source) =>
+    withDatabase(location, undefined, async (target) => {
       await migrateTarget(target.kysely);
       await migrate(source.kysely);
       await copyDatabase(source.kysely, target.kysely, () => {});
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
-}
+    }),
+  );

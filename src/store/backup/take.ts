@@ -6,7 +6,7 @@ import { copyDatabase } from '../copy.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { migrate, schemaStatus } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
-import { isPostgres, openDatabase } from '../store.ts';
+import { isPostgres, withDatabase } from '../store.ts';
 import { publish, publishNew, withWorkFolder } from './files.ts';
 
 /** How a backup is taken. */
@@ -85,9 +85,8 @@ function unlocked(path: string): string {
 }
 
 /** Reads PostgreSQL in one transaction that sees one snapshot, and copies every row into a new file. */
-async function copySnapshot(location: string, copy: string, signal: AbortSignal | undefined): Promise<void> {
-  const source = await openDatabase(location);
-  try {
+const copySnapshot = (location: string, copy: string, signal: AbortSignal | undefined): Promise<void> =>
+  withDatabase(location, undefined, async (source) => {
     const { pending, unknown } = await schemaStatus(source.kysely);
     if (pending.length + unknown.length > 0) {
       throw new StartupError(
@@ -95,18 +94,12 @@ async function copySnapshot(location: string, copy: string, signal: AbortSignal 
         unknown.length > 0 ? 'use that version or a later one' : 'bring it up to date first: lkm db migrate',
       );
     }
-    const target = await openDatabase(copy);
-    try {
+    await withDatabase(copy, undefined, async (target) => {
       await migrate(target.kysely);
       await source.kysely
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute((snapshot) => copyDatabase(snapshot, target.kysely, () => {}, signal));
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
-}
+    });
+  });
