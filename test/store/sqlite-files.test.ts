@@ -17,6 +17,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { checkDisk } from '../../src/cli/commands/doctor/database.ts';
 import { StorageError } from '../../src/store/engine/storage-error.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
@@ -286,6 +287,28 @@ it('a database on a full disk is refused in one line', async ({ skip }) => {
         /lkm\.db cannot be (written to: the disk is full|read or written: the disk failed)$/,
       ),
     });
+  } finally {
+    execFileSync('umount', [disk]);
+  }
+});
+
+it('a database on a disk that is mounted read-only is refused in one line', async ({ skip }) => {
+  await using folder = await createFolder();
+  const disk = join(folder.path, 'disk');
+  mkdirSync(disk);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk], { stdio: 'ignore' });
+  } catch {
+    skip('only root may mount');
+  }
+  try {
+    await (await openStore(join(disk, 'lkm.db'))).close();
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    await expect(openStore(join(disk, 'lkm.db'))).rejects.toMatchObject({
+      name: 'StartupError',
+      message: expect.stringMatching(/lkm\.db is on a disk that is mounted read-only$/),
+    });
+    expect(checkDisk(disk)).toMatchObject({ status: 'fail', detail: expect.stringContaining('(EROFS)') });
   } finally {
     execFileSync('umount', [disk]);
   }

@@ -1,8 +1,9 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkExists, isPostgres, withoutPassword } from '../../config/location.ts';
 import { masterKeyVariables, readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
+import { codeOf } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { loadOperator, type Operator } from '../../request/operator.ts';
@@ -70,6 +71,12 @@ const MIN_FREE_BYTES = 100 * 1024 * 1024;
 /** The free space where a folder is, or would be made. */
 export function checkDisk(folder: string): Check {
   if (!existsSync(folder) && dirname(folder) !== folder) return checkDisk(dirname(folder));
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const detail = `${folder} cannot be written to (${codeOf(error)})`;
+    return fail('disk', detail, 'SQLite writes beside the file also to read it: let this user write there.');
+  }
   const { bavail, bsize } = statfsSync(folder);
   const free = `${Math.floor((bavail * bsize) / 1024 / 1024)} MiB free`;
   return bavail * bsize >= MIN_FREE_BYTES

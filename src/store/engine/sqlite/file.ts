@@ -1,4 +1,5 @@
 import {
+  accessSync,
   type BigIntStats,
   closeSync,
   constants,
@@ -147,10 +148,24 @@ export function explain(error: unknown, path: string): StartupError {
   if (error instanceof StartupError) return error;
   const cause = causeOf(error);
   const { code, errcode } = codesOf(cause);
+  if (isReadOnlyDisk(dirname(path))) {
+    const hint = 'SQLite writes beside the file also to read it: copy it elsewhere, or let the disk be written to';
+    return new StartupError(`${path} is on a disk that is mounted read-only`, hint, { cause: error });
+  }
   const known = explanations[diskIsFull.includes(code) ? DISK_IS_FULL : errcode & 0xff];
   if (known !== undefined) return new StartupError(`${path} ${known[0]}`, known[1], { cause: error });
   if (isBusy(cause)) return new StartupError(`${path} is in use by another program`, 'try again', { cause: error });
   return new StartupError(`${path} cannot be opened: ${cause.message}`, fileHint, { cause: error });
+}
+
+/** Whether nothing in a folder can be written, whoever one is. */
+export function isReadOnlyDisk(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    return codesOf(error).code === 'EROFS';
+  }
 }
 
 /** Whether another connection has a lock that is in the way. */
