@@ -67,9 +67,9 @@ export async function fillVaried(
           await repositories.devices.insert(license, {
             id: newId('dev', now, random(10)),
             hostId,
-            tag: null,
+            deviceTag: null,
             ipAddress,
-            now,
+            activationTime: now,
           });
         }
       }

@@ -110,7 +110,7 @@ export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>
   if (rebindings === null) throw apiError('rebindLimit');
   const device = await repositories.devices.rebind(license, hostId, {
     newHostId,
-    tag: input.deviceTag ?? null,
+    deviceTag: input.deviceTag ?? null,
     ipAddress,
     now,
   });
@@ -137,7 +137,7 @@ async function holdSlot(
   const { repositories, now, ipAddress } = context;
   if (await repositories.keys.takeSlot(license, now, endIfUsed(license, now))) {
     const added = { id: newId('dev', now, context.random(10)), hostId, deviceTag, ipAddress, activationTime: now };
-    if (await repositories.devices.insert(license, { ...added, tag: deviceTag, now })) {
+    if (await repositories.devices.insert(license, added)) {
       context.record(deviceEvent('device.activated', license, added));
       return added;
     }

@@ -128,8 +128,12 @@ describe.each(engines)('the devices of a licence on $name', (engine) => {
     const license = await insertLicense(store);
     await store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
-        const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, tag: null };
-        await repositories.devices.insert(license, { ...device, ipAddress: '203.0.113.7' as never, now });
+        const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, deviceTag: null };
+        await repositories.devices.insert(license, {
+          ...device,
+          ipAddress: '203.0.113.7' as never,
+          activationTime: now,
+        });
       }
     });
     const found = await store.repositories.devices.list(license);

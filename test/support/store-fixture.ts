@@ -33,7 +33,7 @@ export async function insertLicense(store: Store, changes: Partial<License> = {}
 export const device = (hostId: string) => ({
   id: `dev_${hostId}`,
   hostId: hostId as HostId,
-  tag: null,
+  deviceTag: null,
   ipAddress: '203.0.113.7' as IpAddress,
-  now: now as Instant,
+  activationTime: now as Instant,
 });

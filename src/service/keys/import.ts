@@ -101,9 +101,9 @@ async function addDevices(
     await repositories.devices.insert(license, {
       id: newId('dev', activationTime, random(10)),
       hostId,
-      tag: deviceTag === NO_TAG ? null : (deviceTag ?? null),
+      deviceTag: deviceTag === NO_TAG ? null : (deviceTag ?? null),
       ipAddress: device.ipAddress === undefined ? ipAddress : toIpAddress(device.ipAddress),
-      now: activationTime,
+      activationTime,
     });
   }
 }

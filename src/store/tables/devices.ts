@@ -46,7 +46,7 @@ const rebind = statement<Rebinding & { accountId: AccountId; licenseId: string; 
     .updateTable('devices')
     .set((d) => ({
       host_id: $.newHostId,
-      tag: d.fn.coalesce(d.val($.tag), 'tag'),
+      tag: d.fn.coalesce(d.val($.deviceTag), 'tag'),
       ip_address: $.ipAddress,
       created_at: $.now,
     }))
@@ -73,16 +73,16 @@ const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, 
 export interface NewDevice {
   readonly id: string;
   readonly hostId: HostId;
-  readonly tag: string | null;
+  readonly deviceTag: string | null;
   readonly ipAddress: IpAddress;
-  readonly now: Instant;
+  readonly activationTime: Instant;
 }
 
 /** The host that gets the slot of another. */
 export interface Rebinding {
   readonly newHostId: HostId;
-  /** Null leaves the tag as it is. */
-  readonly tag: string | null;
+  /** Null leaves it as it is. */
+  readonly deviceTag: string | null;
   readonly ipAddress: IpAddress;
   readonly now: Instant;
 }
@@ -90,10 +90,9 @@ export interface Rebinding {
 /** The devices of licences. */
 export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
-  async insert(license: License, { tag, now, ...device }: NewDevice): Promise<boolean> {
-    const row = { ...idsOf(license), ...device, deviceTag: tag, activationTime: now };
-    if ((await db.run(insert, row)) === 0) return false;
-    await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, tag));
+  async insert(license: License, device: NewDevice): Promise<boolean> {
+    if ((await db.run(insert, { ...idsOf(license), ...device })) === 0) return false;
+    await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, device.deviceTag));
     return true;
   },
 

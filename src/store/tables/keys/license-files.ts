@@ -175,11 +175,12 @@ export const licenseFileRepository = (db: Connection) => {
       await db.run(insert, file);
     },
 
-    /** The files of a licence that have not ended, the one that lasts longest first. */
+    /** The files of an account that were signed last, the newest first. */
     async listNewest(accountId: AccountId, limit: number): Promise<LicenseFile[]> {
       return (await db.all(newest, { accountId, limit })).map(toFile);
     },
 
+    /** The files of a licence that have not ended, the one that lasts longest first. */
     async listOutstanding(license: License, now: Instant): Promise<LicenseFile[]> {
       return (await db.all(outstanding, { ...idsOf(license), now })).map((row) => toFile(row));
     },
