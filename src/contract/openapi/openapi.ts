@@ -35,7 +35,7 @@ export function toOpenApi(): Json {
       contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: './', description: 'The service that serves this document' }],
+    servers: [{ url: '.', description: 'The service that serves this document' }],
     security: [{ bearer: [] }],
     tags: Object.entries(resources).map(([name, description]) => ({ name, description })),
     paths,
