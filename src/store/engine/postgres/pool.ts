@@ -31,7 +31,7 @@ export async function openPool(
 ): Promise<{ pool: pg.Pool; kysely: Kysely<Tables> }> {
   const pool = createPool(url, timeouts, TRANSACTION_CONNECTIONS);
   try {
-    await checkServer(pool, url);
+    await checkServer(pool, url, timeouts);
     return { pool, kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
   } catch (error) {
     await pool.end();
@@ -60,16 +60,30 @@ export function createPool(
   return pool;
 }
 
-/** Makes sure that the server can be written to. */
-async function checkServer(pool: pg.Pool, url: string): Promise<void> {
-  const { rows } = await pool.query("select current_setting('transaction_read_only') as read_only");
-  if (rows[0]?.read_only === 'on') {
+/** Makes sure that the server can be written to, and that it is PostgreSQL itself. */
+async function checkServer(pool: pg.Pool, url: string, timeouts: Partial<typeof REQUEST_TIMEOUTS>): Promise<void> {
+  const { rows } = await pool.query(
+    "select current_setting('transaction_read_only') as read_only, " +
+      "(select setting from pg_settings where name = 'statement_timeout') as statement_timeout",
+  );
+  const [found] = rows;
+  if (found?.read_only === 'on') {
     throw new StartupError(
       `${nameOf(url)} is read-only: a standby, or set so`,
       'give the address of the primary server',
     );
   }
+  const { statement_timeout: asked } = timeouts;
+  if (asked !== undefined && found?.statement_timeout !== String(asked)) throw isPooled(url);
 }
+
+/** A pooler hands a connection on after each transaction: prepared statements and settings are then of somebody else. */
+const isPooled = (url: string, options?: ErrorOptions): StartupError =>
+  new StartupError(
+    `${nameOf(url)} is behind a connection pooler, which does not keep what is set for a connection`,
+    'give the address of PostgreSQL itself: a server of lkm has a pool of its own',
+    options,
+  );
 
 /** Says in one line what keeps PostgreSQL from being used; the password is in none of them. */
 export function explain(error: unknown, url: string): unknown {
@@ -79,6 +93,7 @@ export function explain(error: unknown, url: string): unknown {
   if (code === '28P01' || code === '28000') {
     return new StartupError(`${nameOf(url)} refused the user or the password`, 'check both in the address', options);
   }
+  if (code === UNSUPPORTED_PARAMETER) return isPooled(url, options);
   if (code === '3D000') return new StartupError(`${nameOf(url)} does not exist`, 'make it with createdb', options);
   if (code === '42501') {
     return new StartupError(`the user may not make tables in ${nameOf(url)}`, 'grant CREATE on its schema', options);
@@ -88,6 +103,9 @@ export function explain(error: unknown, url: string): unknown {
   }
   return error;
 }
+
+/** `protocol_violation`: by which PgBouncer refuses a connection that comes with settings. */
+const UNSUPPORTED_PARAMETER = '08P01';
 
 const UNREACHABLE: readonly unknown[] = [
   'ECONNREFUSED',
