@@ -46,7 +46,7 @@ export function createPool(
   max: number,
 ): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: verifying(url),
     application_name: 'lkm',
     keepAlive: true,
     max,
@@ -59,6 +59,15 @@ export function createPool(
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
+
+/**
+ * Whoever asks for an encrypted connection gets one to the server that was named: `require`, too, verifies the certificate.
+ * `pg` does so by itself, with a warning of eight lines.
+ */
+const verifying = (url: string): string =>
+  /[?&]uselibpqcompat=true/.test(url)
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 
 /** Makes sure that the server can be written to, and that it is PostgreSQL itself. */
 async function checkServer(pool: pg.Pool, url: string, timeouts: Partial<typeof REQUEST_TIMEOUTS>): Promise<void> {
@@ -98,11 +107,40 @@ export function explain(error: unknown, url: string): unknown {
   if (code === '42501') {
     return new StartupError(`the user may not make tables in ${nameOf(url)}`, 'grant CREATE on its schema', options);
   }
+  const explained = explainEncryption(error, url);
+  if (explained !== null) return explained;
   if (isUnreachable(error)) {
     return new StartupError(`${nameOf(url)} does not answer`, 'check host and port, and that PostgreSQL runs', options);
   }
   return error;
 }
+
+/** Says why a connection cannot be encrypted; null for any other error. */
+function explainEncryption(error: unknown, url: string): StartupError | null {
+  if (!(error instanceof Error)) return null;
+  const options = { cause: error };
+  if (NOT_VERIFIED.test(String(codeOf(error)))) {
+    const [why] = error.message.split(';');
+    return new StartupError(
+      `${nameOf(url)} has a certificate that cannot be verified: ${why}`,
+      'name the authority that has signed it with sslrootcert=FILE in the address; sslmode=no-verify trusts anybody',
+      options,
+    );
+  }
+  if (error.message.includes('does not support SSL')) {
+    const hint = 'switch ssl on there, or leave sslmode out of the address';
+    return new StartupError(`${nameOf(url)} does not encrypt connections`, hint, options);
+  }
+  if ('path' in error && typeof error.path === 'string') {
+    const hint = 'check sslrootcert, sslcert and sslkey in the address';
+    return new StartupError(`${error.path} cannot be read (${codeOf(error)})`, hint, options);
+  }
+  return null;
+}
+
+/** Codes of OpenSSL and of Node.js for a certificate that is not trusted. */
+const NOT_VERIFIED =
+  /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_)/;
 
 /** `protocol_violation`: by which PgBouncer refuses a connection that comes with settings. */
 const UNSUPPORTED_PARAMETER = '08P01';
