@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { createApp } from '../src/server/http/app.ts';
 import { trustProxies } from '../src/server/http/client-address.ts';
-import { listen } from '../src/server/http/listen.ts';
+import { listen } from '../src/server/http/transport/listen.ts';
 import { createMemoryCounter } from '../src/server/http/rate-counters.ts';
 import { createRateLimiter } from '../src/server/http/rate-limit.ts';
 import { createExactlyOnce } from '../src/server/idempotency/exactly-once.ts';

@@ -3,9 +3,9 @@ import { writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../src/server/http/app.ts';
-import { createConnections } from '../src/server/http/connections.ts';
-import { type ListenOptions, listen } from '../src/server/http/listen.ts';
-import { createNodeListener } from '../src/server/http/node-adapter.ts';
+import { createConnections } from '../src/server/http/transport/connections.ts';
+import { type ListenOptions, listen } from '../src/server/http/transport/listen.ts';
+import { createNodeListener } from '../src/server/http/transport/node-adapter.ts';
 import { createLog, gatherLines, type LogFormat, type LogSink, openLog, type ServerLog } from '../src/server/log.ts';
 import type { Sabotage } from './sabotage.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConnectionLimits } from '../src/server/http/connections.ts';
+import type { ConnectionLimits } from '../src/server/http/transport/connections.ts';
 import type { Sabotage } from './sabotage.ts';
 
 /** How a server differs from one that is started without options. */

@@ -252,7 +252,7 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'Slow connections are gone',
-    file: 'src/server/http/listen.ts',
+    file: 'src/server/http/transport/listen.ts',
     from: '  requestTimeout: 12_000,',
     to: '  requestTimeout: 0,',
     test: 'test/server/transport.test.ts',
@@ -266,14 +266,14 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'Repeated `Authorization`',
-    file: 'src/server/http/incoming.ts',
+    file: 'src/server/http/transport/incoming.ts',
     from: " || hosts > 1) return 'invalidParams';",
     to: ") return 'invalidParams';",
     test: 'test/server/http.test.ts',
   },
   {
     row: 'Repeated `Authorization`',
-    file: 'src/server/http/incoming.ts',
+    file: 'src/server/http/transport/incoming.ts',
     from: "headers[name] === undefined ? null : lines(name).join(', ')",
     to: 'headers[name] === undefined ? null : (lines(name)[0] ?? null)',
     test: 'test/server/http.test.ts',
@@ -301,7 +301,7 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'Certificate and key are read again',
-    file: 'src/server/http/listen.ts',
+    file: 'src/server/http/transport/listen.ts',
     from: 'if (server instanceof HttpsServer) server.setSecureContext(next);',
     to: '',
     test: 'test/server/transport.test.ts',
@@ -322,7 +322,7 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'A server on loopback answers',
-    file: 'src/server/http/incoming.ts',
+    file: 'src/server/http/transport/incoming.ts',
     from: "  if (hosts === 1 && !isHostAllowed(host ?? '')) return 'invalidParams';\n",
     to: '',
     test: 'test/server/transport.test.ts',

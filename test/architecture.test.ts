@@ -41,7 +41,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'license-file.ts': ['new Date'],
   'webhooks.ts': ['new Date'],
   'server/runtime.ts': ['Date.now', 'process', 'Math.random', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
-  'server/http/self-signed.ts': ['generateKeyPairSync'],
+  'server/http/transport/self-signed.ts': ['generateKeyPairSync'],
   'server/telemetry/metrics.ts': ['performance.now'],
   'server/telemetry/observe.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],

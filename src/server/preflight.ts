@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import { isNetwork } from '../domain/networks.ts';
 import { StartupError } from '../store/startup-error.ts';
-import { bind, type Tls } from './http/listen.ts';
-import { isLoopback } from './http/loopback.ts';
+import { bind, type Tls } from './http/transport/listen.ts';
+import { isLoopback } from './http/transport/loopback.ts';
 import { bindForMetrics, type MetricsAddress } from './telemetry/listen.ts';
 
 export { checkBackupFolder } from './jobs/backups.ts';

@@ -1,7 +1,7 @@
 import type { MasterKey } from '../store/secret-box.ts';
 import type { RequestLimits } from './http/concurrency-limit.ts';
-import type { ConnectionLimits } from './http/connections.ts';
-import type { Tls } from './http/listen.ts';
+import type { ConnectionLimits } from './http/transport/connections.ts';
+import type { Tls } from './http/transport/listen.ts';
 import type { BackupSchedule } from './jobs/backups.ts';
 import type { JobHealth } from './jobs/job.ts';
 import type { LogFormat, LogSink } from './log.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { createSelfSigned } from '../../src/server/http/self-signed.ts';
+import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
-import { createSelfSigned } from '../../src/server/http/self-signed.ts';
+import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
 import { selfSigned } from '../client/self-signed.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { absentIds } from '../support/requests.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../src/server/http/app.ts';
 import { trustProxies } from '../../src/server/http/client-address.ts';
 import { createConcurrencyLimit } from '../../src/server/http/concurrency-limit.ts';
-import { listen } from '../../src/server/http/listen.ts';
+import { listen } from '../../src/server/http/transport/listen.ts';
 import { createLog } from '../../src/server/log.ts';
 import { openBase } from '../../src/server/runtime.ts';
 import { createFirstToken } from '../../src/service/tokens.ts';

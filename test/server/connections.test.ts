@@ -1,15 +1,16 @@
 import { once } from 'node:events';
+import { get as request } from 'node:https';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { Hono } from 'hono';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Exchange } from '../../src/server/http/messages.ts';
 import {
   type ConnectionLimits,
   createConnections,
   DEFAULT_CONNECTION_LIMITS,
-} from '../../src/server/http/connections.ts';
-import { listen } from '../../src/server/http/listen.ts';
-import type { Exchange } from '../../src/server/http/messages.ts';
+} from '../../src/server/http/transport/connections.ts';
+import { listen } from '../../src/server/http/transport/listen.ts';
 import { selfSigned } from '../client/self-signed.ts';
 import { exchange, openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
@@ -227,6 +228,21 @@ describe('a connection too many', () => {
     await open(service.server.port);
     using refused = openConnection(service.server.port);
     expect(await refused.end()).toBe('');
+  });
+
+  it('takes the place of a TLS handshake that is not finished', async () => {
+    await using service = await startTestServer({ connections: { maxConnections: 3, stallMs: 100 }, tls: selfSigned });
+    const { port } = service.server;
+    const held = await Promise.all([1, 2, 3].map(() => open(port)));
+    // The beginning of a ClientHello.
+    for (const socket of held) socket.write(Buffer.from('1603010200010001fc0303', 'hex'));
+    const isAnswered = () =>
+      new Promise<boolean>((resolve) => {
+        const options = { port, host: '127.0.0.1', path: '/health', rejectUnauthorized: false, agent: false } as const;
+        request(options, (response) => resolve(response.resume().statusCode === 200)).on('error', () => resolve(false));
+      });
+    await expect.poll(isAnswered).toBe(true);
+    expect(held.filter(({ destroyed }) => destroyed).length).toBeLessThan(3);
   });
 
   it('takes no place of another address when its own are all taken', async () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
-import { createSelfSigned } from '../../src/server/http/self-signed.ts';
+import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
 import { selfSigned } from '../client/self-signed.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';

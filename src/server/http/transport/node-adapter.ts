@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { apiError } from '../../contract/errors.ts';
-import type { App } from './app.ts';
-import type { Connection, Connections } from './connections.ts';
+import { apiError } from '../../../contract/errors.ts';
+import type { App } from '../app.ts';
+import type { HttpResponse } from '../messages.ts';
+import { refusal } from '../respond.ts';
+import type { Connection, Connections } from './connection.ts';
 import { readIncoming } from './incoming.ts';
-import type { HttpResponse } from './messages.ts';
 import { send } from './outgoing.ts';
-import { refusal } from './respond.ts';
 
 /**
  * Serves the messages of `node:http` by the app, those of one connection one after the other.

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpResponse } from './messages.ts';
+import type { HttpResponse } from '../messages.ts';
 
 /** A response is written in parts of this size, each when those before it have been taken. */
 const PART_BYTES = 16_384;

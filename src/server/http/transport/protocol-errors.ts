@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { apiError, type Reason } from '../../contract/errors.ts';
-import { refusal } from './respond.ts';
+import { apiError, type Reason } from '../../../contract/errors.ts';
+import { refusal } from '../respond.ts';
 
 /** How long a refused connection may go on sending before it is closed, in milliseconds. */
 const LINGER_MS = 1_000;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { apiError, type Reason } from '../../contract/errors.ts';
-import type { Connection } from './connections.ts';
-import { createBodyReader } from './input.ts';
-import type { HttpRequest, RequestHeaders } from './messages.ts';
+import { apiError, type Reason } from '../../../contract/errors.ts';
+import { createBodyReader } from '../input.ts';
+import type { HttpRequest, RequestHeaders } from '../messages.ts';
+import type { Connection } from './connection.ts';
 
 /** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); anything else has to be refused (RFC 9112 §3.2). */
 const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
