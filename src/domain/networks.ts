@@ -47,6 +47,12 @@ export function parseAddress(text: string): Address | null {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
+/** An address as it is written in one way only (RFC 5952), without a zone; null when the text is none. */
+export function canonicalAddress(text: string): string | null {
+  const parsed = parseAddress(text);
+  return parsed instanceof ipaddr.IPv6 ? new ipaddr.IPv6(parsed.parts).toString() : (parsed?.toString() ?? null);
+}
+
 /** What one subscriber holds of an address space: an IPv4 address, or the /64 of an IPv6 address; other text as it is. */
 export function subscriberOf(address: string): string {
   const parsed = parseAddress(address);

@@ -201,8 +201,33 @@ describe('lkm serve', () => {
     expect(await shown()).toBe(fingerprint(next.cert));
     writeFileSync(join(cwd, 'cert.pem'), 'nothing');
     await said('warning: certificate and key stay as they were: cert.pem does not hold a certificate\n');
+    writeFileSync(join(cwd, 'cert.pem'), `${next.cert}${selfSigned.cert.slice(0, 300)}`);
+    await said('stay as they were: cert.pem does not hold certificates that OpenSSL takes, each of them whole');
+    const old = createSelfSigned({ names: ['127.0.0.1'], from: NOW - 86_400_000, until: NOW - 1_000 });
+    writeFileSync(join(cwd, 'cert.pem'), old.cert);
+    writeFileSync(join(cwd, 'key.pem'), old.key);
+    await said('stay as they were: the certificate expired on Nov 21');
     expect(await shown()).toBe(fingerprint(next.cert));
     expect(await stop()).toBe(0);
+  });
+
+  it('warns of a certificate that has expired, and takes no chain that is broken', async () => {
+    const cwd = tempFolder();
+    const old = createSelfSigned({ names: ['127.0.0.1'], from: NOW - 86_400_000, until: NOW - 1_000 });
+    writeFileSync(join(cwd, 'cert.pem'), old.cert);
+    writeFileSync(join(cwd, 'key.pem'), old.key, { mode: 0o600 });
+    const argv = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
+    const { printed, stop } = await started(argv, { cwd });
+    expect(await stop()).toBe(0);
+    expect(printed.stderr).toContain('warning: the certificate expired on Nov 21');
+    writeFileSync(join(cwd, 'cert.pem'), `${old.cert}${selfSigned.cert.slice(0, 300)}`);
+    const broken = await lkm(['serve', '--port', '0', '--db', 'lkm.db', ...argv], { cwd });
+    expect(broken).toMatchObject({ code: 13, stderr: expect.stringContaining('certificates that OpenSSL takes') });
+  });
+
+  it.each(['86401', '3000000', '1h', '-1'])('takes no --drain %s', async (seconds) => {
+    const { code, stderr } = await lkm(['serve', `--drain=${seconds}`]);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('0 to 86400') });
   });
 
   it('says whether the secrets in its database are sealed', async () => {
@@ -303,7 +328,7 @@ describe('lkm serve', () => {
     [['--rate-limit', '0'], "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
     [['--max-connections', '0'], "--max-connections: '0' is not a whole number from 1 to 999999999"],
     [['--lookup-limit', 'none'], "--lookup-limit: 'none' is neither a whole number from 1 to 999999999 nor 'off'"],
-    [['--drain', '1s'], "--drain: '1s' is not a whole number from 0 to 999999999"],
+    [['--drain', '1s'], "--drain: '1s' is not a number of seconds from 0 to 86400"],
     [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
     [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
   ])('refuses %s', async (argv, says) => {

@@ -12,12 +12,12 @@ import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import { parseInstantMs } from '../values/instant.ts';
 import {
-  parseCount,
   parseListenAddress,
   parsePort,
   parsePositive,
   parseRateLimit,
   parseSeed,
+  parseWaitSeconds,
 } from '../values/scalars.ts';
 import { readTls } from '../values/tls-files.ts';
 import { backupOptions, backupSchedule } from './serve-backups.ts';
@@ -53,7 +53,7 @@ const options = {
     'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
   ),
   drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
-    parse: parseCount,
+    parse: parseWaitSeconds,
   }),
   ...backupOptions,
   metrics: option('--metrics <[HOST:]PORT>', 'serve /metrics for Prometheus there, and nothing else', {
@@ -126,15 +126,15 @@ export const serve = command({
     const server = await startServer(listening);
     context.onClose(server.close);
     if (running.tls && !values.tlsSelfSigned) reloadOnHangup(values, server, context);
-    const created = seeded === null ? server.created : { adminToken: seeded };
     const ca = values.tlsSelfSigned ? running.tls?.cert : undefined;
     const served = {
       ...server,
       isNew: server.isNew || seeded !== null,
-      created,
+      created: seeded === null ? server.created : { adminToken: seeded },
       db: withoutPassword(db),
       isShared: isPostgres(db),
       ca,
+      tls: running.tls,
     };
     const { url, port, secrets } = served;
     const access = storeAccess(served, io);

@@ -6,6 +6,12 @@ const MAX_COUNT = 999_999_999;
 /** A whole number, `0` to `999999999`. */
 export const parseCount = (text: string): number => parseWhole(text, 0);
 
+/** Seconds to wait at most: `0` to `86400`, a day. */
+export function parseWaitSeconds(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 86_400) return Number(text);
+  throw new UsageError(`'${text}' is not a number of seconds from 0 to 86400`);
+}
+
 /** A whole number, `1` to `999999999`. */
 export const parsePositive = (text: string): number => parseWhole(text, 1);
 

@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { readPrivateFile } from '../config/files.ts';
 import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -36,7 +37,17 @@ export async function readPair({ tlsCert, tlsKey }: TlsPaths, io: Io): Promise<T
   const key = tlsKey === '-' ? await readText(tlsKey, io) : readPrivateFile(tlsKey, io);
   const certificate = parsed(() => new X509Certificate(cert), tlsCert, 'a certificate', 'CERTIFICATE');
   const privateKey = parsed(() => createPrivateKey(key), tlsKey, 'a private key without a passphrase', 'PRIVATE KEY');
-  return certificate.checkPrivateKey(privateKey) ? { cert, key } : null;
+  if (!certificate.checkPrivateKey(privateKey)) return null;
+  const what = 'certificates that OpenSSL takes, each of them whole and with a key that is long enough';
+  parsed(() => createSecureContext({ cert, key }), tlsCert, what, 'CERTIFICATE');
+  return { cert, key };
+}
+
+/** Why a certificate is not valid at a time (milliseconds since 1970); null when it is. */
+export function datesProblem({ cert }: TlsFiles, now: number): string | null {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  if (Date.parse(validFrom) > now) return `the certificate is not valid before ${validFrom}`;
+  return Date.parse(validTo) < now ? `the certificate expired on ${validTo}` : null;
 }
 
 /** OpenSSL's own text is left out: it names a file of its source and says nothing of this one. */

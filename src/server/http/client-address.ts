@@ -1,12 +1,12 @@
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { parseAddress, readNetworks } from '../../domain/networks.ts';
+import { canonicalAddress, parseAddress, readNetworks } from '../../domain/networks.ts';
 
 /** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;
 
 /**
  * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not in
- * them: what stands before it was written by the caller and proves nothing.
+ * them: what stands before it was written by the caller and proves nothing. One that cannot be read is `0.0.0.0`.
  *
  * @param proxies networks in CIDR notation
  * @throws TypeError when one of them is not
@@ -15,15 +15,24 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
   const isTrusted = readNetworks(proxies);
   return (peer, forwardedFor) => {
     if (proxies.length === 0) return show(peer);
-    const hops = [...(forwardedFor?.split(',').map((hop) => hop.trim()) ?? []), peer];
-    let address = hops.pop() ?? peer;
-    while (isTrusted(address)) {
-      const next = hops.pop();
-      if (next === undefined || parseAddress(next) === null) break;
-      address = next;
+    const hops = forwardedFor?.split(',').map((hop) => hop.trim()) ?? [];
+    let address = show(peer);
+    // An empty member of a list counts for nothing (RFC 9110, 5.6.1).
+    for (const hop of hops.filter(Boolean).reverse()) {
+      if (!isTrusted(address)) break;
+      address = readHop(hop) ?? UNKNOWN;
     }
-    return show(address);
+    return address;
   };
+}
+
+/** Of a caller whose address cannot be read: it is in no network, and must not be taken for the proxy itself. */
+const UNKNOWN = '0.0.0.0' as IpAddress;
+
+/** The address of a hop, with a port or without: some proxies write it. Null when it is none. */
+function readHop(hop: string): IpAddress | null {
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(hop) ?? [];
+  return canonicalAddress(bracketed ?? plain ?? hop) as IpAddress | null;
 }
 
 /** The plain form of IPv4 for an address that a dual-stack socket shows as IPv6; all others as they are written. */

@@ -51,31 +51,38 @@ export function createSender(options: SenderOptions): Sender {
   const { allowPrivate, timeoutMs = TIMEOUT_MS, ca } = options;
   const kept = { keepAlive: true, maxFreeSockets: 32, scheduling: 'lifo' } as const;
   const plain = new HttpAgent(kept);
-  const secure = new HttpsAgent({ ...kept, rejectUnauthorized: true, ...(ca !== undefined && { ca }) });
+  const verified = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+  const secure = new HttpsAgent({ ...kept, ...verified });
   const lookup = allowPrivate ? undefined : guardedLookup(options.resolve ?? createResolve());
 
-  function open({ url, headers, body }: Attempt): ClientRequest {
-    const isPlain = url.startsWith('http:');
+  /** Over a connection that is kept, if there is one, or a new one. */
+  function open({ url, headers, body }: Attempt, connection: 'kept' | 'new'): ClientRequest {
     const shared = {
       method: 'POST',
       ...(lookup && { lookup }),
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
     };
-    return isPlain ? httpRequest(url, { ...shared, agent: plain }) : httpsRequest(url, { ...shared, agent: secure });
+    const isNew = connection === 'new';
+    if (url.startsWith('http:')) return httpRequest(url, { ...shared, agent: isNew ? false : plain });
+    return httpsRequest(url, { ...shared, ...verified, agent: isNew ? false : secure });
   }
 
-  function sendOnce(attempt: Attempt): Promise<SendResult | 'again' | null> {
+  function sendOnce(
+    attempt: Attempt,
+    { connection, timeout }: { readonly connection: 'kept' | 'new'; readonly timeout: AbortSignal },
+  ): Promise<SendResult | 'again' | null> {
     return new Promise((resolve) => {
-      const request = open(attempt);
+      const request = open(attempt, connection);
       let response: IncomingMessage | null = null;
       let answer: Buffer = Buffer.alloc(0);
 
-      const timer = setTimeout(() => fail(`no complete response within ${timeoutMs / 1_000} s`), timeoutMs);
+      const giveUp = () => fail(`no complete response within ${timeoutMs / 1_000} s`);
+      timeout.addEventListener('abort', giveUp, { once: true });
       const stop = () => end(null);
       attempt.signal.addEventListener('abort', stop, { once: true });
 
       function end(outcome: SendResult | 'again' | null): void {
-        clearTimeout(timer);
+        timeout.removeEventListener('abort', giveUp);
         attempt.signal.removeEventListener('abort', stop);
         if (response === null || !response.complete) request.destroy();
         resolve(outcome);
@@ -115,10 +122,13 @@ export function createSender(options: SenderOptions): Sender {
       const why = urlProblem(attempt.url, { allowPrivate });
       if (why !== null) return refused(why);
       if (attempt.signal.aborted) return null;
-      for (;;) {
-        const outcome = await sendOnce(attempt);
-        if (outcome !== 'again') return outcome;
-      }
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const outcome = await sendOnce(attempt, { connection: 'kept', timeout });
+      if (outcome !== 'again') return outcome;
+      if (timeout.aborted) return refused('connection reset');
+      // Once, and in the time that is left: a receiver that fails at this event is not to get it over and over.
+      const second = await sendOnce(attempt, { connection: 'new', timeout });
+      return second === 'again' ? refused('connection reset') : second;
     },
     close() {
       plain.destroy();

@@ -108,16 +108,24 @@ export async function updateWebhook(
     }
   }
   const isResumed = changes.active === true && !before.active;
+  const isMoved = changes.url !== undefined && changes.url !== before.url;
   const after = await repositories.webhooks.patch(before, {
     ...changes,
     ...(changes.types !== undefined && { types: uniqueOf(changes.types) }),
-    ...(isResumed && { failingSince: null, disabledAt: null, disabledReason: null, pausedUntil: null }),
+    ...((isResumed || isMoved) && startedAnew),
+    ...(isResumed && { disabledAt: null, disabledReason: null }),
     updatedAt: changeInstant(now, before.updatedAt),
   });
   const changed = changedFields(before, changes);
   record(webhookEvent('webhook.updated', after, { changed, active: after.active, host: hostOf(after) }));
   return show(after, context);
 }
+
+/**
+ * What is on its way now does not count, and what went wrong before neither: it says nothing of another receiver. Whoever
+ * sends it has lost its lease, and all of it is sent anew.
+ */
+const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
 
 /** Removes a webhook with its deliveries. */
 export async function deleteWebhook(

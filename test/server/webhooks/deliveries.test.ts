@@ -203,6 +203,23 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect([...new Set(receiver.seqs)].toSorted((a, b) => a - b)).toEqual(range(1, head));
   });
 
+  it('go to the new address, which what the old one answers meanwhile says nothing of', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    await using next = await startReceiver();
+    const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
+    receiver.answer(async (response) => {
+      await it.world.call('admin', 'PUT', `/webhook/by-id?webhookId=${id}`, { url: next.url });
+      response.writeHead(410).end();
+    });
+    await it.happen(1);
+    await it.deliver();
+    await it.deliver();
+    expect(receiver.received).toHaveLength(1);
+    expect(await it.show(id)).toMatchObject({ url: next.url, active: true, disabledReason: null, failingSince: null });
+    expect(next.received.map(({ event }) => event.id)).toEqual(receiver.received.map(({ event }) => event.id));
+  });
+
   it('end once nothing was accepted for five days', async () => {
     await using it = await createDeliveryWorld(engine);
     await using receiver = await startReceiver();

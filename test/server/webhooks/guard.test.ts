@@ -110,6 +110,42 @@ describe('sending', () => {
     expect(connections).toBe(before);
   });
 
+  it('sends an event once more when a kept connection breaks, and not over and over', async () => {
+    let [isBroken, requests] = [false, 0];
+    const breaking = createServer((request, response) => {
+      requests += 1;
+      if (isBroken) request.socket.destroy();
+      else setTimeout(() => response.end(), 20);
+    });
+    await new Promise<void>((resolve) => breaking.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(breaking.address() as AddressInfo).port}/`;
+    const sender = createSender({ allowPrivate: true });
+    await Promise.all(Array.from({ length: 8 }, () => sender.send(attempt(url))));
+    expect(requests).toBe(8);
+    isBroken = true;
+    expect(await sender.send(attempt(url))).toMatchObject({ accepted: false, error: 'connection reset' });
+    expect(requests).toBe(10);
+    sender.close();
+    breaking.close();
+  });
+
+  it('has one time for both connections', async () => {
+    let requests = 0;
+    const slow = createServer((request, response) => {
+      requests += 1;
+      if (requests === 1) response.end();
+      else setTimeout(() => request.socket.destroy(), 300);
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`;
+    const sender = createSender({ allowPrivate: true, timeoutMs: 400 });
+    await sender.send(attempt(url));
+    expect(await sender.send(attempt(url))).toMatchObject({ error: 'no complete response within 0.4 s' });
+    expect(requests).toBe(3);
+    sender.close();
+    slow.close();
+  });
+
   it('makes no connection where one of several addresses is not public', async () => {
     const sender = createSender({ allowPrivate: false, timeoutMs: 500, resolve: addresses('8.8.8.8', '127.0.0.1') });
     expect(await sender.send(attempt(`https://hooks.example.com:${port}/`))).toMatchObject({

@@ -6,6 +6,7 @@ import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
+import { datesProblem, type TlsFiles } from '../../values/tls-files.ts';
 import { selfSignedFiles } from './self-signed.ts';
 
 /** A server as it is shown: its database without a password. */
@@ -20,6 +21,7 @@ export interface Served {
   readonly isShared: boolean;
   /** The certificate that it has signed itself. */
   readonly ca?: string | undefined;
+  readonly tls?: TlsFiles | undefined;
 }
 
 /** How the server is reached with a token, as lines to show. */
@@ -72,7 +74,8 @@ export async function recordRunningServer(served: Served, { io, say, onClose }: 
 }
 
 export function readyNotes(served: Served, access: AccessLines, io: Io): Note[] {
-  const { url, db, isNew, secrets, metricsUrl, ca } = served;
+  const { url, db, isNew, secrets, metricsUrl, ca, tls } = served;
+  const problem = tls === undefined ? null : datesProblem(tls, io.now());
   const details = [
     `  database  ${db}${isNew ? ' (new)' : ''}`,
     ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
@@ -84,6 +87,7 @@ export function readyNotes(served: Served, access: AccessLines, io: Io): Note[] 
   return [
     { tone: 'done', text: `ready at ${url}` },
     { tone: 'hint', text: details.join('\n') },
+    ...(problem === null ? [] : [{ tone: 'warning' as const, text: problem }]),
   ];
 }
 

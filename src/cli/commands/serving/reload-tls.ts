@@ -1,5 +1,6 @@
 import type { CommandContext } from '../../context.ts';
-import { readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
+import { LocalError } from '../../failure/errors.ts';
+import { datesProblem, readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
 
 /** A server that takes another certificate while it runs. */
 interface Reloadable {
@@ -12,6 +13,8 @@ export function reloadOnHangup(values: TlsOptions, server: Reloadable, { io, say
     void (async () => {
       try {
         const tls = await readTls(values, io);
+        const problem = tls === undefined ? null : datesProblem(tls, io.now());
+        if (problem !== null) throw new LocalError(problem);
         if (tls !== undefined) server.reloadTls(tls);
         await say({ tone: 'done', text: 'certificate and key read again' });
       } catch (error) {

@@ -5,7 +5,8 @@ import { apiError } from '../../../contract/errors.ts';
 import type { App } from '../app.ts';
 import type { HttpResponse } from '../messages.ts';
 import { refusal } from '../respond.ts';
-import type { Connection, Connections } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { Connections } from './connections.ts';
 import { readIncoming } from './incoming.ts';
 import { send } from './outgoing.ts';
 
