@@ -281,8 +281,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: '`X-Forwarded-For` counts',
     file: 'src/server/http/client-address.ts',
-    from: 'while (isTrusted(address))',
-    to: 'while (hops.length > 0)',
+    from: 'if (!isTrusted(address)) break;',
+    to: 'if (false) break;',
     test: 'test/server/address.test.ts',
   },
   {
