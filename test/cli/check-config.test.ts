@@ -95,6 +95,14 @@ describe('lkm serve --check-config', () => {
     expect((await checked(['--db', 'lkm.db'], { cwd })).ok).toBe(true);
   });
 
+  it('warns of a network of proxies that is everybody', async () => {
+    const { ok, found } = await checked(['--db', 'lkm.db', '--host', '0.0.0.0', '--behind-proxy', '0.0.0.0/0'], {
+      cwd: tempFolder(),
+    });
+    expect(ok).toBe(true);
+    expect(found.exposure).toMatchObject({ status: 'warn', detail: expect.stringMatching(/which is everybody$/) });
+  });
+
   it.each<[what: string, env: Record<string, string>, made: Record<string, string>, status: string, detail: RegExp]>([
     ['the master key of a database', { LKM_MASTER_KEY: MASTER }, { LKM_MASTER_KEY: MASTER }, 'ok', /^sealed under/],
     ['that there is none', {}, { LKM_MASTER_KEY: MASTER }, 'fail', /sealed, and there is no master key$/],

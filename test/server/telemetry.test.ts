@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { type Context, context, propagation, type Span, trace } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
@@ -53,6 +55,22 @@ describe('metrics', () => {
       'lkm_job_failures{job="checkpoints"}': 0,
     });
     expect(await scrape(url, 'process_resident')).toMatchObject({ process_resident_memory_bytes: expect.any(Number) });
+  });
+
+  it('are served over few connections', async () => {
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 } });
+    const url = new URL(server.server.metricsUrl ?? '');
+    const sockets = await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        const socket = connect(Number(url.port), url.hostname);
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    // Accepted, and not only in the queue of the system.
+    await expect.poll(() => fetch(url).catch((error: Error) => error.message)).toBe('fetch failed');
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(async () => (await fetch(url).catch(() => null))?.status).toBe(200);
   });
 
   it('count attempts to send events, what waits for them, and the age of the oldest', async () => {

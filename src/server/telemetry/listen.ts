@@ -10,6 +10,8 @@ export interface MetricsAddress {
   readonly port: number;
 }
 
+const MAX_CONNECTIONS = 64;
+
 /** Metrics that can be asked for. */
 export interface MetricsListener {
   readonly url: string;
@@ -40,6 +42,8 @@ export async function listenForMetrics(
       },
     );
   });
+  // One to be dropped is dropped at once: those who scrape are few, and have no token that could be limited.
+  server.maxConnections = MAX_CONNECTIONS;
   await bindForMetrics(server, { host, port });
   const address = server.address() as AddressInfo;
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import { loadPreflight, type Preflight } from '../../request/operator.ts';
 import { readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
-import { type Check, fail, ok } from '../doctor/check.ts';
+import { type Check, fail, ok, warn } from '../doctor/check.ts';
 import { checkDisk, checkSecrets, lookAt } from '../doctor/database.ts';
 import { checkConfigFile, checkStateFolder } from '../doctor/examine.ts';
 import { runCheck } from '../doctor/run-check.ts';
@@ -68,6 +68,11 @@ function checkExposure({ host, tlsCert, tlsKey, tlsSelfSigned, behindProxy }: Pl
   const isTls = tlsSelfSigned || tlsCert !== undefined || tlsKey !== undefined;
   preflight.checkExposure({ host, behindProxy, ...(isTls && { tls: { cert: '', key: '' } }) });
   const how = isTls ? 'over HTTPS' : 'over plain HTTP';
+  const everybody = behindProxy.find((network) => network.endsWith('/0'));
+  if (everybody !== undefined) {
+    const advice = 'Name the network of the proxy alone: each caller can say any address, and limits are by address.';
+    return warn('exposure', `${host}, ${how} behind ${everybody}, which is everybody`, advice);
+  }
   return ok(
     'exposure',
     behindProxy.length === 0 ? `${host}, ${how}` : `${host}, ${how} behind ${behindProxy.join(', ')}`,
