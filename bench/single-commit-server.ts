@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import { createApp } from '../src/server/http/app.ts';
 import { trustProxies } from '../src/server/http/client-address.ts';
-import { listen } from '../src/server/http/transport/listen.ts';
 import { createMemoryCounter } from '../src/server/http/rate-counters.ts';
 import { createRateLimiter } from '../src/server/http/rate-limit.ts';
+import { listen } from '../src/server/http/transport/listen.ts';
 import { createExactlyOnce } from '../src/server/idempotency/exactly-once.ts';
 import { createLog, gatherLines } from '../src/server/log.ts';
 import { openBase } from '../src/server/runtime.ts';
