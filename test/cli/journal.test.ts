@@ -21,7 +21,8 @@ import { issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService }
 const create = ['keys', 'create', '-P', PRODUCT, '--max-retries', '0'];
 const serverError = refusal(500, 1, 'Server error');
 const first = '00000001-0000-4000-8000-000000000000';
-const DAY = 24 * 3_600_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** A machine on which commands are run one after another, each in a process of its own. */
 function machine(more: Surroundings = {}) {
@@ -200,13 +201,15 @@ describe('a change that had no answer', () => {
     expect(pending()).toHaveLength(1);
   });
 
-  it('is too old after a day: it is forgotten, and a warning says how to see what it did', async () => {
+  it('is too old an hour before the service forgets it: a warning says how to see what it did', async () => {
     const { at, pending } = machine();
     const argv = ['customers', 'create', '--name', 'Ada Ltd', '--max-retries', '0'];
-    const lost = await at(argv, serverError, { now: NOW - DAY - 1 });
+    const lost = await at(argv, serverError, { now: NOW - 23 * HOUR - 1 });
     const fresh = await at(argv, serverError, { env: { LKM_FORMAT: 'json' } });
     expect(fresh.keys).not.toEqual(lost.keys);
-    expect(fresh.stderr).toContain('warning: an earlier call of 2026-11-20 11:59 UTC never got an answer and is too');
+    expect(fresh.stderr).toContain(
+      'warning: an earlier call of 2026-11-20 12:59 UTC never got an answer, and it is too',
+    );
     expect(fresh.stderr).toContain('see whether the earlier one made its customer: lkm customers list\n');
     expect(pending()).toHaveLength(1);
   });
@@ -222,14 +225,23 @@ describe('a change that had no answer', () => {
   ])('that is too old is followed up: lkm keys %j', async (argv, way) => {
     const { at } = machine();
     const words = ['keys', ...argv, '-P', PRODUCT, '--max-retries', '0'];
-    await at(words, serverError, { now: NOW - DAY - 1 });
+    await at(words, serverError, { now: NOW - 23 * HOUR - 1 });
     expect((await at(words, serverError)).stderr).toContain(`this is a new one; ${way}\n`);
   });
 
-  it('is repeated up to a day', async () => {
+  it.each([-23 * HOUR, HOUR])('is repeated when it was made %i ms from now', async (offset) => {
     const { at } = machine();
-    const lost = await at(create, serverError, { now: NOW - DAY });
+    const lost = await at(create, serverError, { now: NOW + offset });
     expect((await at(create, issued)).keys).toEqual(lost.keys);
+  });
+
+  it('of a time to come is not repeated: the clock was set since, and nobody knows its age', async () => {
+    const { at, pending } = machine();
+    const lost = await at(create, serverError, { now: NOW + HOUR + 1 });
+    const fresh = await at(create, serverError);
+    expect(fresh.keys).not.toEqual(lost.keys);
+    expect(fresh.stderr).toContain('never got an answer, and it is too late to repeat it');
+    expect(pending()).toHaveLength(1);
   });
 
   it('is settled by whoever repeats it with its key, and by nobody else', async () => {

@@ -1,3 +1,4 @@
+import { isRepeatable } from '../request/repeatable.ts';
 import type { Failure, Line } from './run-journal.ts';
 
 /** What is known of a row. */
@@ -11,9 +12,6 @@ export interface RowState {
   readonly result: Readonly<Record<string, unknown>>;
   readonly error: Failure | null;
 }
-
-/** How long the service repeats its response, less an hour for clocks that differ. */
-const REPEATABLE_MS = 23 * 3_600_000;
 
 /** Errors that tell only that an earlier request had this key: whether it made something, the row does not know. */
 const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
@@ -37,7 +35,7 @@ export function readStates(count: number, lines: Iterable<Line>, now: number, re
   for (const [row, at] of sentAt.entries()) {
     const state = states[row];
     if (repeatsSafely || at === undefined || state?.kind !== 'open') continue;
-    if (now - Date.parse(at) > REPEATABLE_MS) states[row] = { ...state, ...unanswered };
+    if (!isRepeatable(at, now)) states[row] = { ...state, ...unanswered };
   }
   return states;
 }
@@ -54,7 +52,11 @@ export const openRow = (attempt: number): RowState => ({
 const unanswered = {
   kind: 'unknown',
   status: 'unknown',
-  error: { code: 'no_answer', status: null, message: 'was sent more than 23 hours ago, and no answer is known' },
+  error: {
+    code: 'no_answer',
+    status: null,
+    message: 'no answer is known, and it was sent more than 23 hours ago, or the clock was set since',
+  },
 } as const;
 
 export const doneRow = (status: string, attempt: number, result: RowState['result']): RowState => ({

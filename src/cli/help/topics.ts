@@ -48,7 +48,7 @@ const idempotency: Topic = (view = plainHelp) =>
         'The service keeps these responses for 24 hours.',
       'Before it sends the request, the command writes it down in the state folder, with its key, and forgets it once ' +
         'you have the response. If it was killed before that, or if no response came, run the same command again: it ' +
-        'repeats the request under the same key, and says so on stderr. That holds for 24 hours, on the same machine, ' +
+        'repeats the request under the same key, and says so on stderr. That holds for 23 hours, on the same machine, ' +
         'for a request that is the same to the byte. 30d and 1y end with their day and stay the same until it is over; ' +
         '12h counts from now and differs. A request that is older is not repeated; a warning says how to see what it ' +
         'did.',

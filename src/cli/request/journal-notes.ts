@@ -45,7 +45,7 @@ const onOtherMachine = ({ row, owner }: Pending, io: Io): string =>
 
 const notRepeated = (row: Intent): string =>
   [
-    `an earlier call of ${moment(row.createdAt)} never got an answer and is too old to be repeated`,
+    `an earlier call of ${moment(row.createdAt)} never got an answer, and it is too late to repeat it`,
     `this is a new one; ${wayToCheck(row)}`,
   ].join('\n');
 

@@ -11,6 +11,7 @@ import {
   type Writer,
 } from './journal-file.ts';
 import { indexChanges, type Pending } from './journal-index.ts';
+import { isRepeatable } from './repeatable.ts';
 
 /** The place of a request in the journal: the key to send it under. */
 export interface Entry {
@@ -51,8 +52,6 @@ export interface Journal {
   complete(entries: readonly Entry[]): void;
 }
 
-/** How long the service keeps its responses, and so how long a repetition is safe. */
-const REPEATABLE_MS = 24 * 3_600_000;
 /** Rows that are older are removed without a message. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 /** The file is rewritten when it has more obsolete lines than this. */
@@ -156,7 +155,7 @@ export function openJournal(io: Io): Journal {
         const { row, owner } = step.value;
         if (owner.host !== io.host) elsewhere.push(step.value);
         else if (isRunning(owner)) continue;
-        else if (ageOf(row) > REPEATABLE_MS) tooOld.push(row);
+        else if (!isRepeatable(row.createdAt, io.now())) tooOld.push(row);
         else {
           repeated.push(row);
           return row;

@@ -414,22 +414,25 @@ describe('a run that was interrupted', () => {
     expect(await shop.keys()).toHaveLength(3);
   });
 
-  it('does not repeat a row that the service may have forgotten: it is unknown', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '1', '--max-retries', '0', '--json'];
-    const { answering } = losing(shop);
-    await shop.at(argv);
-    answering();
-    const late = await shop.at(argv, later(24));
-    expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent: 1 });
-    const [row] = JSON.parse(late.stdout);
-    expect(row).toMatchObject({ status: 'unknown', error: { code: 'no_answer' } });
-    const [{ id }] = await shop.json('jobs', 'list');
-    expect((await shop.at(['jobs', 'retry', id], later(24))).code).toBe(12);
-    expect(shop.sent).toHaveLength(1);
-    expect((await shop.at(['jobs', 'retry', id, '--unknown'], later(24))).code).toBe(0);
-    expect(await shop.keys()).toHaveLength(2);
-  });
+  it.each([24, -2])(
+    'does not repeat a row that the service may have forgotten, %i hours later: it is unknown',
+    async (hours) => {
+      await using shop = await bulkShop();
+      const argv = ['keys', 'create', '--count', '1', '--max-retries', '0', '--json'];
+      const { answering } = losing(shop);
+      await shop.at(argv);
+      answering();
+      const late = await shop.at(argv, later(hours));
+      expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent: 1 });
+      const [row] = JSON.parse(late.stdout);
+      expect(row).toMatchObject({ status: 'unknown', error: { code: 'no_answer' } });
+      const [{ id }] = await shop.json('jobs', 'list');
+      expect((await shop.at(['jobs', 'retry', id], later(hours))).code).toBe(12);
+      expect(shop.sent).toHaveLength(1);
+      expect((await shop.at(['jobs', 'retry', id, '--unknown'], later(hours))).code).toBe(0);
+      expect(await shop.keys()).toHaveLength(2);
+    },
+  );
 
   it('is left alone while the process that works on it runs', async () => {
     await using shop = await bulkShop();

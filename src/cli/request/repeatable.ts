@@ -1,0 +1,18 @@
+const HOUR_MS = 3_600_000;
+
+/**
+ * How long after a request it is still repeated, in milliseconds: as long as the service keeps its response, less an hour for
+ * clocks that differ and for the time until the repetition arrives.
+ */
+const REPEATABLE_MS = 23 * HOUR_MS;
+
+/**
+ * Whether a request that may have been sent at `at` can be repeated under its key now, without being done a second time.
+ * One of a time to come cannot: the clock was set since, and nobody knows its age.
+ *
+ * @param now milliseconds since 1970
+ */
+export function isRepeatable(at: string, now: number): boolean {
+  const age = now - Date.parse(at);
+  return age <= REPEATABLE_MS && age >= -HOUR_MS;
+}
