@@ -64,7 +64,8 @@ async function readResponse({ status, headers, body }: TransportResponse, maxByt
   return { kind: 'response', status, headers, text: await readText(body, maxBytes) };
 }
 
-async function readText(body: TransportResponse['body'], maxBytes: number): Promise<string | null> {
+/** The text of a body; null when it is longer than `maxBytes`. */
+export async function readText(body: TransportResponse['body'], maxBytes: number): Promise<string | null> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
@@ -84,7 +85,8 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function classifyFailure(cause: unknown, timedOut: boolean): NetworkFailure {
+/** What an error of the network says: whether anything reached the service, and whether another attempt can succeed. */
+export function classifyFailure(cause: unknown, timedOut: boolean): NetworkFailure {
   const errors = rootCauses(cause);
   const all = (test: (error: SystemError) => boolean) => errors.length > 0 && errors.every(test);
   return {

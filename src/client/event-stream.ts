@@ -1,12 +1,13 @@
 import { streamEvents } from '../contract/event-stream.ts';
 import { Event, type EventType } from '../contract/events.ts';
-import type { TransportResponse } from '../contract/transport.ts';
+import type { PreparedRequest, TransportResponse } from '../contract/transport.ts';
+import { classifyFailure, readText } from './attempt.ts';
 import type { CallContext } from './call.ts';
 import { readOptions } from './client.ts';
-import { toCallError } from './errors.ts';
+import { ProtocolError, toCallError } from './errors.ts';
 import type { ClientOptions } from './options.ts';
 import { encodeInput, writeHeaders } from './request.ts';
-import { readResult } from './response.ts';
+import { maxResponseBytes, readResult } from './response.ts';
 
 /** Which events are followed. */
 export interface FollowOptions {
@@ -29,7 +30,8 @@ const [RETRY_MS, MAX_RETRY_MS] = [1_000, 10_000];
  *
  * Each event comes once, in the order of the numbers. When the service cannot be reached it comes back, for as long as it
  * takes, and goes on after the last event; it ends with the signal alone. Rejects with `ApiError` when the service
- * refuses, with `ProtocolError` when something else answers.
+ * refuses, with `ProtocolError` when something else answers, with `NetworkError` when coming back cannot help, as with a
+ * certificate that is not trusted, and with `InputError` when nothing can be sent.
  */
 export async function* followEvents(options: ClientOptions, follow: FollowOptions = {}): AsyncGenerator<Event, void> {
   for await (const events of followParts(options, follow)) yield* events;
@@ -50,7 +52,7 @@ export async function* followParts(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (error instanceof Refused) throw error.cause;
+      if (!(error instanceof Interruption)) throw error;
     }
     const waitMs = Math.min(MAX_RETRY_MS, position.retryMs * 2 ** Math.min(failures, 5));
     await context.timing.sleep(waitMs, signal).catch(() => {});
@@ -63,8 +65,11 @@ interface Position {
   retryMs: number;
 }
 
-/** Coming back would change nothing; the cause says why. */
-class Refused extends Error {}
+/** What passes by itself: the service is away or overloaded, or the connection broke. */
+class Interruption extends Error {}
+
+/** What an error says of the request. */
+const call = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
 
 async function* connect(
   context: CallContext,
@@ -72,24 +77,24 @@ async function* connect(
   type: FollowOptions['type'],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Event[]> {
+  const { search } = encodeInput(streamEvents, { after: position.last ?? undefined, type });
+  const request: PreparedRequest = {
+    url: `${context.baseHref}${streamEvents.path}${search}`,
+    method: 'GET',
+    headers: writeHeaders(streamEvents, context.credentials, null),
+    body: null,
+  };
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
   try {
-    const { search } = encodeInput(streamEvents, { after: position.last ?? undefined, type });
-    const response = await context.transport(
-      {
-        url: `${context.baseHref}${streamEvents.path}${search}`,
-        method: 'GET',
-        headers: writeHeaders(streamEvents, context.credentials, null),
-        body: null,
-      },
-      end,
-    );
-    if (response.status !== 200) throw await refusalOf(context, response);
+    const response = await context.transport(request, end).catch((cause: unknown) => {
+      throw failureOf(context, cause);
+    });
+    if (!isEventStream(response)) throw await refusalOf(context, response);
     const parser = createParser(position);
     const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of chunksOf(response)) {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
       yield parser(decoder.decode(chunk, { stream: true }));
@@ -100,16 +105,47 @@ async function* connect(
   }
 }
 
-/** An error to be thrown; one that passes by itself is no `Refused`. */
+/** Whether it is what was asked for: a page for people may come with 200 too. */
+const isEventStream = ({ status, headers }: TransportResponse): boolean =>
+  status === 200 && /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '');
+
+/** The pieces of a body. Throws `Interruption` when the connection breaks. */
+async function* chunksOf({ body }: TransportResponse): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body ?? []) yield chunk;
+  } catch (cause) {
+    throw new Interruption('the connection broke', { cause });
+  }
+}
+
+/** The error for a request without a response. */
+function failureOf({ host }: CallContext, cause: unknown): Error {
+  const failure = classifyFailure(cause, false);
+  if (failure.retryable) return new Interruption('the service cannot be reached', { cause });
+  return toCallError(failure, streamEvents, { call, host, sent: failure.reached });
+}
+
+/** The error for a response that is no stream of events. */
 async function refusalOf({ host, timing }: CallContext, response: TransportResponse): Promise<Error> {
-  const { status, headers, body } = response;
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of body ?? []) text += decoder.decode(chunk, { stream: true });
+  const { status, headers } = response;
+  if (status === 429 || status >= 500) return new Interruption(`the service answered ${status}`);
+  if (status === 200) {
+    return new ProtocolError('the service answered 200 with no stream of events', { call, status, foreign: true });
+  }
+  const text = await readText(chunksOf(response), maxResponseBytes(streamEvents));
   const result = readResult(streamEvents, { kind: 'response', status, headers, text }, timing.now());
-  if (result.kind === 'success' || status === 429 || status >= 500) return new Error(`the service answered ${status}`);
-  const call = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
-  return new Refused('refused', { cause: toCallError(result, streamEvents, { call, host, sent: true }) });
+  if (result.kind === 'success') return new Interruption(`the service answered ${status}`);
+  return toCallError(result, streamEvents, { call, host, sent: true });
+}
+
+/** Reads the data of one event. Throws `ProtocolError`. */
+function readEvent(data: string): Event {
+  try {
+    return Event().parse(JSON.parse(data));
+  } catch (cause) {
+    const details = { call, status: 200, foreign: false };
+    throw new ProtocolError('the service sent an event in a shape outside its contract', details, { cause });
+  }
 }
 
 /** Reads server-sent events (WHATWG, "Interpreting an event stream") from a text that comes in pieces of any length. */
@@ -123,10 +159,10 @@ function createParser(position: Position): (text: string) => Event[] {
     const events: Event[] = [];
     for (const line of lines) {
       if (line.startsWith('data: ')) data += line.slice(6);
-      else if (line.startsWith('id: ')) id = Number(line.slice(4));
-      else if (line.startsWith('retry: ')) position.retryMs = Number(line.slice(7));
+      else if (/^id: \d+$/.test(line)) id = Number(line.slice(4));
+      else if (/^retry: \d+$/.test(line)) position.retryMs = Number(line.slice(7));
       else if (line === '') {
-        if (data !== '') events.push(Event().parse(JSON.parse(data)));
+        if (data !== '') events.push(readEvent(data));
         if (id !== null) position.last = id;
         data = '';
         id = null;

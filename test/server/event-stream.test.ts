@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemTiming } from '../../src/client/timing.ts';
+import type { Fetch } from '../../src/contract/endpoint.ts';
 import type { Event } from '../../src/contract/events.ts';
-import { followEvents } from '../../src/index.ts';
+import { type FollowOptions, followEvents, type Timing } from '../../src/index.ts';
 import { createFolder } from '../support/engines.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { createWorld } from '../support/world.ts';
@@ -46,6 +48,11 @@ function addEvents(db: string, count: number): void {
   database.exec(`update record_heads set event_seq = ${next + count - 1}; commit`);
   database.close();
 }
+
+const stream = { headers: { 'content-type': 'text/event-stream' } };
+
+/** Waits for nothing. */
+const atOnce: Timing = { ...systemTiming, sleep: async () => {} };
 
 const customer = (service: TestServer) => service.call('POST', '/customer', { name: 'Zoë' });
 
@@ -237,6 +244,46 @@ describe('followEvents', () => {
     const made = await service.call('POST', '/token', { name: 'app', kind: 'client' });
     const options = { baseUrl: service.server.url, token: made.body.data.token };
     await expect(followEvents(options).next()).rejects.toMatchObject({ name: 'ApiError', reason: 'scopeMissing' });
+  });
+
+  it.each<[string, FollowOptions, object]>([
+    ['input that cannot be sent', { after: -1 }, { name: 'InputError' }],
+    ['a page for people', {}, { name: 'ProtocolError', foreign: true }],
+    ['a page of a stream', { after: 1 }, { name: 'ProtocolError', foreign: false }],
+    ['a refusal that is none of the service', { after: 2 }, { name: 'ProtocolError', foreign: true }],
+    ['a certificate that is not trusted', { after: 3 }, { name: 'NetworkError', sent: false }],
+  ])('ends with %s', async (_, follow, error) => {
+    const notTrusted = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    const html = { 'content-type': 'text/html' };
+    const answers = [
+      () => new Response('<html>', { headers: html }),
+      () => new Response('id: 2\ndata: {"seq":2}\n\n', { headers: { 'content-type': 'text/event-stream' } }),
+      () => new Response('<html>', { status: 404, headers: html }),
+      () => Promise.reject(notTrusted),
+    ];
+    const fetch = async () => answers[follow.after ?? 0]?.() ?? Response.error();
+    const following = followEvents({ baseUrl: 'https://lkm.example', token: 'x', fetch }, follow);
+    await expect(following.next()).rejects.toMatchObject(error);
+  });
+
+  it.each([
+    ['does not answer', () => Promise.reject(Object.assign(new Error('reset'), { code: 'ECONNRESET' }))],
+    ['is overloaded', () => new Response('', { status: 503 })],
+    [
+      'breaks off',
+      () => new Response(new ReadableStream({ pull: (body) => body.error(new Error('terminated')) }), stream),
+    ],
+    ['ends at once', () => new Response('', stream)],
+  ])('comes back to a service that %s', async (_, answer) => {
+    await using service = await startTestServer();
+    let calls = 0;
+    const fetch: Fetch = async (request) => (++calls === 1 ? answer() : globalThis.fetch(request));
+    const end = new AbortController();
+    const options = { baseUrl: service.server.url, token: service.adminToken, fetch, timing: atOnce };
+    const following = followEvents(options, { after: 0, signal: end.signal });
+    expect((await following.next()).value).toMatchObject({ seq: 1 });
+    end.abort();
+    await following.return();
   });
 
   it('ends with its signal while it waits for a service that is not there', async () => {
