@@ -47,7 +47,7 @@ async function copyTo(cluster: Cluster, file: string): Promise<string> {
   const db = await cluster.createDatabase();
   const [from, to] = [await openDatabase(file), await openDatabase(db)];
   await migrate(to.kysely);
-  await copyDatabase(from.kysely, to.kysely, () => {});
+  await copyDatabase(from, to, () => {});
   await from.close();
   await to.close();
   return db;

@@ -57,7 +57,7 @@ export const copyInstance = (
     withDatabase(to, shortly, async (target) => {
       await migrateTarget(target.kysely);
       await migrate(source.kysely);
-      return copyDatabase(source.kysely, target.kysely, onProgress, signal);
+      return copyDatabase(source, target, onProgress, signal);
     }),
   );
 

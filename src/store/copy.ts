@@ -4,6 +4,7 @@ import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import { migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
+import type { Database } from './store.ts';
 
 /** Tells how far a copy has come. */
 export interface CopyProgress {
@@ -18,6 +19,9 @@ export interface CopiedTable {
   readonly rows: number;
   readonly checksum: string;
 }
+
+/** A database that is read, and what it says of its errors. */
+type Readable = Pick<Database, 'kysely' | 'explain'>;
 
 /** Every table with its primary key, each after those it refers to. */
 const tables: readonly { readonly name: keyof Tables; readonly key: readonly string[] }[] = [
@@ -58,8 +62,8 @@ type Row = Record<string, string | number | null>;
  * @throws StartupError when the target is not empty, or when the two sides differ in the end
  */
 export async function copyDatabase(
-  from: Kysely<Tables>,
-  to: Kysely<Tables>,
+  from: Readable,
+  { kysely: to, explain }: Readable,
   onProgress: (progress: CopyProgress) => void,
   signal?: AbortSignal,
 ): Promise<CopiedTable[]> {
@@ -67,7 +71,7 @@ export async function copyDatabase(
   const copied = await to.transaction().execute(async (target) => {
     const copied: CopiedTable[] = [];
     for (const { name, key } of tables) {
-      const total = await count(from, name);
+      const total = await count(from.kysely, name);
       let done = 0;
       for await (const rows of readAll(from, name, key, signal)) {
         await target
@@ -77,7 +81,8 @@ export async function copyDatabase(
         done += rows.length;
         onProgress({ table: name, done, total });
       }
-      const [ours, theirs] = [await digest(from, name, key, signal), await digest(target, name, key, signal)];
+      const ours = await digest(from, name, key, signal);
+      const theirs = await digest({ kysely: target, explain }, name, key, signal);
       if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
         throw new StartupError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
       }
@@ -111,7 +116,7 @@ async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {
 
 /** Reads a table in batches, by its primary key. */
 async function* readAll(
-  db: Kysely<Tables>,
+  { kysely, explain }: Readable,
   table: keyof Tables,
   key: readonly string[],
   signal: AbortSignal | undefined,
@@ -124,7 +129,11 @@ async function* readAll(
     signal?.throwIfAborted();
     const { rows } = await sql<Row>`
       select * from ${sql.table(table)} where ${after} order by ${columns} limit ${sql.lit(BATCH)}
-    `.execute(db);
+    `
+      .execute(kysely)
+      .catch((error: unknown) => {
+        throw explain(error);
+      });
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH) return;
@@ -134,7 +143,7 @@ async function* readAll(
 
 /** Counts the rows and sums up their hashes: engines may order text differently, and a sum has no order. */
 async function digest(
-  db: Kysely<Tables>,
+  db: Readable,
   table: keyof Tables,
   key: readonly string[],
   signal: AbortSignal | undefined,

@@ -17,6 +17,8 @@ export interface OpenForReading {
   readonly owner: { readonly pid?: number; readonly url?: string } | null;
   /** What an operator should know about it, one sentence each. */
   readonly warnings: readonly string[];
+  /** What to tell a person of an error of it: a StartupError where the cause is known, else the error. */
+  explain(error: unknown): unknown;
   close(): Promise<void>;
 }
 
@@ -37,7 +39,7 @@ export interface Inspection extends SchemaStatus, Pick<OpenForReading, 'engine' 
 export async function inspect(location: string): Promise<Inspection | null> {
   const found = await openForReading(location);
   if (found === null) return null;
-  const { engine, kysely, connection, owner, warnings, close } = found;
+  const { engine, kysely, connection, owner, warnings, explain, close } = found;
   try {
     const schema = await schemaStatus(kysely);
     const kept = await secretsOf(kysely, connection);
@@ -46,6 +48,8 @@ export async function inspect(location: string): Promise<Inspection | null> {
       return key === null && (masterKey === null || kept.isUsed) ? 'plain' : 'sealed';
     };
     return { engine, owner, warnings, ...schema, isUsed: kept.isUsed, secretsUnder };
+  } catch (error) {
+    throw explain(error);
   } finally {
     await close();
   }

@@ -1,6 +1,8 @@
-import { expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { openInstance } from '../../src/server/runtime.ts';
-import { openStore } from '../../src/store/store.ts';
+import { inspect } from '../../src/store/inspect.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openStore, withDatabase } from '../../src/store/store.ts';
 import { databaseUrl, query } from '../support/postgres.ts';
 
 async function emptyDatabase(): Promise<AsyncDisposable & { readonly location: string }> {
@@ -51,4 +53,53 @@ it.each([
   const failed = await openStore(url.href).catch((error: Error) => error);
   expect(failed).toMatchObject({ name: 'StartupError', message: expect.stringContaining(message) });
   expect(String(failed)).not.toContain(url.password);
+});
+
+describe('a user of PostgreSQL who lacks rights', () => {
+  /** A database of lkm, and its address with a user who has been granted so much and no more. */
+  async function databaseFor(...grants: readonly string[]) {
+    const server = inject('postgres');
+    const database = await emptyDatabase();
+    await withDatabase(database.location, undefined, ({ kysely }) => migrate(kysely));
+    const user = `lkm_weak_${performance.now()}`.replace('.', '_');
+    await query(server, `create role ${user} login password 'weak'`);
+    for (const grant of grants) await query(database.location, `grant ${grant} to ${user}`);
+    const url = Object.assign(new URL(database.location), { username: user, password: 'weak' });
+    return {
+      location: url.href,
+      [Symbol.asyncDispose]: async () => {
+        await database[Symbol.asyncDispose]();
+        await query(server, `drop role ${user}`);
+      },
+    };
+  }
+
+  const onAll = 'on all tables in schema public';
+  const ways: [string, (location: string) => Promise<unknown>][] = [
+    ['to serve it', (location) => openStore(location)],
+    ['to look at it', inspect],
+  ];
+
+  it.each(ways)('is told so who tries %s', async (_, use) => {
+    await using none = await databaseFor();
+    const message = expect.stringMatching(
+      /^the user may not SELECT, INSERT, UPDATE, DELETE in the tables of the PostgreSQL/,
+    );
+    await expect(use(none.location)).rejects.toMatchObject({ name: 'StartupError', message });
+    await using reader = await databaseFor(`select ${onAll}`);
+    const lacking = expect.stringMatching(/^the user may not INSERT, UPDATE, DELETE in the tables/);
+    await expect(use(reader.location)).rejects.toMatchObject({ name: 'StartupError', message: lacking });
+  });
+
+  it('is told so by work that fails', async () => {
+    await using none = await databaseFor();
+    const message = expect.stringMatching(/^the user may not do all of its work .*permission denied for table/);
+    const reading = withDatabase(none.location, undefined, ({ kysely }) => migrate(kysely));
+    await expect(reading).rejects.toMatchObject({ name: 'StartupError', message });
+  });
+
+  it('may serve it with the rights on rows alone', async () => {
+    await using writer = await databaseFor(`select, insert, update, delete ${onAll}`);
+    await (await openStore(writer.location)).close();
+  });
 });

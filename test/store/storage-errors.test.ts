@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { withWorkFolder } from '../../src/store/backup/files.ts';
-import { explain as explainPostgres } from '../../src/store/engine/postgres/pool.ts';
-import { explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
+import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
+import { explainKnown, explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
 import { OutcomeUnknown, StorageError } from '../../src/store/engine/storage-error.ts';
@@ -28,6 +28,30 @@ describe('a database that cannot be opened', () => {
     },
   );
 
+  it.each([
+    ['53300', 'sorry, too many clients already', 'takes no more connections'],
+    ['53100', 'could not extend file: No space left on device', 'has no room left on its disk'],
+    ['55P03', 'canceling statement due to lock timeout', 'has a table that another session has locked'],
+    ['57014', 'canceling statement due to statement timeout', 'took too long'],
+    ['42501', 'permission denied for schema public', 'the user may not make tables'],
+    ['42501', 'must be owner of table licenses', 'the user may not do all of its work'],
+  ])('is PostgreSQL that says %s: %s', (code, said, told) => {
+    const error = new StorageError(Object.assign(new Error(said), { code }));
+    const message = expect.stringContaining(told);
+    expect(explainPostgres(error, 'postgres://db.example/shop')).toMatchObject({ name: 'StartupError', message });
+  });
+
+  it('is none of which nothing is known', () => {
+    const error = Object.assign(new Error('timeout of a syntax error'), { code: '42601' });
+    expect(explainPostgres(error, 'postgres://db.example/shop')).toBe(error);
+    expect(explainKnown(sqliteError(1), 'lkm.db')).toMatchObject({ message: 'refused' });
+  });
+
+  it('is a file on a full disk, also in the middle of some work', () => {
+    const error = new StorageError(sqliteError(13));
+    expect(explainKnown(error, 'lkm.db')).toMatchObject({ message: 'lkm.db cannot be written to: the disk is full' });
+  });
+
   it('is a file in use when SQLite stays busy', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
@@ -48,6 +72,15 @@ describe('work in a folder of its own', () => {
       new StartupError(`${backup} cannot be opened`, 'check its owner and its mode'),
     );
     expect(readdirSync(join(folder.path, 'out'))).toEqual([]);
+  });
+
+  it('names the folder without room, and not the database that is copied', async () => {
+    await using folder = await createFolder();
+    const failing = withWorkFolder(join(folder.path, 'copy.db'), async () => {
+      throw explainSqlite(sqliteError(13), 'lkm.db');
+    });
+    const message = `${folder.path} has no room for a copy of the database`;
+    await expect(failing).rejects.toEqual(new StartupError(message, 'free some space, or give another'));
   });
 
   it('names the folder that this user may not write to', async () => {

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { codesOf } from '../engine/sqlite/file.ts';
+import { causeOf, codesOf } from '../engine/sqlite/file.ts';
 import { StartupError } from '../startup-error.ts';
 
 /** The folders in which files are made have this name, and some characters more. */
@@ -109,13 +109,13 @@ const refused: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
 const SQLITE_FULL = 13;
 
 function explain(error: unknown, { parent, path }: { readonly parent: string; readonly path: string | null }): unknown {
-  if (error instanceof StartupError) return error;
-  const { code, errcode } = codesOf(error);
+  const { code, errcode } = codesOf(causeOf(error));
   if (fullDisk.includes(code) || (errcode & 0xff) === SQLITE_FULL) {
     return new StartupError(`${parent} has no room for a copy of the database`, 'free some space, or give another', {
       cause: error,
     });
   }
+  if (error instanceof StartupError) return error;
   if (refused.includes(code)) {
     const what = path === null ? `${parent} cannot be written to` : `${path} cannot be opened`;
     return new StartupError(what, 'check its owner and its mode', { cause: error });

@@ -118,6 +118,6 @@ const fillPostgres = (copy: string, location: string): Promise<void> =>
     withDatabase(location, undefined, async (target) => {
       await migrateTarget(target.kysely);
       await migrate(source.kysely);
-      await copyDatabase(source.kysely, target.kysely, () => {});
+      await copyDatabase(source, target, () => {});
     }),
   );

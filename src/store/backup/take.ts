@@ -100,6 +100,6 @@ const copySnapshot = (location: string, copy: string, signal: AbortSignal | unde
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
-        .execute((snapshot) => copyDatabase(snapshot, target.kysely, () => {}, signal));
+        .execute((snapshot) => copyDatabase({ ...source, kysely: snapshot }, target, () => {}, signal));
     });
   });

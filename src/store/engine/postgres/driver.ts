@@ -4,7 +4,9 @@ import { migrate } from '../../migrate.ts';
 import type { Connection, Driver } from '../driver.ts';
 import { StorageError } from '../storage-error.ts';
 import { connect, createPreparer } from './connection.ts';
-import { createPool, explain, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { explain } from './explain.ts';
+import { createPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { checkRights } from './rights.ts';
 import type { StandbyOptions, StandbyReads } from './standby-reads.ts';
 import { createTransactions } from './transaction.ts';
 
@@ -19,6 +21,7 @@ const SETTLE_RETRY_MS = 100;
 export async function openPostgres(url: string, standbys: readonly string[] = []): Promise<Driver> {
   const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
   try {
+    await checkRights(writers, url);
     await migrate(kysely);
   } catch (error) {
     await writers.end();

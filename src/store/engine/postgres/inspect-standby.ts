@@ -1,5 +1,6 @@
 import { StartupError } from '../../startup-error.ts';
-import { createPool, explain, nameOf, openPool, REQUEST_TIMEOUTS } from './pool.ts';
+import { explain, nameOf } from './explain.ts';
+import { createPool, openPool, REQUEST_TIMEOUTS } from './pool.ts';
 import { askPrimary, askStandby } from './positions.ts';
 
 /**

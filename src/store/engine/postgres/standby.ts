@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { StandbyState } from '../standbys.ts';
 import { codeOf } from './connection.ts';
-import { createPool, nameOf, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { nameOf } from './explain.ts';
+import { createPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 import { askStandby, type Position } from './positions.ts';
 
 /** Shorter than those of the primary, which is asked after them. */

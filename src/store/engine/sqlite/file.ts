@@ -152,11 +152,22 @@ export function explain(error: unknown, path: string): StartupError {
     const hint = 'SQLite writes beside the file also to read it: copy it elsewhere, or let the disk be written to';
     return new StartupError(`${path} is on a disk that is mounted read-only`, hint, { cause: error });
   }
-  const known = explanations[diskIsFull.includes(code) ? DISK_IS_FULL : errcode & 0xff];
+  const known = explanations[primaryCode(code, errcode)];
   if (known !== undefined) return new StartupError(`${path} ${known[0]}`, known[1], { cause: error });
   if (isBusy(cause)) return new StartupError(`${path} is in use by another program`, 'try again', { cause: error });
   return new StartupError(`${path} cannot be opened: ${cause.message}`, fileHint, { cause: error });
 }
+
+/** The same for an error of any work on the database; one of another kind is returned as it is. */
+export function explainKnown(error: unknown, path: string): unknown {
+  const { code, errcode } = codesOf(causeOf(error));
+  const primary = primaryCode(code, errcode);
+  return primary === BUSY || primary in explanations ? explain(error, path) : error;
+}
+
+/** The result code of SQLite, without what it says more exactly; also for an error of the system that means the same. */
+const primaryCode = (code: unknown, errcode: number): number =>
+  diskIsFull.includes(code) ? DISK_IS_FULL : errcode & 0xff;
 
 /** Whether nothing in a folder can be written, whoever one is. */
 export function isReadOnlyDisk(folder: string): boolean {
@@ -179,7 +190,7 @@ export function isForeign(error: unknown): boolean {
 }
 
 /** The innermost cause: the error of SQLite or of the system. */
-function causeOf(error: unknown): Error {
+export function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? causeOf(error.cause) : error;
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { OpenForReading } from '../../inspect.ts';
 import { connect, kyselyOn } from './connection.ts';
 import { refuseForeign, warningsOf } from './driver.ts';
-import { explain, locateFile } from './file.ts';
+import { explain, explainKnown, locateFile } from './file.ts';
 import { findOwner, type Owner } from './lock.ts';
 
 /**
@@ -29,6 +29,7 @@ export async function openForReading(location: string): Promise<OpenForReading |
       connection: connect(database, kysely),
       owner,
       warnings: warningsOf(file),
+      explain: (error) => explainKnown(error, path),
       close: async () => database.close(),
     };
   } catch (error) {
