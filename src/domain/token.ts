@@ -12,7 +12,7 @@ export const tokenPattern = `lkm_(?:${tokenKinds.join('|')})_[0-9a-hjkmnp-tv-z]{
 const shape = new RegExp(`^${tokenPattern}$`);
 
 /** What was meant to be a token, whatever its length and whatever characters were mistaken. */
-const similar = new RegExp(`\\blkm_(${tokenKinds.join('|')})_[0-9A-Za-z]{20,80}`, 'g');
+const similar = new RegExp(`lkm_(${tokenKinds.join('|')})_[0-9A-Za-z]{20,80}`, 'g');
 
 /**
  * Makes a token from 32 random bytes: `lkm_<kind>_`, 52 characters of secret, 7 of checksum, Crockford in lower case.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tokenKinds } from '../../src/contract/scopes.ts';
-import { hashToken, isWellFormedToken, mintToken } from '../../src/domain/token.ts';
+import { findTokens, hashToken, isWellFormedToken, mintToken, withoutTokens } from '../../src/domain/token.ts';
 
 const minted = fc
   .tuple(fc.constantFrom(...tokenKinds), fc.uint8Array({ minLength: 32, maxLength: 32 }))
@@ -51,6 +51,16 @@ describe('isWellFormedToken', () => {
   it('refuses a kind that does not exist', () => {
     const [admin, root] = [mintToken('admin', new Uint8Array(32)), mintToken('root' as 'admin', new Uint8Array(32))];
     expect([isWellFormedToken(admin), isWellFormedToken(root)]).toEqual([true, false]);
+  });
+});
+
+describe('a token in a text', () => {
+  // As after a line break in JSON, %20 in an address, or the name of a variable.
+  it.each(['', ' ', '"', '=', '\\n', '%20', 'X_', 'é', ':'])('is found behind %j', (before) => {
+    const token = mintToken('admin', new Uint8Array(32));
+    const text = `${before}${token}"`;
+    expect(findTokens(text)).toEqual([{ index: before.length, token, kind: 'admin', isWhole: true }]);
+    expect(withoutTokens(text)).toBe(`${before}lkm_admin_…"`);
   });
 });
 
