@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { type Context, context, propagation, type Span, trace } from '@opentelemetry/api';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Instant } from '../../src/contract/scalars.ts';
+import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
@@ -55,6 +57,24 @@ describe('metrics', () => {
       'lkm_job_failures{job="checkpoints"}': 0,
     });
     expect(await scrape(url, 'process_resident')).toMatchObject({ process_resident_memory_bytes: expect.any(Number) });
+  });
+
+  it('are those of now, and without the database all but what is read from it', async () => {
+    let runs = 0;
+    const gone = async () => Promise.reject(new Error('the database is gone'));
+    const repositories = { outbox: { count: gone }, sessions: { countAllLive: gone }, deliveries: { backlog: gone } };
+    const metrics = createMetrics({
+      store: { repositories: repositories as never, standbys: null },
+      concurrencyLimit: { load: () => ({ running: 1, waiting: 0, finished: 0 }) },
+      now: () => '2026-11-21T12:00:00.000Z' as Instant,
+      jobHealth: () => [{ name: 'cleanup', runs: ++runs, failures: 0 }] as never,
+    });
+    onTestFinished(() => metrics.close());
+    const lines = (await metrics.print()).split('\n');
+    expect(lines).toContain('lkm_job_runs{job="cleanup"} 1');
+    expect(lines).toContain('lkm_requests_running 1');
+    const readFromIt = /^(lkm_outbox_rows|lkm_sessions|lkm_webhook_events|lkm_webhook_oldest_seconds)[ {]/;
+    expect(lines.filter((line) => readFromIt.test(line))).toEqual([]);
   });
 
   it('are served over few connections', async () => {

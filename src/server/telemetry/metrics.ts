@@ -7,6 +7,7 @@ import type { JobHealth } from '../jobs/job.ts';
 import type { ObservedAttempt } from '../webhooks/deliver.ts';
 import { measureStandbys } from './standby-metrics.ts';
 import { measureWebhooks } from './webhook-metrics.ts';
+import { whereReadable } from './where-readable.ts';
 
 /** A request that has its response. The route is that of the contract: the path itself may contain a key. */
 export interface Observed {
@@ -74,38 +75,25 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
     registers,
   });
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        this.set(await read());
-      },
-    });
+    new Gauge({ name, help, registers, collect: whereReadable(async (own) => own.set(await read())) });
   gauge('lkm_requests_running', 'Requests that run now.', () => concurrencyLimit.load().running);
   gauge('lkm_requests_waiting', 'Requests that wait for a place to run.', () => concurrencyLimit.load().waiting);
   gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.', () => store.repositories.outbox.count());
   gauge('lkm_sessions', 'Sessions of floating licences that are live.', () =>
     store.repositories.sessions.countAllLive(now()),
   );
-  const runs = new Gauge({
-    name: 'lkm_job_runs',
-    help: 'Runs of a job that have ended.',
-    labelNames: ['job'],
-    registers,
-  });
-  new Gauge({
-    name: 'lkm_job_failures',
-    help: 'Consecutive failed runs of a job.',
-    labelNames: ['job'],
-    registers,
-    collect() {
-      for (const job of jobHealth()) {
-        runs.set({ job: job.name }, job.runs);
-        this.set({ job: job.name }, job.failures);
-      }
-    },
-  });
+  const jobGauge = (name: string, help: string, read: (job: JobHealth) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['job'],
+      registers,
+      collect() {
+        for (const job of jobHealth()) this.set({ job: job.name }, read(job));
+      },
+    });
+  jobGauge('lkm_job_runs', 'Runs of a job that have ended.', ({ runs }) => runs);
+  jobGauge('lkm_job_failures', 'Consecutive failed runs of a job.', ({ failures }) => failures);
 
   measureStandbys(registry, store.standbys);
   const countAttempt = measureWebhooks(registry, { store, now });

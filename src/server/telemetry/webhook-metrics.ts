@@ -3,6 +3,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import { readEventContent } from '../../service/numbering.ts';
 import type { Store } from '../../store/store.ts';
 import type { ObservedAttempt } from '../webhooks/deliver.ts';
+import { whereReadable } from './where-readable.ts';
 
 /** In seconds: an event that is repeated is delivered within days. */
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3_600, 86_400];
@@ -31,23 +32,26 @@ export function measureWebhooks(
     name: 'lkm_webhook_oldest_seconds',
     help: 'Age of the oldest event that some active webhook has not accepted.',
     registers,
-    async collect() {
+    collect: whereReadable(async (gauge) => {
       const { oldest } = await readBacklog();
       const ages = oldest.map((content) => secondsBetween(readEventContent(content).created_at, now()));
-      this.set(Math.max(0, ...ages));
-    },
+      gauge.set(Math.max(0, ...ages));
+    }),
   });
   new Gauge({
     name: 'lkm_webhook_events',
     help: 'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.',
     labelNames: ['state'],
     registers,
-    async collect() {
-      const { waiting, retrying, dead } = await readBacklog();
-      this.set({ state: 'waiting' }, waiting);
-      this.set({ state: 'retrying' }, retrying);
-      this.set({ state: 'dead' }, dead);
-    },
+    collect: whereReadable<'state'>(
+      async (gauge) => {
+        const { waiting, retrying, dead } = await readBacklog();
+        gauge.set({ state: 'waiting' }, waiting);
+        gauge.set({ state: 'retrying' }, retrying);
+        gauge.set({ state: 'dead' }, dead);
+      },
+      (gauge) => gauge.reset(),
+    ),
   });
   return ({ accepted, status, lagSeconds }) => {
     attempts.inc({ result: accepted ? 'accepted' : isRefusal(status) ? 'refused' : 'failed' });
