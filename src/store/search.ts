@@ -49,5 +49,7 @@ const wordsOf = (text: string): string[] =>
   text
     .normalize('NFKC')
     .toLowerCase()
+    // At the end of a word a sigma has another form, which it has nowhere else: the beginning of a word would not match.
+    .replaceAll('ς', 'σ')
     .split(/[^\p{L}\p{N}\p{M}]+/u)
     .filter(Boolean);

@@ -103,6 +103,8 @@ describe('db restore', () => {
     const [kept = ''] = readdirSync(cwd).filter((name) => name.includes('before-restore'));
     expect(kept).toBe('lkm.db.before-restore-2026-11-21T12-00-00');
     expect(await namesOf(kept, at)).toContain('Later');
+    const again = await at(['db', 'restore', 'backup.db', '--yes']);
+    expect(again).toMatchObject({ code: 13, stderr: expect.stringContaining('is there already, of this same second') });
   });
 
   it('makes one database only, when two run at one time', async () => {

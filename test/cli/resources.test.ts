@@ -50,7 +50,7 @@ describe('customers list', () => {
     const customers = [
       ['Ada Engines Ltd', '--email', 'it@Ada.example'],
       ['Bob', '--email', 'bob@engines.example'],
-      ['Eve'],
+      ['Eve ΑΣΤΗΡ'],
     ];
     for (const [at, words] of customers.entries()) {
       await lkm(['customers', 'create', '--create', '--name', ...words], { ...surroundings, now: NOW + at });
@@ -59,12 +59,15 @@ describe('customers list', () => {
   }
 
   it.each<[argv: readonly string[], names: string]>([
-    [[], 'Ada Engines Ltd\nBob\nEve\n'],
+    [[], 'Ada Engines Ltd\nBob\nEve ΑΣΤΗΡ\n'],
+    // Its last letter has another form at the end of a word.
+    [['--text', 'ας'], 'Eve ΑΣΤΗΡ\n'],
+    [['--text', 'ΑΣ'], 'Eve ΑΣΤΗΡ\n'],
     [['--email', 'ADA'], 'Ada Engines Ltd\n'],
     [['--text', 'engines'], 'Ada Engines Ltd\nBob\n'],
     [['--text', 'ngines'], ''],
     [['--text', 'engines', '--email', 'bob'], 'Bob\n'],
-    [['--active', 'true'], 'Ada Engines Ltd\nBob\nEve\n'],
+    [['--active', 'true'], 'Ada Engines Ltd\nBob\nEve ΑΣΤΗΡ\n'],
     [['--active', 'false'], ''],
   ])('names those who fit %j', async (argv, names) => {
     const { list } = await shop();
@@ -76,7 +79,7 @@ describe('customers list', () => {
     const { list } = await shop();
     const more = 'these are the first 2; there are more\n';
     expect(await list('--limit', '2')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\n', stderr: more });
-    expect(await list('--limit', '3')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\nEve\n', stderr: '' });
+    expect(await list('--limit', '3')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\nEve ΑΣΤΗΡ\n', stderr: '' });
     expect((await list('--limit', '2', '--text', 'engines')).stderr).toBe('');
     expect((await list('--limit', '2', '-q')).stderr).toBe('');
   });

@@ -74,8 +74,13 @@ export function publishNew(from: string, to: string): boolean {
  */
 export function replace(from: string, to: string, previous: string): void {
   finish(from);
-  // A second name, not a move: at every moment there is a file at the path.
-  linkSync(to, previous);
+  try {
+    // A second name, not a move: at every moment there is a file at the path.
+    linkSync(to, previous);
+  } catch (error) {
+    if (codesOf(error).code !== 'EEXIST') throw error;
+    throw new StartupError(`${previous} is there already, of this same second`, 'try again');
+  }
   try {
     renameSync(from, to);
   } catch (error) {
