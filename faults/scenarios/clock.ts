@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
-import { type Clocks, cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
+import { type Clocks, cleanUp, createCleanupSchedule, type DueRun } from '../../src/server/jobs/cleanup.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/response-sealing.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -17,7 +17,10 @@ const DAY = 24 * HOUR;
 /** Longer than any jump keeps the cleanup away. */
 const ROUND_MS = 6 * DAY;
 
-/** The clock is set forward and back, by hours and by years: no answer is removed before it is 24 hours old. */
+/**
+ * The clock is set forward and back, by hours and by years, or by hours while servers are restarted: no answer is removed
+ * before it is 24 hours old.
+ */
 export const clock: Scenario = {
   name: 'clock',
   about: 'six days in which the clock is set, by two hours to ten years, up to four times',
@@ -34,15 +37,19 @@ export const clock: Scenario = {
         let time = 0;
         let set = Date.UTC(2026, 0, 1);
         const clocks: Clocks = { wall: () => set + time, steady: () => time };
-        const claimRun = run.sabotage === 'clock-believed' ? daily(clocks) : createCleanupSchedule(clocks);
+        const start = run.sabotage === 'clock-believed' ? daily : createCleanupSchedule;
+        let claimRun = start(clocks);
+        const isRestarted = random.below(2) === 0;
         const jumps = new Set(Array.from({ length: random.below(5) }, () => random.below((4 * DAY) / MINUTE)));
         const born = new Map<string, number>();
 
         for (; time < ROUND_MS; time += MINUTE) {
-          if (jumps.has(time / MINUTE)) set += jump(random);
+          if (jumps.has(time / MINUTE)) set += jump(random, isRestarted ? HOURS : HOURS_AND_YEARS);
+          if (isRestarted && random.below(600) === 0) claimRun = start(clocks);
           if (random.below(120) === 0) born.set(await storeResponse(store, account, clocks.wall()), time);
-          if (!claimRun()) continue;
-          await cleanUp(store, clocks.wall(), { record });
+          const due = claimRun();
+          if (due === null) continue;
+          await cleanUp(store, clocks.wall(), { record, due });
           const kept = await hashesOf(store, account);
           for (const [hash, since] of born) {
             if (kept.has(hash)) continue;
@@ -59,17 +66,20 @@ export const clock: Scenario = {
 };
 
 /** What the cleanup would be without a second clock. */
-function daily({ steady }: Clocks): () => boolean {
+function daily({ steady }: Clocks): () => DueRun | null {
   let last = -DAY;
   return () => {
-    if (steady() - last < DAY) return false;
+    if (steady() - last < DAY) return null;
     last = steady();
-    return true;
+    return 'daily';
   };
 }
 
-function jump(random: Random): number {
-  const size = random.pick([2 * HOUR, 25 * HOUR, 30 * DAY, 3_650 * DAY]);
+const HOURS = [2 * HOUR, 25 * HOUR];
+const HOURS_AND_YEARS = [...HOURS, 30 * DAY, 3_650 * DAY];
+
+function jump(random: Random, sizes: readonly number[]): number {
+  const size = random.pick(sizes);
   return random.below(2) === 0 ? size : -size;
 }
 

@@ -167,9 +167,9 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     await free(world, address);
     const afterEnd = (hours: number) => Date.parse(STARTED_AT) + (1 + hours) * 3_600_000;
     world.setNow(toInstant(afterEnd(1)));
-    await cleanUp(world.store, afterEnd(24), { record: world.record });
+    await cleanUp(world.store, afterEnd(24), { record: world.record, due: 'daily' });
     expect(await listOf(world)).toMatchObject({ seq: 1, files: [file.id, other.id].sort() });
-    await cleanUp(world.store, afterEnd(24) + 1, { record: world.record });
+    await cleanUp(world.store, afterEnd(24) + 1, { record: world.record, due: 'daily' });
     expect(await listOf(world)).toMatchObject({ seq: 2, files: [other.id] });
     expect((await world.contents()).license_files?.map(({ id }) => id)).toEqual([other.id]);
   });

@@ -68,7 +68,7 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     model.now = next;
     note(`it is ${instantAt(next)}`);
     world.setNow(instantAt(next));
-    await cleanUp(world.store, next, { record: world.record });
+    await cleanUp(world.store, next, { record: world.record, due: 'daily' });
     for (const [key, { at }] of model.answers) if (at < later(next, { days: -1 })) model.answers.delete(key);
   }
 

@@ -27,12 +27,12 @@ describe('the daily cleanup', () => {
   it('is due at once, and then once a day', () => {
     const time = clocks();
     const claimRun = createCleanupSchedule(time);
-    expect(claimRun()).toBe(true);
+    expect(claimRun()).toBe('first');
     time.pass(24 * HOUR_MS - 1);
-    expect(claimRun()).toBe(false);
+    expect(claimRun()).toBe(null);
     time.pass(1);
-    expect(claimRun()).toBe(true);
-    expect(claimRun()).toBe(false);
+    expect(claimRun()).toBe('daily');
+    expect(claimRun()).toBe(null);
   });
 
   it.each([
@@ -44,11 +44,11 @@ describe('the daily cleanup', () => {
     claimRun();
     time.pass(23 * HOUR_MS);
     time.jump(jump);
-    expect(claimRun()).toBe(false);
+    expect(claimRun()).toBe(null);
     time.pass(HOUR_MS);
-    expect(claimRun()).toBe(false);
+    expect(claimRun()).toBe(null);
     time.pass(23 * HOUR_MS);
-    expect(claimRun()).toBe(true);
+    expect(claimRun()).toBe('daily');
   });
 
   it('follows a clock that is put right by less than an hour', () => {
@@ -57,7 +57,7 @@ describe('the daily cleanup', () => {
     claimRun();
     time.pass(24 * HOUR_MS);
     time.jump(HOUR_MS);
-    expect(claimRun()).toBe(true);
+    expect(claimRun()).toBe('daily');
   });
 });
 
@@ -71,18 +71,36 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       }
       await repositories.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
     });
-    expect(await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record })).toEqual({
+    expect(
+      await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record, due: 'daily' }),
+    ).toEqual({
       idempotencyRecords: 1_001,
       licenseFiles: 0,
     });
     expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
     // An entry for each batch, and none for a run that removes nothing.
-    await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record });
+    await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record, due: 'daily' });
     expect(await entriesOf(world)).toEqual([
       ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
       ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
       ['idempotency.cleanup', 'job', 'cleanup', { removed: 1 }],
     ]);
+  });
+
+  it.each([
+    ['by the clock', '2026-11-21T10:00:00.000Z', '2026-11-14T09:59:59.999Z', 1],
+    ['that is no older than a week', '2026-11-21T10:00:00.000Z', '2026-11-14T10:00:00.000Z', 0],
+    ['by a clock that is ahead of all that was done', '2027-11-21T10:00:00.000Z', '2026-11-14T10:00:00.000Z', 0],
+    ['by a clock that is behind', '2026-11-20T10:00:00.000Z', '2026-11-14T09:59:59.999Z', 0],
+  ])('removes what is older than a week in the first run after a start, %s', async (_, now, createdAt, removed) => {
+    await using world = await createWorld({ engine });
+    const first = () => cleanUp(world.store, Date.parse(now), { record: world.record, due: 'first' });
+    expect((await first()).idempotencyRecords).toBe(0);
+    await world.store.transaction(async ({ idempotency }) => {
+      await idempotency.insert(foreignRecord(world.accounts.acme, 'old', { createdAt }));
+      await idempotency.insert(foreignRecord(world.accounts.acme, 'new', { createdAt: '2026-11-21T10:00:00.000Z' }));
+    });
+    expect((await first()).idempotencyRecords).toBe(removed);
   });
 
   it('has recorded what it removed when its lease is lost on the way', async () => {
@@ -100,7 +118,10 @@ describe.each(engines)('cleaning up on $name', (engine) => {
         return batches === 1 ? world.store.transaction(work) : null;
       },
     };
-    const removed = await cleanUp(losing, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record });
+    const removed = await cleanUp(losing, Date.parse('2026-11-21T10:00:00.000Z'), {
+      record: world.record,
+      due: 'daily',
+    });
     expect(removed.idempotencyRecords).toBe(500);
     expect(await entriesOf(world)).toEqual([['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }]]);
   });

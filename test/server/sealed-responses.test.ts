@@ -43,6 +43,7 @@ describe.each(engines)('what stands under an idempotency key on $name', (engine)
     expect((await world.contents()).idempotency).toHaveLength(3);
     await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z') + 25 * HOUR_MS, {
       record: world.record,
+      due: 'daily',
     });
     expect((await world.contents()).idempotency).toEqual([]);
     await expectNoSecret();

@@ -7,6 +7,9 @@ import type { Job } from './job.ts';
 /** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
 const KEEP_SECONDS = 24 * 60 * 60;
 
+/** How much the first run after a start leaves: the clock that a server starts with, or ran with before, may be wrong. */
+const FIRST_KEEP_SECONDS = 7 * KEEP_SECONDS;
+
 const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 
 /** How often the clocks are compared. */
@@ -35,19 +38,24 @@ interface Removed {
   readonly licenseFiles: number;
 }
 
+/** A run that is due: the first one after a start, or that of a day in which the clock went on as it should. */
+export type DueRun = 'first' | 'daily';
+
 /** What a cleanup needs besides the store. */
 interface CleanupParts {
   readonly record: Recorder;
+  readonly due: DueRun;
   readonly signal?: AbortSignal;
 }
 
 /**
  * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
- * batch records how many it removed of each account.
+ * batch records how many it removed of each account. The first run after a start removes what is older than a week.
  */
 export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts): Promise<Removed> {
   const at = toInstant(nowMs);
-  const before = addSeconds(at, -KEEP_SECONDS);
+  const before = parts.due === 'daily' ? addSeconds(at, -KEEP_SECONDS) : await beforeFirst(store, at);
+  if (before === null) return { idempotencyRecords: 0, licenseFiles: 0 };
   return {
     idempotencyRecords: await removeAll(store, parts, {
       at,
@@ -60,6 +68,12 @@ export async function cleanUp(store: Transactions, nowMs: number, parts: Cleanup
       removeBatch: ({ files }) => files.removeEnded(before, BATCH_SIZE, at),
     }),
   };
+}
+
+/** What the first run removes was made before this; null for nothing. It goes by the clock of the newest record. */
+async function beforeFirst(store: Transactions, now: Instant): Promise<Instant | null> {
+  const newest = await store.transaction(({ idempotency }) => idempotency.newest());
+  return newest === null ? null : addSeconds(newest < now ? newest : now, -FIRST_KEEP_SECONDS);
 }
 
 interface Removal {
@@ -101,11 +115,12 @@ async function recordRemoval(
 
 /**
  * Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. The function that it returns
- * counts each true as the run of the day.
+ * gives the run that is due, which counts as that of the day; null when none is.
  */
-export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
+export function createCleanupSchedule({ wall, steady }: Clocks): () => DueRun | null {
   let offset = wall() - steady();
   // The first run is due at once: a server that is restarted every night would otherwise never clean up.
+  let due: DueRun = 'first';
   let lastRun = steady() - RUN_EVERY_MS;
   return () => {
     const jumped = Math.abs(wall() - steady() - offset) > JUMP_MS;
@@ -113,21 +128,30 @@ export function createCleanupSchedule({ wall, steady }: Clocks): () => boolean {
       // A new day begins here, from which on the clock is trusted again.
       offset = wall() - steady();
       lastRun = steady();
+      due = 'daily';
     }
-    if (steady() - lastRun < RUN_EVERY_MS) return false;
+    if (steady() - lastRun < RUN_EVERY_MS) return null;
     lastRun = steady();
-    return true;
+    const claimed = due;
+    due = 'daily';
+    return claimed;
   };
 }
 
 /** The job that cleans up once a day. After a failed run the next day brings another. */
 export function cleanupJob(clocks: Clocks, parts: { readonly record: Recorder; onRecorded(): void }): Job {
+  const claim = createCleanupSchedule(clocks);
+  let due: DueRun = 'first';
   return {
     name: 'cleanup',
     everyMs: LOOK_EVERY_MS,
-    claimRun: createCleanupSchedule(clocks),
+    claimRun: () => {
+      const claimed = claim();
+      due = claimed ?? due;
+      return claimed !== null;
+    },
     async run(context) {
-      const removed = await cleanUp(context, clocks.wall(), { record: parts.record, signal: context.signal });
+      const removed = await cleanUp(context, clocks.wall(), { record: parts.record, due, signal: context.signal });
       parts.onRecorded();
       context.log.info({ removed }, 'cleaned up');
     },

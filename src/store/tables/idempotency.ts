@@ -58,6 +58,10 @@ const complete = statement<{ accountId: AccountId; keyHash: IdempotencyKeyHash }
     .where('key_hash', '=', $.keyHash),
 );
 
+const newest = statement<object>()((db) =>
+  db.selectFrom('idempotency').select('created_at').orderBy('created_at', 'desc').limit(sql.lit(1)),
+);
+
 const removeOlder = statement<{ before: Instant; limit: number }>()((db, $) =>
   db
     .deleteFrom('idempotency')
@@ -107,6 +111,11 @@ export const idempotencyRepository = (db: Connection) => ({
 
   async remove(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
     await db.run(remove, { accountId, keyHash });
+  },
+
+  /** When the newest record of all accounts was made; null when there is none. */
+  async newest(): Promise<Instant | null> {
+    return (await db.first(newest, {}))?.created_at ?? null;
   },
 
   /** Removes up to `limit` records of all accounts made before the instant, oldest first; returns the account of each. */
