@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
+import type { Clocks } from '../../src/server/clock-watch.ts';
 import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
-import { type Clocks, cleanUp, createCleanupSchedule, type DueRun } from '../../src/server/jobs/cleanup.ts';
+import { cleanUp, createCleanupSchedule, type DueRun } from '../../src/server/jobs/cleanup.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { deriveKey, NONCE_BYTES, sealResponse } from '../../src/store/response-sealing.ts';
 import { openStore, type Store } from '../../src/store/store.ts';

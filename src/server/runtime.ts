@@ -13,9 +13,9 @@ import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
+import type { Clocks } from './clock-watch.ts';
 import { fetchOf, inProcessAddress, transportOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
-import type { Clocks } from './jobs/cleanup.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
 import type { TestClock } from './test-clock.ts';
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { readNetworks } from '../domain/networks.ts';
 import { createFirstToken } from '../service/tokens.ts';
+import { watchClock } from './clock-watch.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS } from './http/concurrency-limit.ts';
@@ -74,7 +75,11 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const recording = { ...parts, onRecorded };
   const pace = createPace(concurrencyLimit);
   const onAttempt = telemetry?.metrics?.countAttempt;
-  const deliverer = openDeliverer({ ...recording, log, pace, onAttempt }, options.webhooks, opened);
+  const deliverer = openDeliverer(
+    { ...recording, log, pace, onAttempt, clockWatch: watchClock(base.clocks) },
+    options.webhooks,
+    opened,
+  );
   opened.defer(jobs.stop);
 
   const app = createApp({

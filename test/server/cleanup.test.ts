@@ -3,7 +3,7 @@ import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { foreignRecord } from '../support/idempotency.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -101,6 +101,20 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       await idempotency.insert(foreignRecord(world.accounts.acme, 'new', { createdAt: '2026-11-21T10:00:00.000Z' }));
     });
     expect((await first()).idempotencyRecords).toBe(removed);
+  });
+
+  it('ends leases that end later than any can, and no others', async () => {
+    await using world = await createWorld({ engine });
+    const { id: productId } = await world.product();
+    const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 1 });
+    const checkOut = () => world.call('admin', 'POST', '/key/checkout', { productId, licenseKey });
+    world.setNow('2028-11-21T10:00:00.000Z');
+    await checkOut();
+    world.setNow(STARTED_AT);
+    expect((await checkOut()).status).toBe(403);
+    await cleanUp(world.store, Date.parse(STARTED_AT), { record: world.record, due: 'daily' });
+    expect((await checkOut()).status).toBe(200);
+    expect((await checkOut()).status).toBe(403);
   });
 
   it('has recorded what it removed when its lease is lost on the way', async () => {

@@ -89,4 +89,5 @@ export async function createDeliveryWorld(
   };
 }
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} } as unknown as DeliveryParts['log'];
+/** A log that keeps nothing. */
+export const silent = { info: () => {}, warn: () => {}, error: () => {} } as unknown as DeliveryParts['log'];

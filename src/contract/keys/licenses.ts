@@ -52,12 +52,15 @@ export const HeartbeatSeconds = once(() =>
     ),
 );
 
+/** The longest lease of a session, in seconds. */
+export const MAX_LEASE_SECONDS = 2_592_000;
+
 /** How long a session lasts without a report. */
 export const LeaseSeconds = once(() =>
   z
     .int()
     .min(300)
-    .max(2_592_000)
+    .max(MAX_LEASE_SECONDS)
     .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`),
 );
 

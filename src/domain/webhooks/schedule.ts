@@ -23,6 +23,9 @@ const JITTER = 0.2;
 /** The longest time for which a receiver may ask to be left alone, in seconds. */
 const MAX_RETRY_AFTER_SECONDS = 24 * HOUR;
 
+/** No wait is longer than this, in seconds. */
+export const LONGEST_WAIT_SECONDS = Math.max(...RETRY_SECONDS) * (1 + JITTER);
+
 /** How long nothing may have been accepted until a webhook is disabled, in seconds. */
 const FAILING_SECONDS = 5 * 24 * HOUR;
 

@@ -1,7 +1,9 @@
+import { MAX_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds, toInstant } from '../../domain/time.ts';
 import type { Recorder } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
+import { type Clocks, watchClock } from '../clock-watch.ts';
 import type { Job } from './job.ts';
 
 /** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
@@ -10,22 +12,16 @@ const KEEP_SECONDS = 24 * 60 * 60;
 /** How much the first run after a start leaves: the clock that a server starts with, or ran with before, may be wrong. */
 const FIRST_KEEP_SECONDS = 7 * KEEP_SECONDS;
 
+/** The clocks of servers may differ by this much. */
+const SLACK_SECONDS = 60 * 60;
+
 const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 
 /** How often the clocks are compared. */
 const LOOK_EVERY_MS = 60_000;
 
-/** A wall clock that has moved this far relative to the steady one was set: ages computed from it are wrong. */
-const JUMP_MS = 60 * 60 * 1_000;
-
 /** Records that one transaction removes: other writes wait no longer than for these. */
 const BATCH_SIZE = 500;
-
-/** Two clocks, in milliseconds: the wall clock, which can be set, and a monotonic one. */
-export interface Clocks {
-  wall(): number;
-  steady(): number;
-}
 
 /** Where batches are removed: a store, or a job, whose transactions are null while another replica holds its lease. */
 interface Transactions {
@@ -50,13 +46,14 @@ interface CleanupParts {
 
 /**
  * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
- * batch records how many it removed of each account. The first run after a start removes what is older than a week.
+ * batch records how many it removed of each account. The first run after a start removes what is older than a week. Leases
+ * that end later than any can are of a clock that was wrong: they end now.
  */
 export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts): Promise<Removed> {
   const at = toInstant(nowMs);
   const before = parts.due === 'daily' ? addSeconds(at, -KEEP_SECONDS) : await beforeFirst(store, at);
   if (before === null) return { idempotencyRecords: 0, licenseFiles: 0 };
-  return {
+  const removed = {
     idempotencyRecords: await removeAll(store, parts, {
       at,
       operation: 'idempotency.cleanup',
@@ -68,6 +65,10 @@ export async function cleanUp(store: Transactions, nowMs: number, parts: Cleanup
       removeBatch: ({ files }) => files.removeEnded(before, BATCH_SIZE, at),
     }),
   };
+  // In a day in which the clock went on as it should, each lease that is in use was prolonged by it.
+  const latest = addSeconds(at, MAX_LEASE_SECONDS + SLACK_SECONDS);
+  if (parts.due === 'daily') await store.transaction(({ sessions }) => sessions.endLater(latest, at));
+  return removed;
 }
 
 /** What the first run removes was made before this; null for nothing. It goes by the clock of the newest record. */
@@ -117,16 +118,16 @@ async function recordRemoval(
  * Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. The function that it returns
  * gives the run that is due, which counts as that of the day; null when none is.
  */
-export function createCleanupSchedule({ wall, steady }: Clocks): () => DueRun | null {
-  let offset = wall() - steady();
+export function createCleanupSchedule(clocks: Clocks): () => DueRun | null {
+  const { steady } = clocks;
+  const watch = watchClock(clocks);
   // The first run is due at once: a server that is restarted every night would otherwise never clean up.
   let due: DueRun = 'first';
   let lastRun = steady() - RUN_EVERY_MS;
   return () => {
-    const jumped = Math.abs(wall() - steady() - offset) > JUMP_MS;
-    if (jumped) {
+    if (watch.wasSet()) {
       // A new day begins here, from which on the clock is trusted again.
-      offset = wall() - steady();
+      watch.trust();
       lastRun = steady();
       due = 'daily';
     }

@@ -10,6 +10,7 @@ import { webhookEvent } from '../../service/webhooks/webhooks.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import type { ClockWatch } from '../clock-watch.ts';
 import { type Batch, type Due, nextBatch } from './batch.ts';
 import type { Pace } from './pace.ts';
 import type { Sender, SendResult } from './send.ts';
@@ -35,6 +36,8 @@ export interface DeliveryParts {
   readonly schedule?: readonly number[] | undefined;
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
   readonly leaseSeconds?: number | undefined;
+  /** Notices that the clock was set; without it none ever is. */
+  readonly clockWatch?: ClockWatch | undefined;
   /** Called after each attempt. */
   onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
   /** Called after each commit of what was recorded. */
@@ -148,10 +151,13 @@ async function saveAttempts(
   { until }: Batch,
   attempted: readonly Attempted[],
 ): Promise<WebhookRecord | null> {
-  const { store, onRecorded, log, now } = parts;
+  const { store, onRecorded, log, now, clockWatch } = parts;
+  // Since when a webhook fails was read from a clock that was set: nobody knows for how long it has.
+  const isSet = clockWatch?.wasSet() ?? false;
   const records = attempted.map((one) => recordOf(parts, webhook, one));
   const kept = await store.transaction(async (repositories) => {
     const { webhooks, deliveries } = repositories;
+    if (isSet) await webhooks.restartFailing(now());
     const current = await webhooks.lock(webhook.accountId, webhook.id);
     // Another server does the same, somebody has asked for earlier events again, or the webhook is gone.
     if (current === null || current.lease !== webhook.lease) return null;
@@ -169,6 +175,7 @@ async function saveAttempts(
     if (disabledReason !== null) await recordDisabled(parts, repositories, after);
     return { after, isDisabled: disabledReason !== null };
   });
+  if (isSet) clockWatch?.trust();
   if (kept?.isDisabled) {
     onRecorded();
     log.warn({ webhook: webhook.id, reason: kept.after.disabledReason }, 'webhook disabled');

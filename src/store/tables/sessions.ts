@@ -85,6 +85,10 @@ const removeLapsed = statement<{ now: Instant; most: number }>()((db, $) =>
     .returningAll(),
 );
 
+const endLater = statement<{ latest: Instant; now: Instant }>()((db, $) =>
+  db.updateTable('sessions').set({ expires_at: $.now }).where('expires_at', '>', $.latest),
+);
+
 const countLive = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
   db
     .selectFrom('sessions')
@@ -161,6 +165,11 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
           ? await db.all(removeLapsedOfLicense, { accountId: of.license.accountId, licenseId: of.license.id, now })
           : await db.all(removeLapsed, { now, most: of.most });
       return rows.map(toSession).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
+    },
+
+    /** Ends the leases that would end after an instant; they are removed as any that has ended. */
+    async endLater(latest: Instant, now: Instant): Promise<void> {
+      await db.run(endLater, { latest, now });
     },
 
     /** How many sessions of the licence have a lease that runs. */

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { payloadSchema } from '../../../src/contract/webhooks/payloads.ts';
 import { RETRY_SECONDS } from '../../../src/domain/webhooks/schedule.ts';
 import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
-import { createDeliveryWorld } from '../../support/deliveries.ts';
+import { watchClock } from '../../../src/server/clock-watch.ts';
+import { deliveryCleanupJob } from '../../../src/server/jobs/deliveries.ts';
+import { createDeliveryWorld, silent } from '../../support/deliveries.ts';
 import { engines } from '../../support/engines.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
 import { STARTED_AT } from '../../support/world.ts';
@@ -234,6 +236,43 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await it.happen(1);
     await it.deliver();
     expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing', failingSince: STARTED_AT });
+  });
+
+  it('do not end when it is the clock that has gone on by five days', async () => {
+    let offset = 0;
+    const clockWatch = watchClock({ wall: () => offset, steady: () => 0 });
+    await using it = await createDeliveryWorld(engine, { parts: { clockWatch } });
+    await using receiver = await startReceiver();
+    const { id } = await it.webhook(receiver.url);
+    receiver.answer(500);
+    await it.deliver();
+    offset += 14 * 86_400_000;
+    it.setNow(at(14 * 86_400));
+    await it.happen(1);
+    await it.deliver();
+    expect(await it.show(id)).toMatchObject({ active: true, failingSince: at(14 * 86_400) });
+    it.setNow(at(20 * 86_400));
+    await it.happen(1);
+    await it.deliver();
+    expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing' });
+  });
+
+  it('go on when a clock that was years ahead is put right', async () => {
+    await using it = await createDeliveryWorld(engine);
+    await using receiver = await startReceiver();
+    it.setNow(at(365 * 86_400));
+    const { id } = await it.webhook(receiver.url, { ordered: true });
+    receiver.answer([{ status: 503, headers: { 'retry-after': '60' } }]);
+    await it.deliver();
+    it.setNow(at(0));
+    await it.deliver();
+    expect(receiver.seqs).toEqual([1]);
+    const { store } = it.world;
+    const job = deliveryCleanupJob({ now: () => STARTED_AT });
+    await job.run({ transaction: store.transaction, signal: new AbortController().signal, log: silent });
+    await it.deliver();
+    expect(receiver.seqs).toEqual([1, 1]);
+    expect(await it.show(id)).toMatchObject({ lastSeq: 1, failingSince: null });
   });
 
   it('forget that they failed once something is accepted', async () => {

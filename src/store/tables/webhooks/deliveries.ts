@@ -102,6 +102,14 @@ const retryAll = statement<OfWebhook & { now: Instant }>()((db, $) =>
     .where('state', '!=', sql.lit('delivered')),
 );
 
+const dueNow = statement<{ latest: Instant; now: Instant }>()((db, $) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set({ next_attempt_at: $.now })
+    .where('state', '=', sql.lit('retrying'))
+    .where('next_attempt_at', '>', $.latest),
+);
+
 const removeOld = statement<{ delivered: Instant; dead: Instant; limit: number }>()((db, $) =>
   db.deleteFrom('webhook_deliveries').where(({ refTuple, selectFrom, eb }) =>
     eb(
@@ -157,6 +165,11 @@ export const deliveryRepository = (db: Connection) => ({
 
   /** Makes everything that was not accepted due now; returns how much that is. */
   retryAll: (of: OfWebhook, now: Instant): Promise<number> => db.run(retryAll, { ...of, now }),
+
+  /** Makes due now what would be due after an instant. */
+  async makeDue(latest: Instant, now: Instant): Promise<void> {
+    await db.run(dueNow, { latest, now });
+  },
 
   /** What has not been delivered, of all accounts. */
   backlog: (): Promise<Backlog> => readBacklog(db),
