@@ -230,6 +230,10 @@ describe('profiles', () => {
     ]);
     expect((await run(['auth', 'switch', 'one'])).stderr).toBe(`profile one is the current one: ${SHOP}\n`);
     expect(config().currentProfile).toBe('one');
+    await login(TOKEN, ['-p', 'three']);
+    await run(['auth', 'switch', 'one']);
+    const three = { env: { LKM_PROFILE: 'three' } };
+    expect((await run(['logout'], three)).stderr).toContain(`forgot profile three of ${SHOP}`);
     expect((await run(['logout'])).stderr).toContain(`forgot profile one of ${SHOP}`);
     expect(config()).toEqual({
       version: 1,

@@ -106,10 +106,11 @@ describe.each(engines)('cleaning up on $name', (engine) => {
   it('ends leases that end later than any can, and no others', async () => {
     await using world = await createWorld({ engine });
     const { id: productId } = await world.product();
-    const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 1 });
+    const floating = { licenseType: 'floating', maxConcurrentSessions: 1, expiryDate: '2030-01-01T00:00:00.000Z' };
+    const licenseKey = await world.key({ productId, ...floating });
     const checkOut = () => world.call('admin', 'POST', '/key/checkout', { productId, licenseKey });
-    world.setNow('2028-11-21T10:00:00.000Z');
-    await checkOut();
+    world.setNow('2027-01-05T10:00:00.000Z');
+    expect((await checkOut()).status).toBe(200);
     world.setNow(STARTED_AT);
     expect((await checkOut()).status).toBe(403);
     await cleanUp(world.store, Date.parse(STARTED_AT), { record: world.record, due: 'daily' });

@@ -2,7 +2,7 @@ import { scopes } from '../../contract/scopes.ts';
 import { command, optionalArgument } from '../command.ts';
 import { keyringOf } from '../config/keyring.ts';
 import { isPostgres, withoutPassword } from '../config/location.ts';
-import { readConfig, removeProfile, switchProfile, unknownProfile } from '../config/profiles.ts';
+import { namedProfile, readConfig, removeProfile, switchProfile, unknownProfile } from '../config/profiles.ts';
 import { findToken, hasToken } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -148,7 +148,7 @@ export const authLogout = command({
 
   async run({ name }, { flags, io }) {
     const config = readConfig(io);
-    const chosen = name ?? flags.profile ?? config.currentProfile;
+    const chosen = name ?? namedProfile(flags, io) ?? config.currentProfile;
     if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
     if (!Object.hasOwn(config.profiles, chosen)) throw unknownProfile(chosen, config);
     const { baseUrl, db, keyring } = removeProfile(io, chosen);
