@@ -65,13 +65,13 @@ export const copyInstance = (
  * Puts the secrets of a database under another master key; null makes them plain. On SQLite what was plain before is
  * overwritten; on PostgreSQL it is gone with the next vacuum.
  *
- * @throws StartupError when `from` is not the master key of the database
+ * @throws StartupError when `from` is not the master key of the database, or a server is connected to it
  */
-export const rekeyDatabase = (
+export async function rekeyDatabase(
   location: string,
   keys: { readonly from: MasterKey | null; readonly to: MasterKey | null },
-): Promise<Rekeyed> =>
-  withDatabase(location, existing, async ({ kysely }) => {
-    await migrate(kysely);
-    return rekey(kysely, { ...keys, random: createRandom() });
-  });
+): Promise<Rekeyed> {
+  await withDatabase(location, existing, ({ kysely }) => migrate(kysely));
+  // One connection only: any other session on PostgreSQL is a server.
+  return withDatabase(location, existing, ({ kysely }) => rekey(kysely, { ...keys, random: createRandom() }));
+}

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { type AccountTable, listAccountTables, listIndexes, listObstacles, listReferences } from './account-tables.ts';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
+import { untilAlone } from './until-alone.ts';
 
 /** A table that was divided, with the rows that it had. */
 export interface PartitionedTable {
@@ -10,10 +10,6 @@ export interface PartitionedTable {
   readonly partitions: number;
   readonly rows: number;
 }
-
-/** How long servers that were just stopped may still be connected. */
-const CONNECTED_TIMEOUT_MS = 2_000;
-const CONNECTED_PAUSE_MS = 100;
 
 /**
  * Divides every table of a PostgreSQL database whose rows belong to accounts into partitions by account, and returns those
@@ -27,6 +23,7 @@ export async function partition(
   partitions: number,
   onTable: (table: string, rows: number) => void,
 ): Promise<PartitionedTable[]> {
+  // A server has statements prepared for the tables as they were.
   await untilAlone(db);
   const tables = (await listAccountTables(db)).filter(({ canBeDivided }) => canBeDivided);
   const other = tables.find((table) => table.partitions !== 0 && table.partitions !== partitions);
@@ -84,20 +81,4 @@ async function divide(db: Kysely<Tables>, { name, grants }: AccountTable, partit
     }
     return rows;
   });
-}
-
-/** Waits until nobody else of lkm is connected: a server has statements prepared for the tables as they were. */
-async function untilAlone(db: Kysely<Tables>): Promise<void> {
-  for (let waited = 0; ; waited += CONNECTED_PAUSE_MS) {
-    const { rows } = await sql<{ others: number }>`
-      select count(*)::int as others from pg_stat_activity
-      where datname = current_database() and application_name = 'lkm' and pid <> pg_backend_pid()
-    `.execute(db);
-    const others = rows[0]?.others ?? 0;
-    if (others === 0) return;
-    if (waited >= CONNECTED_TIMEOUT_MS) {
-      throw new StartupError(`the database is in use: ${others} connections of lkm`, 'stop every server on it first');
-    }
-    await sleep(CONNECTED_PAUSE_MS);
-  }
 }

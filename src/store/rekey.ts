@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import type { Tables } from './schema.ts';
 import { createDataKey, type DataKey, type MasterKey, unwrapDataKey, wrapDataKey } from './secret-box.ts';
 import { plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
 import { StartupError } from './startup-error.ts';
+import { untilAlone } from './until-alone.ts';
 
 /** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
 const sealedColumns = [
@@ -23,13 +24,19 @@ export interface Rekeyed {
  * Puts the secrets of a database under another master key, or makes them plain with null, in one transaction. From one
  * master key to another the data key stays, so that servers that run go on; else every secret is written anew.
  *
- * @throws StartupError when `from` is not the master key of the database
+ * @throws StartupError when `from` is not the master key of the database, or when a server is connected whose secrets
+ * would be others than those in the database
  */
-export function rekey(
+export async function rekey(
   db: Kysely<Tables>,
   { from, to, random }: { from: MasterKey | null; to: MasterKey | null; random: Sealing['random'] },
 ): Promise<Rekeyed> {
+  const isSealed = (await openDataKey(db, from)) !== null;
+  const isShared = db.getExecutor().adapter instanceof PostgresAdapter;
+  const writesAll = isSealed !== (to !== null);
+  if (isShared && writesAll) await untilAlone(db);
   return db.transaction().execute(async (transaction) => {
+    if (isShared && writesAll) await lockSecrets(transaction);
     const old = await openDataKey(transaction, from);
     await transaction.deleteFrom('data_keys').execute();
     const key = to === null ? null : (old ?? createDataKey(random));
@@ -43,6 +50,13 @@ export function rekey(
     const written = key === old ? 0 : await moveSecrets(transaction, secretsOf(old), secretsOf(key));
     return { kept: key === null ? 'plain' : 'sealed', written };
   });
+}
+
+/** Nobody adds a secret, or changes one, until the transaction ends. */
+async function lockSecrets(transaction: Kysely<Tables>): Promise<void> {
+  const tables = new Set(sealedColumns.map(({ table }) => table));
+  const names = sql.join([...tables].map((table) => sql.table(table)));
+  await sql`lock table ${names} in share row exclusive mode`.execute(transaction);
 }
 
 async function openDataKey(db: Kysely<Tables>, master: MasterKey | null): Promise<DataKey | null> {

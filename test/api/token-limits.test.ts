@@ -146,6 +146,19 @@ describe.each(engines)('a token that is limited to a product, on $name', (engine
     }
   });
 
+  it('has nothing to do with the products whose ids its own is made of', async () => {
+    await using world = await createWorld({ engine });
+    const [one, other] = ['a'.repeat(24), 'b'.repeat(24)];
+    const ids = [one, other, `${one},${other}`];
+    for (const id of ids) expect((await world.call('admin', 'POST', '/product', { id, name: id })).status).toBe(201);
+    const customer = await world.customer({ name: 'Secret' });
+    await world.key({ productId: one, customerId: customer.id });
+    const as: As = { kind: 'admin', productIds: [`${one},${other}`] };
+    expect((await world.call(as, 'GET', '/customer')).body.data).toEqual([]);
+    const change = await world.call(as, 'PUT', `/customer/by-id?customerId=${customer.id}`, { active: false });
+    expect(change.status).toBe(404);
+  });
+
   it('changes a customer only if no key of another product hangs on it', async () => {
     await using world = await createWorld({ engine });
     const { as, mine, both } = await divided(world);

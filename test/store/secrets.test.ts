@@ -161,6 +161,18 @@ describe.each(engines)('secrets on $name', ({ name }) => {
     await use(place.db, null);
   });
 
+  it('are not sealed, or made plain, beside a server, which would go on as before', async () => {
+    await using place = await newPlace(name);
+    const instance = await openInstance({ db: place.db });
+    const message = expect.stringMatching(/is in use/);
+    await expect(rekeyDatabase(place.db, { from: null, to: one })).rejects.toMatchObject({
+      name: 'StartupError',
+      message,
+    });
+    await instance.close();
+    expect(await rekeyDatabase(place.db, { from: null, to: one })).toMatchObject({ kept: 'sealed' });
+  }, 20_000);
+
   it('are not used when a row was changed behind the service', async () => {
     await using place = await newPlace(name);
     await use(place.db, one);

@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { withWorkFolder } from '../../src/store/backup/files.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
+import { createTransactions } from '../../src/store/engine/postgres/transaction.ts';
 import { explainKnown, explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
@@ -42,7 +44,7 @@ describe('a database that cannot be opened', () => {
   });
 
   it('is none of which nothing is known', () => {
-    const error = Object.assign(new Error('timeout of a syntax error'), { code: '42601' });
+    const error = Object.assign(new pg.DatabaseError('timeout of a syntax error', 0, 'error'), { code: '42601' });
     expect(explainPostgres(error, 'postgres://db.example/shop')).toBe(error);
     expect(explainKnown(sqliteError(1), 'lkm.db')).toMatchObject({ message: 'refused' });
   });
@@ -56,6 +58,26 @@ describe('a database that cannot be opened', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
     );
+  });
+});
+
+describe('a commit on PostgreSQL that fails', () => {
+  const failing = (error: Error) => {
+    const client = {
+      query: async (text: string) => (text === 'COMMIT' ? Promise.reject(error) : {}),
+      release: () => {},
+    };
+    const transactions = createTransactions({ connect: async () => client } as never, (() => {}) as never);
+    return transactions(async () => {});
+  };
+
+  it.each(['EPIPE', 'ECONNRESET'])('may have happened when the connection broke: %s', async (code) => {
+    await expect(failing(Object.assign(new Error('broke'), { code }))).rejects.toBeInstanceOf(OutcomeUnknown);
+  });
+
+  it('has not happened when the server has refused it', async () => {
+    const refused = Object.assign(new pg.DatabaseError('full', 0, 'error'), { code: '53100' });
+    await expect(failing(refused)).rejects.toMatchObject({ name: 'StorageError' });
   });
 });
 

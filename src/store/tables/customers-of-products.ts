@@ -3,12 +3,15 @@ import type { AccountId } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 
+/** Stands between products in a text: no id holds a line break, while some hold commas. */
+const APART = '\n';
+
 /** Products as one text, in which each can be looked for whole. */
-export const productsText = (productIds: Iterable<string>): string => `,${[...productIds].join()},`;
+export const productsText = (productIds: Iterable<string>): string => `${APART}${[...productIds].join(APART)}${APART}`;
 
 /** Whether a licence is of one of the products that a text names: cut out of it, they leave it shorter. */
 const isOfProducts = (products: RawBuilder<unknown>) =>
-  sql`replace(${products}, ',' || l.product_id || ',', '') <> ${products}`;
+  sql`replace(${products}, ${sql.lit(APART)} || l.product_id || ${sql.lit(APART)}, '') <> ${products}`;
 
 /** Whether the customer of a row has a licence of one of the products that a text names. */
 export const hasLicenseOf = (products: RawBuilder<unknown>) => sql`exists (

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { ClientBase, Pool, QueryResult } from 'pg';
+import pg, { type ClientBase, type Pool, type QueryResult } from 'pg';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, Statement } from '../statement.ts';
@@ -92,6 +92,10 @@ export async function attempt<T>(query: () => Promise<T>): Promise<T> {
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
+
+/** Whether PostgreSQL itself has refused something, and the code is one of SQLSTATE: `EPIPE` has five letters, too. */
+export const isFromServer = (error: unknown): error is pg.DatabaseError & { readonly code: string } =>
+  error instanceof pg.DatabaseError && error.code !== undefined;
 
 /** Advisory locks are named by 64 bits. Two names with the same bits would exclude each other, which does no harm. */
 function toLockId(name: string): string {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import { migrate } from '../../migrate.ts';
+import { migrate, schemaStatus } from '../../migrate.ts';
+import type { Tables } from '../../schema.ts';
 import type { Connection, Driver } from '../driver.ts';
 import { StorageError } from '../storage-error.ts';
 import { connect, createPreparer } from './connection.ts';
@@ -22,7 +24,7 @@ export async function openPostgres(url: string, standbys: readonly string[] = []
   const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
   try {
     await checkRights(writers, url);
-    await migrate(kysely);
+    await bringUpToDate(kysely, url);
   } catch (error) {
     await writers.end();
     throw explain(error, url);
@@ -61,6 +63,17 @@ export async function openPostgres(url: string, standbys: readonly string[] = []
       await Promise.all([writers.end(), readers.end()]);
     },
   };
+}
+
+/** Runs the migrations that are pending. They take as long as they take, and so does waiting for another server that runs them. */
+async function bringUpToDate(kysely: Kysely<Tables>, url: string): Promise<void> {
+  const { pending } = await schemaStatus(kysely);
+  if (pending.length === 0) {
+    await migrate(kysely);
+    return;
+  }
+  const unlimited = await openPool(url, {});
+  await migrate(unlimited.kysely).finally(() => unlimited.pool.end());
 }
 
 /** Reads, with or without standbys. */

@@ -1,5 +1,5 @@
 import { StartupError } from '../../startup-error.ts';
-import { codeOf } from './connection.ts';
+import { codeOf, isFromServer } from './connection.ts';
 
 /** A pooler hands a connection on after each transaction: prepared statements and settings are then of somebody else. */
 export const behindPooler = (url: string, options?: ErrorOptions): StartupError =>
@@ -35,7 +35,7 @@ const refusals: ReadonlyMap<string, readonly [problem: string, hint: string]> = 
   ['53100', ['has no room left on its disk', 'free some space there']],
   ['53300', ['takes no more connections', 'close some, or raise max_connections: a server of lkm uses up to 16']],
   ['55P03', ['has a table that another session has locked', 'end what works on it, such as a long transaction']],
-  ['57014', ['took too long', 'try again; migrations of large tables have no time limit in lkm db migrate']],
+  ['57014', ['took too long', 'try again, when less is going on there']],
 ]);
 
 /** The innermost cause: the error of PostgreSQL or of the system. */
@@ -94,21 +94,18 @@ const UNREACHABLE: readonly unknown[] = [
   'EAI_AGAIN',
   'ETIMEDOUT',
   'ECONNRESET',
+  'EPIPE',
   'EHOSTUNREACH',
   '57P01',
   '57P02',
   '57P03',
 ];
 
-/** Of five characters, as PostgreSQL gives one to each of its errors. */
-const SQLSTATE = /^[0-9A-Z]{5}$/;
-
 function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
-  const code = codeOf(error);
-  if (UNREACHABLE.includes(code)) return true;
+  if (UNREACHABLE.includes(codeOf(error))) return true;
   // Of the driver.
-  return error instanceof Error && !SQLSTATE.test(String(code)) && /timeout|terminated/i.test(error.message);
+  return error instanceof Error && !isFromServer(error) && /timeout|terminated/i.test(error.message);
 }
 
 /** The database as it may be shown: without user and password. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { StandbyState } from '../standbys.ts';
-import { codeOf } from './connection.ts';
+import { isFromServer } from './connection.ts';
 import { nameOf } from './explain.ts';
 import { createPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 import { askStandby, type Position } from './positions.ts';
@@ -109,8 +109,7 @@ async function onConnection<T>(pool: Pool, work: (client: PoolClient) => Promise
 
 /** Whether it is the query that failed, and not the server: replay may end a query that is in its way. */
 function isOfQuery(error: unknown): boolean {
-  const code = codeOf(error);
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|28|3D|53|57P)/.test(code);
+  return isFromServer(error) && !/^(08|28|3D|53|57P)/.test(error.code);
 }
 
 function describe(error: unknown): string {

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { commits } from '../commits.ts';
 import type { Connection } from '../driver.ts';
 import { OutcomeUnknown, StorageError } from '../storage-error.ts';
-import { attempt, codeOf, connect, type createPreparer } from './connection.ts';
+import { attempt, codeOf, connect, type createPreparer, isFromServer } from './connection.ts';
 
 /** How often a transaction is attempted that conflicts with others. */
 const MAX_ATTEMPTS = 5;
@@ -65,8 +65,7 @@ async function commit(client: PoolClient): Promise<void> {
 
 /** Whether PostgreSQL itself says no. A lost connection says nothing, nor does a server that is shutting down. */
 function isRefusal(error: unknown): boolean {
-  const code = codeOf(error);
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code);
+  return isFromServer(error) && !/^(08|57P)/.test(error.code);
 }
 
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
