@@ -7,7 +7,7 @@ import { readOptions } from './client.ts';
 import { ProtocolError, toCallError } from './errors.ts';
 import type { ClientOptions } from './options.ts';
 import { encodeInput, writeHeaders } from './request.ts';
-import { maxResponseBytes, readResult } from './response.ts';
+import { maxResponseBytes, readResult, readRetryAfter } from './response.ts';
 
 /** Which events are followed. */
 export interface FollowOptions {
@@ -45,6 +45,7 @@ export async function* followParts(
   const context = readOptions(options);
   const position: Position = { last: after ?? null, retryMs: RETRY_MS };
   for (let failures = 0; !signal?.aborted; failures += 1) {
+    let askedMs = 0;
     try {
       for await (const events of connect(context, position, type, signal)) {
         failures = 0;
@@ -53,9 +54,10 @@ export async function* followParts(
     } catch (error) {
       if (signal?.aborted) return;
       if (!(error instanceof Interruption)) throw error;
+      askedMs = error.retryAfterMs;
     }
     const waitMs = Math.min(MAX_RETRY_MS, position.retryMs * 2 ** Math.min(failures, 5));
-    await context.timing.sleep(waitMs, signal).catch(() => {});
+    await context.timing.sleep(Math.max(waitMs, askedMs), signal).catch(() => {});
   }
 }
 
@@ -66,7 +68,15 @@ interface Position {
 }
 
 /** What passes by itself: the service is away or overloaded, or the connection broke. */
-class Interruption extends Error {}
+class Interruption extends Error {
+  /** How long the service asks to wait. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, { retryAfterMs = 0, cause }: { retryAfterMs?: number | null; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.retryAfterMs = retryAfterMs ?? 0;
+  }
+}
 
 /** What an error says of the request. */
 const call = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
@@ -128,7 +138,10 @@ function failureOf({ host }: CallContext, cause: unknown): Error {
 /** The error for a response that is no stream of events. */
 async function refusalOf({ host, timing }: CallContext, response: TransportResponse): Promise<Error> {
   const { status, headers } = response;
-  if (status === 429 || status >= 500) return new Interruption(`the service answered ${status}`);
+  if (status === 429 || status >= 500) {
+    const retryAfterMs = readRetryAfter(headers, timing.now());
+    return new Interruption(`the service answered ${status}`, { retryAfterMs });
+  }
   if (status === 200) {
     return new ProtocolError('the service answered 200 with no stream of events', { call, status, foreign: true });
   }
@@ -143,31 +156,55 @@ function readEvent(data: string): Event {
   try {
     return Event().parse(JSON.parse(data));
   } catch (cause) {
-    const details = { call, status: 200, foreign: false };
-    throw new ProtocolError('the service sent an event in a shape outside its contract', details, { cause });
+    throw outsideContract(cause);
   }
 }
 
-/** Reads server-sent events (WHATWG, "Interpreting an event stream") from a text that comes in pieces of any length. */
+const outsideContract = (cause: unknown): ProtocolError =>
+  new ProtocolError(
+    'the service sent an event in a shape outside its contract',
+    { call, status: 200, foreign: false },
+    { cause },
+  );
+
+/** A line, or the data of one event, that is longer comes from no service of ours. */
+const MAX_LENGTH = 16 * 1024 * 1024;
+
+/**
+ * Reads server-sent events (WHATWG, "Interpreting an event stream") from a text that comes in pieces of any length. Throws
+ * `ProtocolError`.
+ */
 function createParser(position: Position): (text: string) => Event[] {
   let rest = '';
-  let data = '';
+  let data: string[] = [];
+  let length = 0;
   let id: number | null = null;
+
+  function take(line: string, events: Event[]): void {
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (name === 'data') {
+      data.push(value);
+      length += value.length;
+    } else if (name === 'id' && /^\d+$/.test(value)) id = Number(value);
+    else if (name === 'retry' && /^\d+$/.test(value)) position.retryMs = Number(value);
+    else if (line === '') {
+      if (data.length > 0) events.push(readEvent(data.join('\n')));
+      if (id !== null) position.last = id;
+      data = [];
+      length = 0;
+      id = null;
+    }
+  }
+
   return (text) => {
-    const lines = (rest + text).split('\n');
+    const lines = (rest + text).split(LINE_END);
     rest = lines.pop() ?? '';
     const events: Event[] = [];
-    for (const line of lines) {
-      if (line.startsWith('data: ')) data += line.slice(6);
-      else if (/^id: \d+$/.test(line)) id = Number(line.slice(4));
-      else if (/^retry: \d+$/.test(line)) position.retryMs = Number(line.slice(7));
-      else if (line === '') {
-        if (data !== '') events.push(readEvent(data));
-        if (id !== null) position.last = id;
-        data = '';
-        id = null;
-      }
-    }
+    for (const line of lines) take(line, events);
+    if (rest.length + length > MAX_LENGTH) throw outsideContract(new RangeError('it does not end'));
     return events;
   };
 }
+
+/** A carriage return at the end of a piece may be half of one. */
+const LINE_END = /\r\n|\n|\r(?!$)/;

@@ -266,6 +266,54 @@ describe('followEvents', () => {
     await expect(following.next()).rejects.toMatchObject(error);
   });
 
+  const event = {
+    id: 'evt_1',
+    seq: 1,
+    type: 'ping',
+    api_version: '2026-11-21',
+    created_at: '2026-11-21T12:00:00.000Z',
+  };
+  const whole = { ...event, resource_type: 'webhook', resource_id: 'w', actor: { type: 'job', id: 'j' }, data: {} };
+  const text = JSON.stringify({ ...whole, request_id: null, address: null }, null, 1);
+
+  it.each(['\n', '\r\n', '\r'])('reads lines that end with %j, in pieces of any length', async (end) => {
+    const lines = [': hello', 'id:7', ...text.split('\n').map((line) => `data: ${line}`), '', '', ''].join(end);
+    for (const size of [1, 7, lines.length]) {
+      const pieces = Array.from({ length: Math.ceil(lines.length / size) }, (_, at) =>
+        new TextEncoder().encode(lines.slice(at * size, (at + 1) * size)),
+      );
+      const fetch = async () => new Response(ReadableStream.from(pieces), stream);
+      const following = followEvents({ baseUrl: 'https://lkm.example', token: 'x', fetch });
+      expect((await following.next()).value).toMatchObject({ id: 'evt_1', seq: 1 });
+      await following.return();
+    }
+  });
+
+  it('ends with an event that does not end', async () => {
+    const piece = new TextEncoder().encode(`data: ${'x'.repeat(1_000_000)}\n`);
+    async function* endless() {
+      for (;;) yield piece;
+    }
+    const fetch = async () => new Response(ReadableStream.from(endless()), stream);
+    const following = followEvents({ baseUrl: 'https://lkm.example', token: 'x', fetch });
+    await expect(following.next()).rejects.toMatchObject({ name: 'ProtocolError' });
+  });
+
+  it('waits as long as the service asks', async () => {
+    const waits: number[] = [];
+    const end = new AbortController();
+    const timing: Timing = {
+      ...systemTiming,
+      sleep: async (ms) => {
+        waits.push(ms);
+        end.abort();
+      },
+    };
+    const fetch = async () => new Response('', { status: 429, headers: { 'retry-after': '900' } });
+    await followEvents({ baseUrl: 'https://lkm.example', token: 'x', fetch, timing }, { signal: end.signal }).next();
+    expect(waits).toEqual([900_000]);
+  });
+
   it.each([
     ['does not answer', () => Promise.reject(Object.assign(new Error('reset'), { code: 'ECONNRESET' }))],
     ['is overloaded', () => new Response('', { status: 503 })],
