@@ -26,7 +26,8 @@ function systemIo(): Io {
     stderr: outputOf(2, () => process.stderr, { reports: false }),
     env: process.env,
     cwd: process.cwd(),
-    home: homedir(),
+    // An empty HOME names no folder.
+    home: homedir() || userInfo().homedir,
     tempDir: tmpdir(),
     platform: process.platform,
     nodeVersion: process.versions.node,

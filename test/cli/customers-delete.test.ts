@@ -116,7 +116,9 @@ describe('deleting several customers', () => {
     const { fetch, seen } = serviceOf(['a', 'b']);
     const { code, stdout } = await remove(['a', 'b'], { fetch }, ['-n', '--json']);
     expect({ code, seen }).toEqual({ code: 0, seen: [] });
-    const { requests } = JSON.parse(stdout) as { requests: { url: string }[] };
+    type Shown = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+    const { requests }: { requests: Shown[] } = JSON.parse(stdout);
+    expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(2);
     expect(requests.map(({ url }) => url)).toEqual(
       ['a', 'b'].map((id) => `https://licensing.example.com/customer/by-id?customerId=${id}`),
     );

@@ -317,6 +317,7 @@ describe('the journal', () => {
 
   it.each([
     [{ platform: 'linux', env: {} }, '/home/ada/.local/state/lkm'],
+    [{ platform: 'linux', env: { XDG_STATE_HOME: 'state' } }, '/home/ada/.local/state/lkm'],
     [{ platform: 'win32', env: { LOCALAPPDATA: '/ada/Local' } }, '/ada/Local/lkm/State'],
     [{ platform: 'win32', env: { LOCALAPPDATA: '/ada/Local', LKM_STATE_DIR: '/state' } }, '/state'],
   ])('is where the system keeps such things: %j', (place, expected) => {
@@ -359,12 +360,21 @@ describe('the journal', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('forgets what is older than a month', async () => {
+  const made = (name: string) => ['customers', 'create', '--name', name, '--max-retries', '0'];
+
+  it('forgets what is a month older than the last', async () => {
     const { at, pending } = machine();
-    const made = (name: string) => ['customers', 'create', '--name', name, '--max-retries', '0'];
     await at(made('Ada Ltd'), serverError, { now: NOW - 31 * DAY });
     await at(made('Bob'), serverError);
-    expect(pending()).toMatchObject([{ body: '{"name":"Bob"}' }]);
+    await at(made('Eve'), serverError);
+    expect(pending()).toMatchObject([{ body: '{"name":"Bob"}' }, { body: '{"name":"Eve"}' }]);
+  });
+
+  it('forgets nothing when the clock is a year ahead for once', async () => {
+    const { at } = machine();
+    const lost = await at(create, serverError);
+    await at(made('Ada Ltd'), issued, { now: NOW + 365 * DAY });
+    expect((await at(create, issued)).keys).toEqual(lost.keys);
   });
 
   it('stays short, however many changes it has seen beside one that is open', async () => {

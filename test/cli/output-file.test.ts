@@ -40,6 +40,19 @@ describe('-o', () => {
     expect(visibleFiles(cwd)).toEqual(['key.txt']);
   });
 
+  it('keeps the mode of the file that it replaces, and opens no secret to others', async () => {
+    const cwd = tempFolder();
+    for (const mode of [0o600, 0o640]) {
+      writeFileSync(join(cwd, 'all.csv'), '');
+      chmodSync(join(cwd, 'all.csv'), mode);
+      const { fetch } = scriptedService(listed([customer('cus_1', 'Ada Ltd')]));
+      expect((await lkm(['customers', 'list', '-o', 'all.csv', '--force'], { fetch, env: remote, cwd })).code).toBe(0);
+      expect(statSync(join(cwd, 'all.csv')).mode & 0o777).toBe(mode);
+    }
+    await into('all.csv', cwd, ['--force']);
+    expect(statSync(join(cwd, 'all.csv')).mode & 0o777).toBe(0o600);
+  });
+
   it('removes what it made beside the file when the service refuses', async () => {
     const cwd = tempFolder();
     const { fetch } = scriptedService(refusal(404, 1, 'Product not found or inactive'));

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
@@ -54,6 +54,16 @@ describe('a session in a file', () => {
     expect(
       (await at(['keys', 'checkin', '-'], { stdin: JSON.stringify({ ...JSON.parse(stdin), nextNonce }) })).code,
     ).toBe(0);
+  });
+
+  it('behind a link is prolonged where it is', async () => {
+    const { cwd, at, key, filed } = await shop();
+    await at(['keys', 'checkout', key, '--json', '-o', 's.json']);
+    symlinkSync('s.json', join(cwd, 'link.json'));
+    const { nextNonce } = filed();
+    expect((await at(['keys', 'heartbeat', 'link.json'])).code).toBe(0);
+    expect(filed().nextNonce).not.toBe(nextNonce);
+    expect(lstatSync(join(cwd, 'link.json')).isSymbolicLink()).toBe(true);
   });
 
   it('that has ended is refused with what to do', async () => {

@@ -254,16 +254,32 @@ describe('the configuration', () => {
     writer.kill();
   });
 
-  it('is written in the place of a link, and not through it', () => {
+  it('may be a link to a file elsewhere, which stays one', () => {
     const { cwd, file } = withConfig('');
-    const victim = join(cwd, 'victim');
-    writeFileSync(victim, '{"version":1,"profiles":{}}', { mode: 0o600 });
+    const elsewhere = join(cwd, 'dotfiles.json');
+    writeFileSync(elsewhere, '{"version":1,"profiles":{}}', { mode: 0o600 });
     rmSync(file);
-    symlinkSync(victim, file);
+    symlinkSync(elsewhere, file);
     addProfile(fakeIo({ cwd }).io, 'acme', acme);
-    expect(readFileSync(victim, 'utf8')).toBe('{"version":1,"profiles":{}}');
-    expect(lstatSync(file).isSymbolicLink()).toBe(false);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(elsewhere, 'utf8')).profiles).toEqual({ acme });
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(statSync(elsewhere).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['a folder', (file: string) => mkdirSync(file)],
+    ['a FIFO that nobody writes to', (file: string) => void execFileSync('mkfifo', ['-m', '600', file])],
+  ])('is no file: %s', async (_, make) => {
+    const { cwd, file } = withConfig('');
+    rmSync(file);
+    make(file);
+    const { code, stderr } = await lkm(['auth', 'list'], { cwd });
+    expect({ code, stderr }).toMatchObject({ code: 13, stderr: expect.stringContaining('config.json is not a file') });
+  });
+
+  it('gives no token from a folder', async () => {
+    const { code, stderr } = await lkm([...list, '--token-file', '.', '--base-url', 'https://x.example'], {});
+    expect({ code, stderr }).toEqual({ code: 13, stderr: expect.stringContaining('cannot read .: it is a folder') });
   });
 
   it('gives every profile a name of its own', () => {

@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts';
 import { walkList } from '../../client/lists.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
+import { isMaskedKey } from '../../domain/license-key.ts';
 import { UsageError } from '../failure/errors.ts';
 import { csvLine, type ExportedKey, exportedKey, type Owner, ownMetadata } from './exported-key.ts';
 
@@ -66,7 +67,7 @@ async function completed(
   ownerOf: (id: string) => Promise<Owner | null>,
 ): Promise<ExportedKey | null> {
   const { key, productId, customerId, activations } = license;
-  if (key.startsWith('*****')) {
+  if (isMaskedKey(key)) {
     throw new UsageError('this token sees keys masked, and a masked key cannot be imported', [
       'Export with an admin token, or one that holds license:reveal.',
     ]);

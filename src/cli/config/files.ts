@@ -12,31 +12,35 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 
 type Place = Pick<Io, 'env' | 'home' | 'platform'>;
 
+/** A folder that is named in the environment. One that is not absolute counts for nothing (XDG Base Directory Specification). */
+const folderIn = (folder: string | undefined): string | undefined =>
+  folder !== undefined && isAbsolute(folder) ? folder : undefined;
+
 /** The folder of the configuration: `LKM_CONFIG_DIR`, else the place the system has for it. */
 export function configDir({ env, home, platform }: Place): string {
   if (env.LKM_CONFIG_DIR) return env.LKM_CONFIG_DIR;
   if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'lkm');
-  return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'lkm');
+  return join(folderIn(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'lkm');
 }
 
 /** The folder of what is under way: `LKM_STATE_DIR`, else the place the system has for it. */
 export function stateDir({ env, home, platform }: Place): string {
   if (env.LKM_STATE_DIR) return env.LKM_STATE_DIR;
   if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'State');
-  return join(env.XDG_STATE_HOME || join(home, '.local', 'state'), 'lkm');
+  return join(folderIn(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'lkm');
 }
 
 /** The database that `lkm serve` uses when none is named. */
 export function defaultDatabase({ env, home, platform }: Place): string {
   if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'Data', 'lkm.db');
-  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'lkm', 'lkm.db');
+  return join(folderIn(env.XDG_DATA_HOME) ?? join(home, '.local', 'share'), 'lkm', 'lkm.db');
 }
 
 /**
@@ -50,9 +54,22 @@ export function readPrivateFile(path: string, io: Io): string {
     const stats = fstatSync(file);
     if (isOpenToOthers(stats, io)) throw openToOthers(path, full);
     if (isOfAnother(stats, io)) throw new LocalError(`${path} belongs to another user, who may have written it`);
-    return readFileSync(file, 'utf8');
+    return readWhole(file, path, stats);
   } finally {
     closeSync(file);
+  }
+}
+
+/** More than this is no token, key or configuration, in bytes. */
+const MAX_PRIVATE_BYTES = 16 * 1024 * 1024;
+
+function readWhole(file: number, path: string, stats: Stats): string {
+  if (stats.isDirectory()) throw new LocalError(`cannot read ${path}: it is a folder`);
+  if (stats.size > MAX_PRIVATE_BYTES) throw new LocalError(`cannot read ${path}: it has ${stats.size} bytes`);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
   }
 }
 

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { CommandError, LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
@@ -121,7 +121,9 @@ export const configFile = (io: Io): string => join(configDir(io), 'config.json')
  */
 export function readConfig(io: Io): Config {
   const path = configFile(io);
-  if (!existsSync(path)) return empty;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return empty;
+  if (!found.isFile()) throw broken(path, 'is not a file');
   const text = readPrivateFile(path, io);
   try {
     return checked(JSON.parse(text), path);
@@ -194,8 +196,10 @@ export function changeConfig<T>(io: Io, change: (config: Config) => { readonly c
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return withLock(folder, io.uuid(), io, () => {
       const { config, value } = change(readConfig(io));
-      writeAtomically(path, `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
-      syncFolder(folder);
+      // Behind a link, as of those who keep their settings together, the file itself is replaced.
+      const file = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
+      writeAtomically(file, `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
+      syncFolder(dirname(file));
       return value;
     });
   } catch (error) {

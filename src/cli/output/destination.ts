@@ -39,7 +39,7 @@ async function* partsOf(text: Text): AsyncGenerator<Buffer> {
 const RESERVED_BYTES = 65_536;
 
 /**
- * Opens the destination of `-o`. A regular file is replaced with `force` only, and all at once; a FIFO or a device is
+ * Opens the destination of `-o`. A regular file is replaced with `force` only, all at once, and keeps its mode; a FIFO or a device is
  * written to; a symbolic link to a file is refused, since replacing it would cut it off from its file.
  * Throws `LocalError`.
  */
@@ -52,7 +52,7 @@ export async function openDestination(path: string, force: boolean, io: Io): Pro
   }
   if (target !== null && !target.isFile()) throw refusal(`${path} is not a file`, 'Name a file.');
   if (target !== null && !force) throw refusal(`${path} exists`, 'Name another file, or overwrite it with --force.');
-  return openFile(path, full, io);
+  return openFile(path, full, target, io);
 }
 
 const refusal = (message: string, hint: string): LocalError => new LocalError(message, [`Nothing was sent. ${hint}`]);
@@ -71,7 +71,7 @@ function unwritable(path: string, cause: unknown): LocalError {
 }
 
 /** A file beside the destination, which takes its place once it is whole. */
-function openFile(path: string, full: string, io: Io): Destination {
+function openFile(path: string, full: string, replaced: Stats | null, io: Io): Destination {
   // Not the name of the file and more: that may be as long as a name can be.
   const aside = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
   const file = reserve(path, full, aside);
@@ -86,6 +86,7 @@ function openFile(path: string, full: string, io: Io): Destination {
     discard,
     write: async (text, { secret }) => {
       try {
+        if (replaced !== null) fchmodSync(file, replaced.mode & 0o777);
         if (secret) fchmodSync(file, 0o600);
         let size = 0;
         for await (const bytes of partsOf(text)) {
@@ -111,7 +112,8 @@ function reserve(path: string, full: string, aside: string): number {
   let file: number | undefined;
   try {
     file = openSync(aside, 'wx', 0o644);
-    writeSync(file, Buffer.alloc(RESERVED_BYTES));
+    const room = Buffer.alloc(RESERVED_BYTES);
+    for (let at = 0; at < room.length; ) at += writeSync(file, room, at);
     return file;
   } catch (cause) {
     if (file !== undefined) {

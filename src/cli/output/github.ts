@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { isMaskedKey } from '../../domain/license-key.ts';
 import { option } from '../command.ts';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -27,7 +28,7 @@ export async function maskInLog(
 ): Promise<void> {
   if (env.GITHUB_ACTIONS !== 'true') return;
   const lines = secrets
-    .filter((secret) => secret !== '' && !secret.includes('***'))
+    .filter((secret) => secret !== '' && !isMaskedKey(secret))
     .map((secret) => `${mask}${escaped(secret)}\n`);
   // The runner reads both streams; stdout is the answer's.
   if (lines.length > 0) await stderr.write(lines.join(''));

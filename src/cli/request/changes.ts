@@ -70,7 +70,7 @@ export function openChanges({ io, dryRun, givenKey, observation, target, caller,
     );
     if (dryRun) {
       const { DryRun } = await import('./dry-run.ts');
-      throw new DryRun(requests, givenKey ?? io.uuid());
+      throw new DryRun(requests.map((request) => ({ request, idempotencyKey: givenKey ?? io.uuid() })));
     }
     const ready = await caller();
     const client = clientOfCall(ready);

@@ -8,9 +8,9 @@ export class DryRun extends Error {
   override readonly name = 'DryRun';
   readonly outcome: CommandResult;
 
-  constructor(requests: readonly CapturedRequest[], idempotencyKey: string) {
+  constructor(requests: readonly { readonly request: CapturedRequest; readonly idempotencyKey: string }[]) {
     super('dry run');
-    this.outcome = outcomeOf(requests.map((request) => describe(request, idempotencyKey)));
+    this.outcome = outcomeOf(requests.map(({ request, idempotencyKey }) => describe(request, idempotencyKey)));
   }
 }
 

@@ -75,19 +75,23 @@ export function openJournal(io: Io): Journal {
     index.apply(lines);
   }
 
-  /** Removes old rows; once per process, so that a long journal costs a long command no more than a short one. */
+  /**
+   * Removes rows that are old beside the newest one, whatever the clock says now; once per process, so that a long journal
+   * costs a long command no more than a short one.
+   */
   function sweep(): void {
     if (isSwept) return;
     isSwept = true;
-    const old = index.rows().filter((row) => ageOf(row) > KEPT_MS);
+    const times = new Map(index.rows().map((row) => [row, Date.parse(row.createdAt)]));
+    // Those of a time to come are of a clock that was wrong.
+    const newest = [...times.values()].reduce((last, time) => (time > io.now() ? last : Math.max(last, time)), 0);
+    const old = [...times].flatMap(([row, time]) => (newest - time > KEPT_MS ? [row] : []));
     index.apply(old.map(doneLine));
     const lines = index.lines();
     if (old.length === 0 && file.lineCount < lines.length + MAX_STALE_LINES) return;
     file.replace(lines);
     refresh();
   }
-
-  const ageOf = (row: Intent): number => io.now() - Date.parse(row.createdAt);
 
   function begin(requests: readonly KeyedRequest[], givenKey: string | undefined): Begun {
     return withLock(folder, `${self.run}.${++lockCount}`, io, () => {

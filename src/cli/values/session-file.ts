@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { SessionKeys } from '../../client/session-signature.ts';
 import { argument } from '../command.ts';
@@ -22,8 +24,16 @@ const SessionFile = z.looseObject({
 export interface FiledSession extends SessionKeys {
   readonly productId: string;
   readonly licenseKey: string;
+  /** Makes sure, before anything is sent, that the session can be written back. Throws `LocalError`. */
+  prepareUpdate(): Promise<SessionUpdate>;
+}
+
+/** A session that is about to change. */
+interface SessionUpdate {
   /** Writes the session back with these changes; nowhere when it came from stdin. */
-  update(changes: { readonly nextNonce: string; readonly expiresAt: string }): Promise<void>;
+  write(changes: { readonly nextNonce: string; readonly expiresAt: string }): Promise<void>;
+  /** Leaves the file as it is; does nothing after `write`. */
+  discard(): void;
 }
 
 /** Reads the file of a session. Throws `LocalError` when it is none. */
@@ -32,17 +42,24 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
   const session = parseSession(await readText(path, io), path);
   return {
     ...session,
-    update: async (changes) => {
-      if (path === '-') return;
-      const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
-      try {
-        await (await openDestination(path, true, io)).write(text, { secret: true });
-      } catch (cause) {
-        const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
-        throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [hint], { cause });
-      }
+    prepareUpdate: async () => {
+      if (path === '-') return { write: async () => {}, discard: () => {} };
+      // Behind a link the file itself is replaced.
+      const destination = await openDestination(realpathSync(resolve(io.cwd, path)), true, io);
+      const write: SessionUpdate['write'] = async (changes) => {
+        const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
+        await destination.write(text, { secret: true }).catch((cause: unknown) => {
+          throw unwritten(path, cause);
+        });
+      };
+      return { write, discard: destination.discard };
     },
   };
+}
+
+function unwritten(path: string, cause: unknown): LocalError {
+  const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
+  return new LocalError(`cannot write ${path} (${codeOf(cause)})`, [hint], { cause });
 }
 
 const idForFile = (id: string): UsageError =>

@@ -144,6 +144,16 @@ describe('lkm keys export and lkm keys import', () => {
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('sees keys masked') });
   });
 
+  it('takes no key with stars of its own for a masked one', async () => {
+    await using shop = await bulkShop();
+    const key = '*****-ABCDEFGHIJ***MNOPQRSTUV';
+    shop.write('keys.csv', `key\n${key}\n`);
+    expect((await shop.at(['keys', 'import', '-f', 'keys.csv', '--yes'])).code).toBe(0);
+    const exported = await shop.at(['keys', 'export'], { env: { GITHUB_ACTIONS: 'true' } });
+    expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining(key) });
+    expect(exported.stderr).toContain(`::add-mask::${key}\n`);
+  });
+
   it('takes in the keys of another system', async () => {
     await using shop = await bulkShop();
     shop.write(

@@ -24,9 +24,16 @@ export function limitTextCell(text: string): string | null {
 export const secondsCell = (text: string): number =>
   /^\d{1,9}$/.test(text) ? Number(text) : parseDuration(text) / 1_000;
 
+const booleanWords: ReadonlyMap<string, string> = new Map([
+  ['yes', 'true'],
+  ['no', 'false'],
+  ['1', 'true'],
+  ['0', 'false'],
+]);
+
 export const booleanCell = (text: string): boolean => {
   const lower = text.toLowerCase();
-  return parseBoolean({ yes: 'true', no: 'false', 1: 'true', 0: 'false' }[lower] ?? lower);
+  return parseBoolean(booleanWords.get(lower) ?? lower);
 };
 
 /** An end that lies ahead: a day, an instant, a time from now, or null for `never`. */

@@ -56,7 +56,7 @@ async function send(request: WrittenRequest, paginate: boolean, context: Command
   if (paginate) throw new UsageError('--paginate is for lists, which are read with GET');
   const endpoint = rawEndpoint(request);
   const input = { ...request.query, ...request.body };
-  const twice = Object.keys(request.query).find((name) => name in (request.body ?? {}));
+  const twice = Object.keys(request.query).find((name) => Object.hasOwn(request.body ?? {}, name));
   if (twice !== undefined) throw new UsageError(`${twice} stands in the query and in the body; leave one of them out`);
   const { answer, ...changed } = await context.change((_, call, caller) => caller(endpoint, input, call));
   return {

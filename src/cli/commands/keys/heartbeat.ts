@@ -21,12 +21,14 @@ export const keysHeartbeat = command({
   async run({ file }, context) {
     const session = await readSession(file, context.io);
     const { productId, licenseKey, sessionId } = session;
+    const update = await session.prepareUpdate();
+    context.onClose(async () => update.discard());
     const changed = await context.change((client, call) =>
       client.keys.heartbeat({ productId, licenseKey, ...signRequest(session) }, call),
     );
     const { answer, idempotencyKey } = changed;
     const { expiresAt, nextNonce } = answer;
-    await session.update({ expiresAt, nextNonce });
+    await update.write({ expiresAt, nextNonce });
     const prolonged = { sessionId, expiresAt, nextNonce, idempotencyKey };
     return {
       kind: 'record',
