@@ -41,6 +41,17 @@ describe('lkm serve -- COMMAND', () => {
     await expect(fetch(seen.url)).rejects.toThrow('fetch failed');
   });
 
+  it.each([[[]], [['--clock', '2030-01-01T00:00:00Z']]])(
+    'lends a token of the time of the server, with %j',
+    async (more) => {
+      const cwd = tempFolder();
+      await lkm(['products', 'create', '--name', 'Engine', '--create', '--db', 'shop.db'], { cwd });
+      const { code, stderr, seen } = await served(['--db', 'shop.db', ...more], { cwd });
+      expect({ code, stderr, name: seen.self.name }).toEqual({ code: 7, stderr: '', name: 'lkm serve' });
+      expect((await lkm(['products', 'list', '-q', '--db', 'shop.db'], { cwd })).code).toBe(0);
+    },
+  );
+
   it('prints nothing of its own as JSON either', async () => {
     expect((await served(['--json'])).stdout).toBe('');
   });

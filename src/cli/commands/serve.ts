@@ -210,24 +210,24 @@ async function serveCommand(
   values: Values & { readonly command: readonly string[] },
   context: CommandContext,
 ): Promise<CommandResult> {
-  const { io, flags } = context;
-  const { runAgainst, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
+  const { io, flags, say } = context;
+  const { runAgainst, serveFor, stillValid, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
   const { logFormat = 'none' } = values;
   const running = await optionsFor({ ...values, logFormat, dbRead: undefined }, db, context);
   const listening = { ...running, db, port: values.port ?? 0 };
   const seeded = await seedFrom(values, listening, io);
   const isThere = seeded === null && (isPostgres(db) || existsSync(db));
-  const lent = isThere ? await temporaryToken(db, io) : null;
-  const { startServer } = await loadServer();
-  const server = await startServer(listening);
-  const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
+  const { clock } = values;
+  const lent = isThere ? await temporaryToken(db, io, clock === undefined ? io.now : () => clock) : null;
   try {
-    const exitCode = await runAgainst(server, token, values.command, io);
+    const exitCode = await serveFor(listening, async (server) => {
+      const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
+      return runAgainst(server, token, values.command, io);
+    });
     return { kind: 'chunks', chunks: nothing(), data: null, quiet: [], exitCode };
   } finally {
-    await lent?.revoke(server.url);
-    await server.close();
+    await lent?.revoke().catch((error: unknown) => say(stillValid(error)));
   }
 }
 

@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '../../../client/client.ts';
+import { type Client, createClient } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
+import type { RunningServer, ServeOptions } from '../../../server/serve-options.ts';
 import { checkExists, serviceOptionFor } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, type Hint, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
+import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
 
@@ -21,25 +23,57 @@ export function temporaryDatabase({ io, onClose }: CommandContext): string {
 
 const DAY_MS = 86_400_000;
 
-/** Makes an admin token for the time of one command, on a database that is there; `revoke` ends it. */
+/**
+ * Makes an admin token for the time of one command, on a database that is there; `revoke` ends it, once no server has the
+ * database any more.
+ *
+ * @param clock milliseconds since 1970, as the server will have them
+ */
 export async function temporaryToken(
   db: string,
   io: Io,
-): Promise<{ token: string; revoke(url: string): Promise<void> }> {
+  clock: () => number,
+): Promise<{ token: string; revoke(): Promise<void> }> {
   checkExists(db);
-  const instance = await openInstance(db, io, { create: false });
+  const expiresAt = toInstant(clock() + DAY_MS);
+  const asOwner = <T>(work: (client: Client) => Promise<T>) => onInstance(db, io, clock, work);
+  const { id, token } = await asOwner((client) =>
+    client.tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt }),
+  );
+  return { token, revoke: () => asOwner((client) => client.tokens.revoke({ tokenId: id, force: true })) };
+}
+
+async function onInstance<T>(
+  db: string,
+  io: Io,
+  clock: () => number,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const instance = await openInstance(db, io, { create: false, clock });
   try {
     const { fetch, ownerToken } = instance;
-    const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
-    const expiresAt = toInstant(io.now() + DAY_MS);
-    const { id, token } = await client.tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt });
-    const revoke = async (url: string) =>
-      createClient({ baseUrl: url, token }).tokens.revoke({ tokenId: id, force: true });
-    return { token, revoke };
+    return await work(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));
   } finally {
     await instance.close();
   }
 }
+
+/** Serves for as long as `work` takes. */
+export async function serveFor<T>(options: ServeOptions, work: (server: RunningServer) => Promise<T>): Promise<T> {
+  const { startServer } = await import('../../../server/serve.ts');
+  const server = await startServer(options);
+  try {
+    return await work(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** What to say of a token that was lent and cannot be taken back. */
+export const stillValid = (error: unknown): Note => ({
+  tone: 'warning',
+  text: `the token of the command is valid for a day: it could not be revoked (${codeOf(error)})`,
+});
 
 /** Variables that would lead the command to another service, or to none. */
 const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
