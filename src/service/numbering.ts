@@ -98,7 +98,7 @@ async function number(
 ): Promise<void> {
   const { accountId } = head;
   const at = now();
-  const isDue = head.checkpointAt === null || head.checkpointAt <= addSeconds(at, -CHECKPOINT_SECONDS);
+  const isDue = isSignedLongAgo(head, at);
   const audit: AuditRecord[] = [];
   const events: EventRecord[] = [];
   let { auditHash, eventSeq } = head;
@@ -129,6 +129,10 @@ async function number(
   });
 }
 
+/** Whether it is time for a checkpoint. One of a time to come is of a clock that was wrong. */
+const isSignedLongAgo = ({ checkpointAt }: RecordHead, at: Instant): boolean =>
+  checkpointAt === null || checkpointAt <= addSeconds(at, -CHECKPOINT_SECONDS) || checkpointAt > at;
+
 /** Signs the last row of an account, when its last checkpoint is too old for the rows after it. */
 export async function signOverdue(
   repositories: Repositories,
@@ -138,7 +142,7 @@ export async function signOverdue(
   const head = await repositories.recordHeads.lock(accountId);
   const at = now();
   if (head === null || head.auditSeq === head.checkpointSeq) return;
-  if (head.checkpointAt !== null && head.checkpointAt > addSeconds(at, -CHECKPOINT_SECONDS)) return;
+  if (!isSignedLongAgo(head, at)) return;
   const { auditSeq: seq, auditHash: hash } = head;
   await sign(repositories, signerOf, { accountId, seq, hash, at });
   await repositories.recordHeads.move({ ...head, checkpointSeq: seq, checkpointAt: at });

@@ -143,8 +143,11 @@ describe.each(engines)('numbering on $name', (engine) => {
     await world.sequence();
     const { checkpoints, recordHeads, signingKeys } = world.store.repositories;
     expect((await checkpoints.list(acme, { after: 0, limit: 10 })).map(({ seq }) => seq)).toEqual([1, 1_000]);
-    expect(await recordHeads.listUnsigned('2026-11-21T09:59:59.999Z' as Instant)).toEqual([]);
-    expect(await recordHeads.listUnsigned(STARTED_AT)).toEqual([acme]);
+    expect(await recordHeads.listUnsigned('2026-11-21T09:59:59.999Z' as Instant, STARTED_AT)).toEqual([]);
+    expect(await recordHeads.listUnsigned(STARTED_AT, STARTED_AT)).toEqual([acme]);
+    // A clock that is put right: the last checkpoint is of a time to come.
+    const before = '2026-11-20T10:00:00.000Z' as Instant;
+    expect(await recordHeads.listUnsigned(before, before)).toEqual([acme]);
 
     const sign = (now: string) =>
       world.store.transaction((repositories) => signOverdue(repositories, acme, partsOf(now)));

@@ -92,8 +92,9 @@ export function checkpointJob(store: Store, parts: NumberingParts): Job {
     name: 'checkpoints',
     everyMs: SIGN_EVERY_MS,
     async run({ transaction, signal }) {
-      const before = addSeconds(parts.now(), -CHECKPOINT_SECONDS);
-      for (const accountId of await store.repositories.recordHeads.listUnsigned(before)) {
+      const now = parts.now();
+      const before = addSeconds(now, -CHECKPOINT_SECONDS);
+      for (const accountId of await store.repositories.recordHeads.listUnsigned(before, now)) {
         if (signal.aborted) return;
         await transaction((repositories) => signOverdue(repositories, accountId, parts));
       }

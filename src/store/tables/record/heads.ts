@@ -41,12 +41,14 @@ const move = statement<RecordHead>()((db, $) =>
     .where('account_id', '=', $.accountId),
 );
 
-const unsigned = statement<{ before: Instant }>()((db, $) =>
+const unsigned = statement<{ before: Instant; now: Instant }>()((db, $) =>
   db
     .selectFrom('record_heads')
     .select('account_id')
     .whereRef('audit_seq', '>', 'checkpoint_seq')
-    .where((h) => h.or([h('checkpoint_at', 'is', null), h('checkpoint_at', '<=', $.before)]))
+    .where((h) =>
+      h.or([h('checkpoint_at', 'is', null), h('checkpoint_at', '<=', $.before), h('checkpoint_at', '>', $.now)]),
+    )
     .orderBy('account_id')
     .limit(sql.lit(MAX_UNSIGNED)),
 );
@@ -71,8 +73,8 @@ export const recordHeadRepository = (db: Connection) => ({
 
   move: (head: RecordHead): Promise<number> => db.run(move, head),
 
-  /** Accounts with rows after a last checkpoint that is as old as that. */
-  async listUnsigned(before: Instant): Promise<AccountId[]> {
-    return (await db.all(unsigned, { before })).map((row) => row.account_id);
+  /** Accounts with rows after a last checkpoint that is as old as that, or of a time to come: then a clock was wrong. */
+  async listUnsigned(before: Instant, now: Instant): Promise<AccountId[]> {
+    return (await db.all(unsigned, { before, now })).map((row) => row.account_id);
   },
 });
