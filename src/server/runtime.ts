@@ -11,6 +11,7 @@ import { numberEntries } from '../service/numbering.ts';
 import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import type { MasterKey } from '../store/secret-box.ts';
+import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
 import type { Clocks } from './clock-watch.ts';
@@ -32,6 +33,8 @@ export interface Instance {
   readonly accountId: AccountId;
   /** Whether the database was new. */
   readonly created: boolean;
+  /** Why the database failed last, in words for a person; null when it did not, or the cause is not known. */
+  readonly failure: StartupError | null;
   close(): Promise<void>;
 }
 
@@ -59,12 +62,22 @@ export async function openInstance(options: {
   const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, masterKey = null } = options;
   const base = await openBase(db, { waitMs, create, masterKey }, clock);
   const { store, parts } = base;
+  let failure: StartupError | null = null;
+  // A log that nobody reads; pino would be loaded for it.
+  const log: AppParts['log'] = {
+    info() {},
+    warn() {},
+    error(line: unknown) {
+      const told = store.explain(Object(line).err);
+      if (told instanceof StartupError) failure = told;
+    },
+  };
   const ownerToken = once(() => randomBytes(32).toString('base64url'));
   const isOwnerToken = (authorization: string | null): boolean => authorization === `Bearer ${ownerToken()}`;
   const serviceFor = (sends: (authorization: string | null) => boolean): AppParts => ({
     ...base.parts,
     newRequestId: guessableUuid,
-    log: silent,
+    log,
     door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
@@ -80,6 +93,9 @@ export async function openInstance(options: {
     get ownerToken() {
       return ownerToken();
     },
+    get failure() {
+      return failure;
+    },
     accountId: base.accountId,
     created: base.created,
     async close() {
@@ -91,9 +107,6 @@ export async function openInstance(options: {
     },
   };
 }
-
-/** A log that nobody reads; pino would be loaded for it. */
-const silent: AppParts['log'] = { info() {}, warn() {}, error() {} };
 
 /** A UUID of version 4 (RFC 9562) that is no secret: for a command that reads, `node:crypto` would take longest to load. */
 function guessableUuid(): string {

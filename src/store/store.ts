@@ -36,7 +36,8 @@ import { createTokenMemory } from './token-memory.ts';
 export type Repositories = ReturnType<typeof repositoriesOn>;
 
 /** The whole store of one instance. */
-export interface Store extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'settled' | 'publishUrl' | 'close'> {
+export interface Store
+  extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'explain' | 'settled' | 'publishUrl' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
   /** How private keys and other secrets are kept. */
@@ -95,6 +96,7 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
     },
     secrets: secrets.kept,
     warnings: driver.warnings,
+    explain: driver.explain,
     check: async () => {
       await driver.check();
       await repositories.accounts.oldest();

@@ -158,6 +158,14 @@ describe('db restore', () => {
     expect((await at(['db', 'restore', 'backup.db', '--drill'])).code).toBe(13);
   });
 
+  it('takes a backup of a backup, and leaves nothing beside it', async () => {
+    const { cwd, at } = await backedUp();
+    expect((await at(['db', 'backup', 'second.db', '--db', 'backup.db'])).code).toBe(0);
+    expect(readdirSync(cwd).filter((name) => /^(backup|second)\.db-(wal|shm)$/.test(name))).toEqual([]);
+    writeFileSync(join(cwd, 'backup.db-wal'), '');
+    expect((await at(['db', 'restore', 'backup.db', '--db', 'new.db'])).code).toBe(0);
+  });
+
   it('refuses a database with a log beside it: what is in the log would be lost', async () => {
     const { cwd, at } = await backedUp();
     const store = await openStore(join(cwd, 'lkm.db'));

@@ -209,6 +209,22 @@ describe('openInstance', () => {
     await (await openInstance({ db })).close();
     await (await openInstance({ db, create: false })).close();
   });
+
+  it('says in words why the database failed', async () => {
+    await using folder = await createFolder();
+    const db = join(folder.path, 'lkm.db');
+    const instance = await openInstance({ db });
+    expect(instance.failure).toBeNull();
+    const other = new DatabaseSync(db);
+    other.exec('begin immediate');
+    const body = JSON.stringify({ name: 'Engine' });
+    const headers = { authorization: `Bearer ${instance.ownerToken}`, 'content-type': 'application/json' };
+    const request = new Request('http://127.0.0.1/product', { method: 'POST', headers, body });
+    expect((await instance.fetch(request)).status).toBe(500);
+    other.close();
+    expect(instance.failure?.message).toBe(`${db} is in use by another program`);
+    await instance.close();
+  }, 20_000);
 });
 
 async function ask(

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { withWorkFolder } from '../../src/store/backup/files.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
 import { createTransactions } from '../../src/store/engine/postgres/transaction.ts';
-import { explainKnown, explain as explainSqlite } from '../../src/store/engine/sqlite/file.ts';
+import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
 import { OutcomeUnknown, StorageError } from '../../src/store/engine/storage-error.ts';
@@ -58,6 +58,24 @@ describe('a database that cannot be opened', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
     );
+  });
+});
+
+describe('a file that is mounted', () => {
+  const mounts = [
+    '36 35 98:0 / /srv rw,noatime master:1 - ext4 /dev/root rw',
+    '41 36 98:0 /srv/lkm.db /app/lkm.db rw - ext4 /dev/root rw',
+    '42 36 98:0 /srv/a.db /app/my\\040shop.db rw - ext4 /dev/root rw',
+  ].join('\n');
+
+  it.each([
+    ['/app/lkm.db', true],
+    ['/app/my shop.db', true],
+    ['/srv/lkm.db', false],
+    ['/app/lkm.db2', false],
+    ['/app', false],
+  ])('by itself is not opened, since its log would be left behind: %s', (path, isAlone) => {
+    expect(isMountedAlone(path, mounts)).toBe(isAlone);
   });
 });
 

@@ -31,11 +31,12 @@ export function installPostgres(): Installation {
   const reasons: string[] = [];
   // The temporary folder may be closed to that user, or be mounted so that no program in it can run.
   for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])) {
-    const folder = mkdtempSync(join(parent, 'lkm-postgres-'));
+    let folder: string | undefined;
     try {
+      folder = mkdtempSync(join(parent, 'lkm-postgres-'));
       return { bin: copyFor(owner, native, folder), folder, owner };
     } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
       reasons.push(error instanceof Error ? error.message : String(error));
     }
   }

@@ -31,7 +31,7 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
     parsed
       ? rerunLine([...argv, ...(context?.foundWords ?? [])], key, { ...parsed, showsSecrets: io.stderr.isTTY })
       : '';
-  const explained = toReport(interruption(state, rerun) ?? error, {
+  const explained = toReport(interruption(state, rerun) ?? failureOf(error, context) ?? error, {
     baseUrl: context?.connection?.baseUrl ?? null,
     tokenFrom: context?.connection?.token?.from ?? null,
     now: io.now(),
@@ -49,6 +49,10 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   }
   return report.exitCode;
 }
+
+/** What the database in this process says of a change that was not made because of it; null for any other error. */
+const failureOf = (error: unknown, context: OpenedContext | undefined): Error | null =>
+  error instanceof ApiError && error.reason === 'unavailable' ? (context?.connection?.failure?.() ?? null) : null;
 
 /** An error for people: what happened, then what to do next. */
 function textOf({ message, hints }: Report, paint: Paint): string {

@@ -3,7 +3,7 @@ import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Transport } from '../../contract/transport.ts';
 import type { Instance } from '../../server/runtime.ts';
-import { checkExists } from '../config/location.ts';
+import { checkExists, isPostgres } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
 import type { Settings } from '../config/settings.ts';
 import type { GlobalFlags } from '../global-options.ts';
@@ -25,6 +25,10 @@ export interface Connection {
   readonly token: TokenWithOrigin | null;
   /** A certificate to trust there in place of those of this machine. */
   readonly ca?: string | undefined;
+  /** How long a call that fails is repeated, in milliseconds; as long as the client does unless given. */
+  readonly maxElapsedMs?: number | undefined;
+  /** Why the database in this process failed last, in words; null when it did not. */
+  failure?(): Error | null;
   close(): Promise<void>;
 }
 
@@ -44,8 +48,18 @@ export async function openConnection(
   const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   const token = given ? { token: given, from: '--token-file' } : null;
-  return { baseUrl: inProcessUrl, transport: instance.transport, token, close: () => instance.close() };
+  return {
+    baseUrl: inProcessUrl,
+    transport: instance.transport,
+    token,
+    maxElapsedMs: isPostgres(target.db) ? undefined : FILE_PATIENCE_MS,
+    failure: () => instance.failure,
+    close: () => instance.close(),
+  };
 }
+
+/** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
+const FILE_PATIENCE_MS = 5_000;
 
 async function readGiven(file: string, io: Io): Promise<string> {
   const { readTokenFile } = await import('../config/token.ts');
@@ -69,7 +83,7 @@ export async function openInstance(
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
-  { baseUrl, token, fetch, transport, ca }: Connection,
+  { baseUrl, token, fetch, transport, ca, maxElapsedMs }: Connection,
   { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
@@ -82,6 +96,7 @@ export function clientOptions(
     timeoutMs,
     maxRetries,
     maxWaitMs,
+    maxElapsedMs,
     fetch,
     transport,
     ca,

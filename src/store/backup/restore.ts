@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { copyDatabase, migrateTarget } from '../copy.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
-import { explain, KEPT } from '../engine/sqlite/file.ts';
+import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
+import { findOwner } from '../engine/sqlite/lock.ts';
 import { migrate } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
 import { isPostgres, LOCK_TIMEOUT_MS, withDatabase } from '../store.ts';
@@ -65,9 +66,16 @@ export async function restoreBackup(
 const hasTables = (database: DatabaseSync): boolean =>
   database.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
 
+/** Whether changes stand beside a database that are not in its file yet, or may at any moment. */
+function hasLog(path: string): boolean {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (log === undefined) return false;
+  return log.size > 0 || (existsSync(path) && findOwner(locateFile(path, false)) !== null);
+}
+
 /** The log of a file that was removed would be read as that of the new one. */
 function refuseStrayLog(path: string, isReplaced: boolean): void {
-  if (isReplaced || !existsSync(`${path}-wal`)) return;
+  if (isReplaced || !hasLog(path)) return;
   throw new StartupError(
     `${path}-wal is the log of a database that is not there`,
     'move it away, or give another path',
@@ -82,8 +90,9 @@ function refuseStrayLog(path: string, isReplaced: boolean): void {
 export function withCopy<T>(file: string, workPath: string, work: (copy: string) => Promise<T>): Promise<T> {
   const backup = resolve(file);
   requirePrivateFile(backup);
-  if (existsSync(`${backup}-wal`)) {
-    throw new StartupError(`${backup} is a database with its log, not a backup`, 'take one of it: lkm db backup');
+  if (hasLog(backup)) {
+    const hint = `take one of it: lkm db backup NEW --db ${backup}`;
+    throw new StartupError(`${backup} is a database with its log, not a backup`, hint);
   }
   return withWorkFolder(workPath, async (folder) => {
     const copy = join(folder, 'copy.db');

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyDatabase } from '../copy.ts';
+import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { migrate, schemaStatus } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
@@ -55,6 +56,7 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   const { path, isEmpty } = locateFile(location, false);
   if (isEmpty) throw new StartupError(`${path} is empty, not a database`, 'check the path of the database');
   makeOwnFile(copy, 0o600);
+  const hadLog = existsSync(`${path}-wal`);
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
@@ -69,6 +71,16 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   } catch (error) {
     signal?.throwIfAborted();
     throw explain(error, path);
+  }
+  if (!hadLog) await removeEmptyLog(path);
+}
+
+/** A connection that only reads leaves files behind where nobody writes; one that may write takes them away. */
+async function removeEmptyLog(path: string): Promise<void> {
+  try {
+    (await openSqliteFile(path, { create: false })).close();
+  } catch {
+    // A server has it, or this user may not write: then they stay, and do no harm.
   }
 }
 

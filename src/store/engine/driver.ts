@@ -61,6 +61,8 @@ export interface Driver {
   settled(): Promise<void>;
   /** Throws StorageError when the database that was opened is not the one of its location any more. */
   check(): Promise<void>;
+  /** What to tell a person of an error of this database: a StartupError where the cause is known, else the error. */
+  explain(error: unknown): unknown;
   /** Tells other processes where this database is served. */
   publishUrl(url: string): void;
   /** Lets the transactions that are under way finish, then closes. */

@@ -54,6 +54,7 @@ export async function openPostgres(url: string, standbys: readonly string[] = []
     },
     settled: () => untilItAnswers(readers),
     check: async () => {}, // each query shows it
+    explain: (error) => explain(error, url),
     publishUrl: () => {},
     close: async () => {
       closing = true;

@@ -73,13 +73,20 @@ const verifying = (url: string): string =>
 async function checkServer(pool: pg.Pool, url: string, timeouts: Partial<typeof REQUEST_TIMEOUTS>): Promise<void> {
   const { rows } = await pool.query(
     "select current_setting('transaction_read_only') as read_only, " +
-      "(select setting from pg_settings where name = 'statement_timeout') as statement_timeout",
+      "(select setting from pg_settings where name = 'statement_timeout') as statement_timeout, " +
+      "current_setting('server_encoding') as encoding",
   );
   const [found] = rows;
   if (found?.read_only === 'on') {
     throw new StartupError(
       `${nameOf(url)} is read-only: a standby, or set so`,
       'give the address of the primary server',
+    );
+  }
+  if (found?.encoding !== 'UTF8') {
+    throw new StartupError(
+      `${nameOf(url)} keeps texts as ${found?.encoding}, which has not every character`,
+      'make it with createdb --encoding UTF8 --template template0',
     );
   }
   const { statement_timeout: asked } = timeouts;

@@ -6,7 +6,16 @@ import type { Tables } from '../../schema.ts';
 import { StartupError } from '../../startup-error.ts';
 import type { CommitWork, Driver, OpenOptions } from '../driver.ts';
 import { connect, kyselyOn, snapshotOf } from './connection.ts';
-import { explain, fileHint, isBusy, isForeign, type LocatedFile, locateFile, rememberFiles } from './file.ts';
+import {
+  explain,
+  explainKnown,
+  fileHint,
+  isBusy,
+  isForeign,
+  type LocatedFile,
+  locateFile,
+  rememberFiles,
+} from './file.ts';
 import { groupCommit } from './group-commit.ts';
 import { isHeldOnlyByOtherTools } from './holders.ts';
 import { type FileLock, openAlone } from './lock.ts';
@@ -47,6 +56,7 @@ export async function openSqlite(location: string, options?: OpenOptions): Promi
       },
       settled: commit.settled,
       check: async () => file.check(),
+      explain: (error) => explainKnown(error, path),
       publishUrl: lock.publishUrl,
       close: async () => {
         await commit.finish();

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   statSync,
 } from 'node:fs';
@@ -80,6 +81,22 @@ function keptBeside(path: string, inode: bigint): string | undefined {
   return paths.find((one) => lstatSync(one, { bigint: true, throwIfNoEntry: false })?.ino === inode);
 }
 
+/** The table of mounts of this process, as Linux has it (proc(5), mountinfo); empty elsewhere. */
+function readMounts(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Whether a file, and not a folder that it is in, is mounted: as a container has it that is given the file alone. */
+export function isMountedAlone(path: string, mounts: string): boolean {
+  if (!mounts.includes(basename(path).split(/[\s\\]/, 1)[0] ?? '')) return false;
+  const written = path.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  return mounts.split('\n').some((line) => line.split(' ')[4] === written);
+}
+
 function describe(path: string): LocatedFile {
   const found = lstatSync(path, { bigint: true });
   if (found.isDirectory()) throw new StartupError(`${path} is a folder`, fileHint);
@@ -91,6 +108,12 @@ function describe(path: string): LocatedFile {
       kept === undefined
         ? 'leave it one name, or copy the file: SQLite loses changes that are made under several'
         : `a restore was cut off before it replaced anything: rm ${kept}, and restore again`,
+    );
+  }
+  if (isMountedAlone(path, readMounts())) {
+    throw new StartupError(
+      `${path} is mounted by itself`,
+      'mount its folder: SQLite keeps the last changes in files beside it, which would be left behind',
     );
   }
   return {
