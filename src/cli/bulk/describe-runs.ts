@@ -21,7 +21,7 @@ export async function describeRuns(io: Io) {
 }
 
 const statesOf = (run: BulkRun, operation: BulkOperation | null, io: Io) =>
-  readStates(run.rows, readLinesOf(run.id, io), io.now(), operation?.repeatsSafely ?? false);
+  readStates(run, readLinesOf(run.id, io), io.now(), operation?.repeatsSafely ?? false);
 
 /** The rows of a run as they are now. */
 export async function showRun(text: string, io: Io): Promise<CommandResult> {

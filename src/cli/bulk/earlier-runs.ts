@@ -56,7 +56,7 @@ interface File {
 export function refuseRepeatedPrefix(runs: readonly BulkRun[], operation: BulkOperation, file: File, io: Io): void {
   for (const run of runs.toSorted((a, b) => b.rows - a.rows)) {
     const lines = readLinesOf(run.id, io);
-    const { done, unknown, open } = countStates(readStates(run.rows, lines, file.now, operation.repeatsSafely));
+    const { done, unknown, open } = countStates(readStates(run, lines, file.now, operation.repeatsSafely));
     const isBegun = done > 0 || unknown > 0 || (open > 0 && hasSent(readLinesOf(run.id, io)));
     if (isBegun) throw repeatedPrefix(run, { done, open }, operation, file);
   }

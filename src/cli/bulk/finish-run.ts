@@ -36,8 +36,8 @@ export async function finishRun(
   const { io, settings } = context;
   const open = takeOverRun(run, io);
   try {
-    const states = readStates(run.rows, readLinesOf(run.id, io), io.now(), operation.repeatsSafely);
-    if (how.retry !== undefined) sendAnew(open, states, how.retry, io.now());
+    const states = readStates(run, readLinesOf(run.id, io), io.now(), operation.repeatsSafely);
+    if (how.retry !== undefined) await sendAnew(open, states, how.retry, io.now());
     refuseTaken(open.lines, settings, io);
     const before = countStates(states);
     const notes = notesOnEarlier(open, before.open, io.now());
@@ -50,13 +50,19 @@ export async function finishRun(
 }
 
 /** Opens failed rows again, each for a request of its own. */
-function sendAnew({ journal }: OpenRun, states: RowState[], retry: { readonly unknown: boolean }, now: number): void {
+async function sendAnew(
+  { journal }: OpenRun,
+  states: RowState[],
+  retry: { readonly unknown: boolean },
+  now: number,
+): Promise<void> {
   for (const [row, { kind, attempt }] of states.entries()) {
     if (kind !== 'failed' && !(kind === 'unknown' && retry.unknown)) continue;
     journal.add({ type: 'again', row, attempt: attempt + 1, at: toInstant(now) });
     states[row] = openRow(attempt + 1);
   }
-  journal.write();
+  // Before they are sent: after a power failure they would be taken for rows that have failed.
+  await journal.sync();
 }
 
 function notesOnEarlier({ run, lines }: OpenRun, open: number, now: number): Note[] {

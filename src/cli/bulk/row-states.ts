@@ -1,5 +1,6 @@
 import { isRepeatable } from '../request/repeatable.ts';
-import type { Failure, Line } from './run-journal.ts';
+import type { BulkRun } from './run.ts';
+import type { Failure, ReadLine } from './run-journal.ts';
 
 /** What is known of a row. */
 export interface RowState {
@@ -17,12 +18,19 @@ export interface RowState {
 const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
 
 /** Reads from the journal of a run what has become of its rows; the first is at 1. */
-export function readStates(count: number, lines: Iterable<Line>, now: number, repeatsSafely: boolean): RowState[] {
+export function readStates(
+  { rows: count, createdAt }: Pick<BulkRun, 'rows' | 'createdAt'>,
+  lines: Iterable<ReadLine>,
+  now: number,
+  repeatsSafely: boolean,
+): RowState[] {
   // One object stands for all that are open: a run can have a million.
   const states: RowState[] = Array.from<RowState>({ length: count + 1 }).fill(openRow(1));
   const sentAt: (string | undefined)[] = [];
+  const damage = watchForDamage(createdAt);
   let sentUpTo = 0;
   for (const line of lines) {
+    damage.look(line);
     if (line.type === 'sending') {
       for (let row = sentUpTo + 1; row <= Math.min(line.upTo, count); row++) sentAt[row] = line.at;
       sentUpTo = Math.max(sentUpTo, line.upTo);
@@ -32,12 +40,33 @@ export function readStates(count: number, lines: Iterable<Line>, now: number, re
     } else if (line.type === 'done') states[line.row] = doneRow(line.status, line.attempt, line.result);
     else if (line.type === 'failed') states[line.row] = failedRow(line.attempt, line.error);
   }
-  for (const [row, at] of sentAt.entries()) {
-    const state = states[row];
-    if (repeatsSafely || at === undefined || state?.kind !== 'open') continue;
-    if (!isRepeatable(at, now)) states[row] = { ...state, ...unanswered };
-  }
-  return states;
+  if (repeatsSafely) return states;
+  const isLost = damage.isFound() && !isRepeatable(createdAt, now);
+  return states.map((state, row) => {
+    const at = sentAt[row];
+    if (row === 0 || state.kind !== 'open') return state;
+    if (at === undefined) return isLost ? { ...state, ...untold } : state;
+    return isRepeatable(at, now) ? state : { ...state, ...unanswered };
+  });
+}
+
+/**
+ * Finds out whether a journal has lost lines, of which one may have said that rows were sent. A line that its writer did not
+ * finish is none of them: rows are sent once it is on the disk, and the next process begins behind it.
+ */
+function watchForDamage(createdAt: string) {
+  let begunAt: string | undefined;
+  let isBroken = false;
+  let isDamaged = false;
+  return {
+    look(line: ReadLine): void {
+      if (line.type === 'begin') begunAt ??= line.at;
+      isDamaged ||= isBroken && line.type !== 'begin';
+      isBroken = line.type === 'broken';
+    },
+    // The first process begins when the run is made; where another is the first, its own line is lost.
+    isFound: () => isDamaged || begunAt === undefined || !isRepeatable(createdAt, Date.parse(begunAt)),
+  };
 }
 
 /** A row that is to be sent; `attempt` numbers its idempotency keys from 1. */
@@ -56,6 +85,16 @@ const unanswered = {
     code: 'no_answer',
     status: null,
     message: 'no answer is known, and it was sent more than 23 hours ago, or the clock was set since',
+  },
+} as const;
+
+const untold = {
+  kind: 'unknown',
+  status: 'unknown',
+  error: {
+    code: 'no_answer',
+    status: null,
+    message: 'nobody can tell whether it was sent: the journal of its run is damaged',
   },
 } as const;
 

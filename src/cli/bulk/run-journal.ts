@@ -33,6 +33,9 @@ const Line = z.discriminatedUnion('type', [
 ]);
 export type Line = z.output<typeof Line>;
 
+/** A line as it is read: one that is whole and cannot be read may have said anything. */
+export type ReadLine = Line | { readonly type: 'broken' };
+
 /** A file of lines that one process appends to. */
 export interface RunJournal {
   /** Queues a line; lines reach the file in their order. Throws what the file system threw before. */
@@ -44,22 +47,18 @@ export interface RunJournal {
   close(): Promise<void>;
 }
 
-/** The lines of a journal, oldest first; a last one that was cut off is left out. */
-export function* readJournal(path: string): Generator<Line> {
+/** The lines of a journal, oldest first. One that its writer did not finish is broken too. */
+export function* readJournal(path: string): Generator<ReadLine> {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
-  for (const text of readLines(path)) {
-    const line = parseLine(text);
-    if (line !== null) yield line;
-  }
+  for (const text of readLines(path)) if (text !== '') yield parseLine(text);
 }
 
-function parseLine(text: string): Line | null {
-  if (text === '') return null;
+function parseLine(text: string): ReadLine {
   try {
     const value: unknown = JSON.parse(text);
-    return Line.safeParse(value).data ?? null;
+    return Line.safeParse(value).data ?? { type: 'broken' };
   } catch {
-    return null;
+    return { type: 'broken' };
   }
 }
 

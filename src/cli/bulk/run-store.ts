@@ -9,7 +9,7 @@ import { readLines } from './lines.ts';
 import { isObject } from './reading/columns.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { BulkRun } from './run.ts';
-import { type Line, openJournal, type RunJournal, readJournal } from './run-journal.ts';
+import { type Line, openJournal, type ReadLine, type RunJournal, readJournal } from './run-journal.ts';
 
 /** Where the runs of this user are written down. */
 export const runsFolder = (io: Io): string => join(stateDir(io), 'jobs');
@@ -73,7 +73,7 @@ export function findRun(text: string, io: Io): BulkRun {
 }
 
 /** The lines of a run's journal, one after the other. */
-export const readLinesOf = (id: string, io: Io): Iterable<Line> => readJournal(journalOf(id, io));
+export const readLinesOf = (id: string, io: Io): Iterable<ReadLine> => readJournal(journalOf(id, io));
 
 const journalOf = (id: string, io: Io): string => join(folderOf(id, io), 'journal.jsonl');
 
@@ -84,7 +84,7 @@ export function takeOverRun(run: BulkRun, io: Io): OpenRun {
   return writeRuns(io, () =>
     withLock(folder, io.uuid(), io, () => {
       const lines: Line[] = [];
-      for (const line of readJournal(path)) if (!('row' in line)) lines.push(line);
+      for (const line of readJournal(path)) if (line.type !== 'broken' && !('row' in line)) lines.push(line);
       refuseRunning(run, lines, io);
       const journal = openJournal(path);
       const startTime = io.processStartTime(io.pid) ?? '';

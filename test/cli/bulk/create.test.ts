@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/cli/bulk/run-journal.ts';
@@ -433,6 +433,41 @@ describe('a run that was interrupted', () => {
       expect(await shop.keys()).toHaveLength(2);
     },
   );
+
+  it.each<[string, (text: string) => string]>([
+    ['is gone', () => ''],
+    ['is rubbish', () => 'rubbish\nrubbish\n'],
+    ['has lost lines in its middle', (text) => text.replace(/^.*"sending".*$/m, '{"type":"send\n{"type":')],
+  ])('issues no key again, a day later, where its journal %s', async (_, damage) => {
+    await using shop = await bulkShop();
+    const argv = ['keys', 'create', '--count', '2', '--max-retries', '0', '--json'];
+    const { answering } = losing(shop);
+    await shop.at(argv);
+    answering();
+    const [{ id }] = await shop.json('jobs', 'list');
+    const journal = join(shop.cwd, '.local/state/lkm/jobs', id, 'journal.jsonl');
+    const [begin = '', ...others] = readFileSync(journal, 'utf8').split('\n');
+    writeFileSync(journal, damage([begin, ...others].join('\n')));
+    const soon = shop.sent.length;
+    const late = await shop.at(argv, later(24));
+    expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent: soon });
+    const rows: { status: string }[] = JSON.parse(late.stdout);
+    expect(rows.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
+  });
+
+  it('goes on a day later with rows that were not sent, where the last line was cut off', async () => {
+    await using shop = await bulkShop();
+    const argv = ['keys', 'create', '--count', '2', '--json'];
+    shop.meddle(() => Response.json({ message: 'Invalid access token', code: 1 }, { status: 401 }));
+    await shop.at(argv);
+    const [{ id }] = await shop.json('jobs', 'list');
+    const journal = join(shop.cwd, '.local/state/lkm/jobs', id, 'journal.jsonl');
+    const [begin = ''] = readFileSync(journal, 'utf8').split('\n');
+    writeFileSync(journal, `${begin}\n{"type":"sending","up`);
+    shop.meddle(() => null);
+    expect((await shop.at(argv, later(24))).code).toBe(0);
+    expect(await shop.keys()).toHaveLength(2);
+  });
 
   it('is left alone while the process that works on it runs', async () => {
     await using shop = await bulkShop();
