@@ -5,8 +5,8 @@ import type { Cluster } from '../faults/cluster.ts';
 import { prepare } from '../faults/world.ts';
 import type { AccountId, ProductId } from '../src/contract/scalars.ts';
 import { copyDatabase } from '../src/store/copy.ts';
+import { openDatabase } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/store.ts';
 import { type Running, start } from './measure.ts';
 import { fillVaried, type Varied } from './varied.ts';
 

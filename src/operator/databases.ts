@@ -1,11 +1,11 @@
 import { createRandom } from '../service/context.ts';
 import { type CopiedTable, type CopyProgress, copyDatabase, migrateTarget } from '../store/copy.ts';
+import { LOCK_TIMEOUT_MS, withDatabase } from '../store/database.ts';
 import { type Inspection, inspect } from '../store/inspect.ts';
 import { migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
 import { type PartitionedTable, partition } from '../store/partition.ts';
 import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { LOCK_TIMEOUT_MS, withDatabase } from '../store/store.ts';
 
 /** A database as an operator's command opens it: it waits so long for another short-lived one on the same file. */
 const shortly = { waitMs: LOCK_TIMEOUT_MS };

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
-import type { Database } from './store.ts';
 
 /** Tells how far a copy has come. */
 export interface CopyProgress {

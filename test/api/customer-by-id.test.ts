@@ -211,6 +211,29 @@ describe.each(engines)('two changes of a customer on $name', (engine) => {
     expect((await put({ name: 'Three', ifUpdatedAt: first.body.data.updatedAt })).body.code).toBe(5);
   });
 
+  it('to what they are already changes nothing, and is no event, for customers, products and webhooks', async () => {
+    await using world = await createWorld({ engine, allowPrivateWebhooks: true });
+    const customer = await world.customer({ name: 'Ada Ltd' });
+    const product = await world.product();
+    const webhook = (await world.call('admin', 'POST', '/webhook', { url: 'https://hooks.example/x' })).body.data;
+    const put = async (path: string, body: object) => (await world.call('admin', 'PUT', path, body)).body.data;
+    const updated = async () => {
+      const entries = await world.store.repositories.outbox.list(20);
+      return entries.flatMap(({ entry }) => entry.events.filter(({ type }) => type.endsWith('.updated')));
+    };
+    world.setNow('2026-11-22T10:00:00.000Z');
+    for (const [path, before, body] of [
+      [`/customer/by-id?customerId=${customer.id}`, customer, { name: 'Ada Ltd', active: true }],
+      [`/product/by-id?productId=${product.id}`, product, { name: product.name }],
+      [`/webhook/by-id?webhookId=${webhook.id}`, webhook, { url: webhook.url }],
+    ] as const) {
+      expect((await put(path, body)).updatedAt, path).toBe(before.updatedAt);
+    }
+    expect(await updated()).toEqual([]);
+    await put(`/customer/by-id?customerId=${customer.id}`, { name: 'Ada GmbH' });
+    expect(await updated()).toHaveLength(1);
+  });
+
   it('to one address at the same time: one gets it, the other is told that it is taken', async () => {
     await using world = await createWorld({ engine });
     const ids = await Promise.all(

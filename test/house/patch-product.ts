@@ -56,7 +56,8 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
     file: 'src/service/products.ts',
     edits: [
       {
-        before: '/** Renames a product, or makes it active or inactive. */',
+        before:
+          '/** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */',
         add: `/** Changes a product, unless it was changed after \`ifUpdatedAt\`. */
 export async function patchProduct(
   context: Context,

@@ -1,10 +1,10 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Instant, LicenseKey, ProductId } from '../../src/contract/scalars.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
 import type { Tables } from '../../src/store/schema.ts';
-import { openDatabase } from '../../src/store/store.ts';
 import { keyRepository } from '../../src/store/tables/keys/keys.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { engines } from '../support/engines.ts';

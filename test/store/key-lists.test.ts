@@ -1,9 +1,10 @@
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Instant, LicenseKey, ProductId } from '../../src/contract/scalars.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
-import { openDatabase, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { type Engine, engines } from '../support/engines.ts';

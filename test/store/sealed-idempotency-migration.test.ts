@@ -7,10 +7,10 @@ import { describe, expect, inject, it } from 'vitest';
 import { listResolvedRequests } from '../../src/operator/index.ts';
 import { fingerprintOf } from '../../src/server/idempotency/fingerprint.ts';
 import { openInstance } from '../../src/server/runtime.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { deriveKey } from '../../src/store/response-sealing.ts';
 import type { Tables } from '../../src/store/schema.ts';
-import { openDatabase } from '../../src/store/store.ts';
 import { createFolder, engines } from '../support/engines.ts';
 import { databaseUrl, query } from '../support/postgres.ts';
 

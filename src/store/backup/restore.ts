@@ -2,12 +2,13 @@ import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { copyDatabase, migrateTarget } from '../copy.ts';
+import { LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
 import { findOwner } from '../engine/sqlite/lock.ts';
 import { migrate } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
-import { isPostgres, LOCK_TIMEOUT_MS, withDatabase } from '../store.ts';
+import { isPostgres } from '../store.ts';
 import { publish, replace as replaceFile, requirePrivateFile, withWorkFolder } from './files.ts';
 
 /** Where a restored database stands, and where the one that stood there before does now, if there was one. */

@@ -3,11 +3,12 @@ import { join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyDatabase } from '../copy.ts';
+import { withDatabase } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { migrate, schemaStatus } from '../migrate.ts';
 import { StartupError } from '../startup-error.ts';
-import { isPostgres, withDatabase } from '../store.ts';
+import { isPostgres } from '../store.ts';
 import { publish, publishNew, withWorkFolder } from './files.ts';
 
 /** How a backup is taken. */

@@ -19,6 +19,7 @@ import {
   type Table,
   text,
 } from '../../table.ts';
+import { makeWebhooksDue, restartFailing } from './clock.ts';
 
 export const webhookColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -127,22 +128,6 @@ const releaseAll = statement<Record<never, never>>()((db) =>
   db.updateTable('webhooks').set({ lease: null, lease_until: null }).where('lease', 'is not', null),
 );
 
-const retryNow = statement<{ latest: Instant; now: Instant }>()((db, $) =>
-  db.updateTable('webhooks').set({ retry_at: $.now }).where('retry_at', '>', $.latest),
-);
-
-const endPauses = statement<{ latest: Instant }>()((db, $) =>
-  db.updateTable('webhooks').set({ paused_until: null }).where('paused_until', '>', $.latest),
-);
-
-const endLeases = statement<{ latest: Instant }>()((db, $) =>
-  db.updateTable('webhooks').set({ lease: null, lease_until: null }).where('lease_until', '>', $.latest),
-);
-
-const failingFrom = statement<{ now: Instant }>()((db, $) =>
-  db.updateTable('webhooks').set({ failing_since: $.now }).where('failing_since', 'is not', null),
-);
-
 /** The webhooks of accounts. */
 export function webhookRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
   const open = (row: Row): WebhookRecord => {
@@ -230,16 +215,10 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     },
 
     /** Makes due now what would be due after an instant, and ends pauses and leases that would last longer. */
-    async makeDue(latest: Instant, now: Instant): Promise<void> {
-      await db.run(retryNow, { latest, now });
-      await db.run(endPauses, { latest });
-      await db.run(endLeases, { latest });
-    },
+    makeDue: (latest: Instant, now: Instant): Promise<void> => makeWebhooksDue(db, latest, now),
 
     /** Those that fail have failed from now on only. */
-    async restartFailing(now: Instant): Promise<void> {
-      await db.run(failingFrom, { now });
-    },
+    restartFailing: (now: Instant): Promise<void> => restartFailing(db, now),
 
     /** Ends all leases: where no other server can have one. */
     async releaseAll(): Promise<void> {
