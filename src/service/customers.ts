@@ -48,7 +48,7 @@ export async function getCustomer(
   return customer;
 }
 
-/** Changes what is given of a customer. */
+/** Changes what is given of a customer. Without a difference it is the same customer, and no event: the audit log alone has it. */
 export async function updateCustomer(
   context: Context,
   { customerId, name, email, active, ifUpdatedAt }: InputOf<Customers['update']>,
@@ -59,15 +59,16 @@ export async function updateCustomer(
   if (before === null) throw apiError('customerNotFound', { customerId });
   await refuseToChange(context, customerId);
   refuseStale(before, ifUpdatedAt);
+  const changed = changedFields(before, { name, email, active });
+  const resource = { type: 'customer', id: customerId } as const;
+  if (changed.length === 0) {
+    record({ resource, data: { changed, active: before.active } });
+    return before;
+  }
   const updatedAt = changeInstant(now, before.updatedAt);
   const customer = await customers.patch(caller.accountId, before, { name, email, active, updatedAt });
   if (customer === null) throw apiError('emailTaken', email == null ? {} : { email });
-  const changed = changedFields(before, { name, email, active });
-  record({
-    type: 'customer.updated',
-    resource: { type: 'customer', id: customerId },
-    data: { changed, active: customer.active },
-  });
+  record({ type: 'customer.updated', resource, data: { changed, active: customer.active } });
   return customer;
 }
 

@@ -66,7 +66,7 @@ export async function getProduct(
   return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
 }
 
-/** Renames a product, or makes it active or inactive. */
+/** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */
 export async function updateProduct(
   { repositories: { products }, caller: { accountId }, now, record }: Context,
   { productId, name, active, ifUpdatedAt }: InputOf<Products['update']>,
@@ -74,11 +74,15 @@ export async function updateProduct(
   const before = await products.findLocked(accountId, productId);
   if (before === null) throw apiError('productNotFound');
   refuseStale(before, ifUpdatedAt);
+  const changed = changedFields(before, { name, active });
+  const resource = { type: 'product', id: productId } as const;
+  if (changed.length === 0) {
+    record({ resource, data: { changed, active: before.active } });
+    return before;
+  }
   const updatedAt = changeInstant(now, before.updatedAt);
   const product = (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
-  const changed = changedFields(before, { name, active });
-  const data = { changed, active: product.active };
-  record({ type: 'product.updated', resource: { type: 'product', id: productId }, data });
+  record({ type: 'product.updated', resource, data: { changed, active: product.active } });
   return product;
 }
 

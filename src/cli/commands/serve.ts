@@ -211,27 +211,24 @@ async function serveCommand(
   context: CommandContext,
 ): Promise<CommandResult> {
   const { io, flags, say } = context;
-  const { runAgainst, serveFor, stillValid, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
+  const child = await import('./serving/child.ts');
+  const { endedWith, runAgainst, serveFor, stillValid, temporaryDatabase, temporaryToken } = child;
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
-  const { logFormat = 'none' } = values;
+  const { logFormat = 'none', clock } = values;
   const running = await optionsFor({ ...values, logFormat, dbRead: undefined }, db, context);
   const listening = { ...running, db, port: values.port ?? 0 };
   const seeded = await seedFrom(values, listening, io);
   const isThere = seeded === null && (isPostgres(db) || existsSync(db));
-  const { clock } = values;
   const lent = isThere ? await temporaryToken(db, io, clock === undefined ? io.now : () => clock) : null;
   try {
-    const exitCode = await serveFor(listening, async (server) => {
-      const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
-      return runAgainst(server, token, values.command, io);
-    });
-    return { kind: 'chunks', chunks: nothing(), data: null, quiet: [], exitCode };
+    const { startServer } = await loadServer();
+    const run = async (server: Awaited<ReturnType<typeof startServer>>) =>
+      runAgainst(server, lent?.token ?? seeded ?? server.created?.adminToken ?? '', values.command, io);
+    return endedWith(await serveFor(() => startServer(listening), run));
   } finally {
     await lent?.revoke().catch((error: unknown) => say(stillValid(error)));
   }
 }
-
-async function* nothing(): AsyncGenerator<never> {}
 
 async function seedFrom({ seed, clock }: Values, target: SeedTarget, io: Io): Promise<string | null> {
   if (seed === undefined) return null;

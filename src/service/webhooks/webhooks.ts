@@ -92,7 +92,7 @@ export async function getWebhook(
   return show(webhook, context);
 }
 
-/** Changes what is given of a webhook. One that becomes active again begins anew where it stopped. */
+/** Changes what is given of a webhook; without a difference there is no event. One that becomes active again begins anew where it stopped. */
 export async function updateWebhook(
   context: Context,
   { webhookId, ifUpdatedAt, ...changes }: InputOf<Webhooks['update']>,
@@ -107,6 +107,14 @@ export async function updateWebhook(
       throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
     }
   }
+  const changed = changedFields(before, changes);
+  if (changed.length === 0) {
+    record({
+      resource: { type: 'webhook', id: webhookId },
+      data: { changed, active: before.active, host: hostOf(before) },
+    });
+    return show(before, context);
+  }
   const isResumed = changes.active === true && !before.active;
   const isMoved = changes.url !== undefined && changes.url !== before.url;
   const after = await repositories.webhooks.patch(before, {
@@ -116,7 +124,6 @@ export async function updateWebhook(
     ...(isResumed && { disabledAt: null, disabledReason: null }),
     updatedAt: changeInstant(now, before.updatedAt),
   });
-  const changed = changedFields(before, changes);
   record(webhookEvent('webhook.updated', after, { changed, active: after.active, host: hostOf(after) }));
   return show(after, context);
 }

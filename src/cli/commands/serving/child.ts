@@ -4,11 +4,11 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
-import type { RunningServer, ServeOptions } from '../../../server/serve-options.ts';
 import { checkExists, serviceOptionFor } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, type Hint, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
+import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
@@ -59,9 +59,11 @@ async function onInstance<T>(
 }
 
 /** Serves for as long as `work` takes. */
-export async function serveFor<T>(options: ServeOptions, work: (server: RunningServer) => Promise<T>): Promise<T> {
-  const { startServer } = await import('../../../server/serve.ts');
-  const server = await startServer(options);
+export async function serveFor<S extends { close(): Promise<void> }, T>(
+  start: () => Promise<S>,
+  work: (server: S) => Promise<T>,
+): Promise<T> {
+  const server = await start();
   try {
     return await work(server);
   } finally {
@@ -74,6 +76,17 @@ export const stillValid = (error: unknown): Note => ({
   tone: 'warning',
   text: `the token of the command is valid for a day: it could not be revoked (${codeOf(error)})`,
 });
+
+/** The result of `serve` with a command, which has written to stdout by itself. */
+export const endedWith = (exitCode: number): CommandResult => ({
+  kind: 'chunks',
+  chunks: nothing(),
+  data: null,
+  quiet: [],
+  exitCode,
+});
+
+async function* nothing(): AsyncGenerator<never> {}
 
 /** Variables that would lead the command to another service, or to none. */
 const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
