@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Kysely } from 'kysely';
@@ -5,6 +6,7 @@ import { migrate } from '../../migrate.ts';
 import type { Tables } from '../../schema.ts';
 import { StartupError } from '../../startup-error.ts';
 import type { CommitWork, Driver, OpenOptions } from '../driver.ts';
+import { limitLog } from './checkpoints.ts';
 import { connect, kyselyOn, snapshotOf } from './connection.ts';
 import {
   explain,
@@ -110,13 +112,18 @@ export async function openSqliteFile(
   };
   try {
     writer.exec(SETTINGS);
+    const lookAtDisk = limitLog(writer, dirname(path));
+    const lookAtFiles = rememberFiles(file);
     return {
       path,
       writer,
       kysely: kyselyOn(writer),
       lock,
       warnings: warningsOf(file),
-      check: rememberFiles(file),
+      check: () => {
+        lookAtFiles();
+        lookAtDisk();
+      },
       close,
     };
   } catch (error) {
@@ -185,15 +192,12 @@ const BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. What is deleted is overwritten: keys,
- * tokens and addresses of customers would else stay readable in the free pages of the file. The log is copied into the
- * file every 64 MiB, not every 4: keys are random, so that in a large database each has a page of its own to be copied,
- * and the sync of all of them is what costs (sqlite.org/pragma.html).
+ * tokens and addresses of customers would else stay readable in the free pages of the file.
  */
 const SETTINGS = `
   PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
   PRAGMA synchronous=FULL;
   PRAGMA secure_delete=ON;
-  PRAGMA wal_autocheckpoint=16000;
   PRAGMA temp_store=MEMORY;
   PRAGMA cache_size=-16384;
 `;
