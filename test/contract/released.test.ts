@@ -41,6 +41,25 @@ describe('a breaking change', () => {
   const signed = (document: Document) => document.paths['/key/sign'].post;
   const cases: readonly [string, (document: Document) => void, string][] = [
     ['an operation that is gone', (d) => delete d.paths['/key'].get, 'is gone'],
+    [
+      'a reply of another type of content',
+      (d) => {
+        const { content } = create(d).responses['200'];
+        content['application/xml'] = content['application/json'];
+        delete content['application/json'];
+      },
+      '200 is not application/json any more',
+    ],
+    [
+      'a body of another type of content',
+      (d) => {
+        const { content } = create(d).requestBody;
+        content['text/plain'] = content['application/json'];
+        delete content['application/json'];
+      },
+      'body is not application/json any more',
+    ],
+    ['an event that is gone', (d) => delete d.webhooks['license.created'], 'is not sent any more'],
     ['a path that is gone', (d) => delete d.paths['/create-key'], 'is gone'],
     ['a parameter that is gone', (d) => create(d).parameters.shift(), 'header Idempotency-Key is gone'],
     [

@@ -1,7 +1,7 @@
 import { type Json, listOf, objectOf, resolve } from './document.ts';
 
 /** Which way a value goes: what clients send may only become wider, what they get only narrower or richer. */
-type Direction = 'sent' | 'received';
+export type Direction = 'sent' | 'received';
 
 /** Two documents, and what takes their differences. */
 export interface Documents {

@@ -1,5 +1,5 @@
-import { compareSchemas, type Documents } from './compare-schemas.ts';
-import { type Json, listOf, objectOf, resolve, schemaOf } from './document.ts';
+import { compareSchemas, type Direction, type Documents } from './compare-schemas.ts';
+import { contentsOf, type Json, listOf, objectOf, resolve } from './document.ts';
 
 /** A difference between two OpenAPI documents of the service. */
 export interface ApiChange {
@@ -29,7 +29,34 @@ export function compareApis(before: unknown, after: unknown): ApiChange[] {
   for (const operation of now.keys()) {
     if (!old.has(operation)) changes.push({ breaking: false, operation, change: 'is new' });
   }
+  return [...changes, ...compareWebhooks(objectOf(before), objectOf(after))];
+}
+
+/** Compares what the service sends to webhooks: there it is the receiver who gets a body. */
+function compareWebhooks(before: Json, after: Json): ApiChange[] {
+  const [old, now] = [webhooksOf(before), webhooksOf(after)];
+  const changes: ApiChange[] = [];
+  for (const [operation, was] of old) {
+    const is = now.get(operation);
+    const report = (breaking: boolean, change: string) => void changes.push({ breaking, operation, change });
+    if (is === undefined) report(true, 'is not sent any more');
+    else compareContents({ before, after, report }, contentsOf(was, before), contentsOf(is, after), 'received', 'body');
+  }
+  for (const operation of now.keys()) {
+    if (!old.has(operation)) changes.push({ breaking: false, operation, change: 'is new' });
+  }
   return changes;
+}
+
+/** The bodies of what is sent to webhooks, by what it is. */
+function webhooksOf(document: Json): ReadonlyMap<string, unknown> {
+  const items = Object.entries(objectOf(document.webhooks));
+  return new Map(
+    items.map(([name, item]) => {
+      const { post } = resolve(objectOf(item), document);
+      return [`webhook ${name}`, objectOf(post).requestBody];
+    }),
+  );
 }
 
 /** An operation as it was and as it is. */
@@ -64,11 +91,22 @@ function compareOperations(comparison: Comparison): void {
       if (status.startsWith('2')) report(true, `does not return ${status} any more`);
       continue;
     }
-    const [oldReply, newReply] = [schemaOf(response, before), schemaOf(other, after)];
-    if (oldReply !== null && newReply === null) report(true, `${status} has another type of content`);
-    if (oldReply !== null && newReply !== null) {
-      compareSchemas(comparison, oldReply, newReply, 'received', status);
-    }
+    compareContents(comparison, contentsOf(response, before), contentsOf(other, after), 'received', status);
+  }
+}
+
+/** Whoever knows a type of content goes on using it, whichever others there are. */
+function compareContents(
+  documents: Documents,
+  old: ReadonlyMap<string, Json>,
+  now: ReadonlyMap<string, Json>,
+  direction: Direction,
+  path: string,
+): void {
+  for (const [type, schema] of old) {
+    const other = now.get(type);
+    if (other === undefined) documents.report(true, `${path} is not ${type} any more`);
+    else compareSchemas(documents, schema, other, direction, path);
   }
 }
 
@@ -109,14 +147,14 @@ function rightsOf({ description }: Json): { readonly scope: string; readonly isO
 
 function compareBodies(comparison: Comparison): void {
   const { was, is, before, after, report } = comparison;
-  const [old, now] = [schemaOf(was.requestBody, before), schemaOf(is.requestBody, after)];
+  const [old, now] = [contentsOf(was.requestBody, before), contentsOf(is.requestBody, after)];
   const wasRequired = resolve(objectOf(was.requestBody), before).required === true;
   const isRequired = resolve(objectOf(is.requestBody), after).required === true;
-  if (old !== null && now === null) report(true, 'takes no body any more');
-  if (old === null && now !== null) report(isRequired, isRequired ? 'needs a body' : 'may have a body');
-  if (old === null || now === null) return;
+  if (old.size > 0 && now.size === 0) report(true, 'takes no body any more');
+  if (old.size === 0 && now.size > 0) report(isRequired, isRequired ? 'needs a body' : 'may have a body');
+  if (old.size === 0 || now.size === 0) return;
   if (isRequired && !wasRequired) report(true, 'needs a body');
-  compareSchemas(comparison, old, now, 'sent', 'body');
+  compareContents(comparison, old, now, 'sent', 'body');
 }
 
 function compareParameters(comparison: Comparison): void {

@@ -11,10 +11,10 @@ export function resolve(value: Json, document: Json): Json {
     .reduce((part, name) => objectOf(part[name.replaceAll('~1', '/').replaceAll('~0', '~')]), document);
 }
 
-/** The schema of the first content of a body or a response; null without one. */
-export function schemaOf(message: unknown, document: Json): Json | null {
-  const [content] = Object.values(objectOf(resolve(objectOf(message), document).content));
-  return content === undefined ? null : objectOf(objectOf(content).schema);
+/** The schemas of a body or a response, by their types of content; none without a content. */
+export function contentsOf(message: unknown, document: Json): ReadonlyMap<string, Json> {
+  const contents = Object.entries(objectOf(resolve(objectOf(message), document).content));
+  return new Map(contents.map(([type, content]) => [type.toLowerCase(), objectOf(objectOf(content).schema)]));
 }
 
 /** The value, if it is an object; else an empty one. */
