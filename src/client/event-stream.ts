@@ -79,7 +79,7 @@ class Interruption extends Error {
 }
 
 /** What an error says of the request. */
-const call = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
+const trace = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
 
 async function* connect(
   context: CallContext,
@@ -132,7 +132,7 @@ async function* chunksOf({ body }: TransportResponse): AsyncGenerator<Uint8Array
 function failureOf({ host }: CallContext, cause: unknown): Error {
   const failure = classifyFailure(cause, false);
   if (failure.retryable) return new Interruption('the service cannot be reached', { cause });
-  return toCallError(failure, streamEvents, { call, host, sent: failure.reached });
+  return toCallError(failure, streamEvents, { call: trace, host, sent: failure.reached });
 }
 
 /** The error for a response that is no stream of events. */
@@ -143,12 +143,16 @@ async function refusalOf({ host, timing }: CallContext, response: TransportRespo
     return new Interruption(`the service answered ${status}`, { retryAfterMs });
   }
   if (status === 200) {
-    return new ProtocolError('the service answered 200 with no stream of events', { call, status, foreign: true });
+    return new ProtocolError('the service answered 200 with no stream of events', {
+      call: trace,
+      status,
+      foreign: true,
+    });
   }
   const text = await readText(chunksOf(response), maxResponseBytes(streamEvents));
   const result = readResult(streamEvents, { kind: 'response', status, headers, text }, timing.now());
   if (result.kind === 'success') return new Interruption(`the service answered ${status}`);
-  return toCallError(result, streamEvents, { call, host, sent: true });
+  return toCallError(result, streamEvents, { call: trace, host, sent: true });
 }
 
 /** Reads the data of one event. Throws `ProtocolError`. */
@@ -163,7 +167,7 @@ function readEvent(data: string): Event {
 const outsideContract = (cause: unknown): ProtocolError =>
   new ProtocolError(
     'the service sent an event in a shape outside its contract',
-    { call, status: 200, foreign: false },
+    { call: trace, status: 200, foreign: false },
     { cause },
   );
 
