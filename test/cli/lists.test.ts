@@ -101,7 +101,7 @@ describe('keys list', () => {
     expect(await run('keys', 'list', '--limit', '1', '--fields', 'key')).toEqual({
       code: 0,
       stdout: `${trial}\n`,
-      stderr: 'these are the first 1; there are more\n',
+      stderr: 'this is the first one; there are more\n',
     });
     expect((await run('keys', 'list', '--limit', '3')).stderr).toBe('');
     expect((await run('keys', 'list', '--text', 'zoë')).stderr).toBe('no key fits; leave a filter out to see more\n');

@@ -79,6 +79,7 @@ describe('customers list', () => {
     const { list } = await shop();
     const more = 'these are the first 2; there are more\n';
     expect(await list('--limit', '2')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\n', stderr: more });
+    expect((await list('--limit', '1')).stderr).toBe('this is the first one; there are more\n');
     expect(await list('--limit', '3')).toEqual({ code: 0, stdout: 'Ada Engines Ltd\nBob\nEve ΑΣΤΗΡ\n', stderr: '' });
     expect((await list('--limit', '2', '--text', 'engines')).stderr).toBe('');
     expect((await list('--limit', '2', '-q')).stderr).toBe('');

@@ -7,7 +7,7 @@ import { change, command, type OptionSpec, option, required } from '../command.t
 import { UsageError } from '../failure/errors.ts';
 import { created, type Field, listOf } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
-import { relative, yesNo } from '../output/words.ts';
+import { relative, thereAreMore, yesNo } from '../output/words.ts';
 import { parseBoolean, parsePositive } from '../values/scalars.ts';
 
 export const customerFields: readonly Field[] = [
@@ -50,9 +50,7 @@ export const customersList = command({
       limit === undefined ? (await client.customers.list(filters)).items : await some(client, filters, limit);
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
     const notes: Note[] =
-      limit === undefined || found.length <= limit
-        ? []
-        : [{ tone: 'hint', text: `these are the first ${limit}; there are more` }];
+      limit === undefined || found.length <= limit ? [] : [{ tone: 'hint', text: thereAreMore(limit) }];
     const empty = isFiltered
       ? 'no customer fits; leave a filter out to see more'
       : 'no customers yet; lkm customers create makes one';

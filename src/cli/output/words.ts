@@ -55,6 +55,10 @@ export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 /** `1 device`, `2 devices`. */
 export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
+/** Of a list that stops at so many. */
+export const thereAreMore = (limit: number | undefined): string =>
+  `${limit === 1 ? 'this is the first one' : `these are the first ${limit}`}; there are more`;
+
 /** A duration in its largest whole unit: `30 days`. */
 export function duration(seconds: number): string {
   const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);

@@ -5,7 +5,7 @@ import { command, customerOption, many, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
+import { expiryInBrief, nothing, relative, thereAreMore, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/check-filters.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';
 import { parseStart } from '../../values/instant.ts';
@@ -119,7 +119,7 @@ export function listOfKeys(
   { limit, empty, now }: { readonly limit: number | undefined; readonly empty: string; readonly now: number },
 ): CommandResult {
   const keys = found.slice(0, limit);
-  const more: Note = { tone: 'hint', text: `these are the first ${limit}; there are more` };
+  const more: Note = { tone: 'hint', text: thereAreMore(limit) };
   return {
     kind: 'rows',
     rows: keys.map((key) => ({ ...key, status: statusOf(key, now) })),
