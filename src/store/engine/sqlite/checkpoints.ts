@@ -22,13 +22,22 @@ const LOOK_EVERY = 500;
 export const logPages = (freeBytes: number): number =>
   Math.max(FEWEST_PAGES, Math.min(MOST_PAGES, Math.floor((freeBytes * SHARE) / PAGE_BYTES)));
 
+/** Where a system does not say it, there is room. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Number.MAX_SAFE_INTEGER;
+  }
+}
+
 /** Keeps the log of a database from filling its disk. The function that it returns is to be called in each commit. */
 export function limitLog(writer: DatabaseSync, folder: string): () => void {
   let commits = 0;
   let set = 0;
   const look = (): void => {
-    const { bavail, bsize } = statfsSync(folder);
-    const pages = logPages(bavail * bsize);
+    const pages = logPages(freeBytes(folder));
     if (pages !== set) writer.exec(`PRAGMA wal_autocheckpoint=${pages}`);
     set = pages;
   };
