@@ -161,6 +161,16 @@ describe('lkm doctor', () => {
     expect(open.stdout + open.stderr).toMatch(/others can read/);
   });
 
+  it('warns of a current profile that is not there', async () => {
+    const cwd = tempFolder();
+    mkdirSync(join(cwd, 'config'), { mode: 0o700 });
+    const config = '{"version":1,"currentProfile":"gone","profiles":{}}';
+    writeFileSync(join(cwd, 'config/config.json'), config, { mode: 0o600 });
+    const { found } = await doctor({ cwd, env: { ...remote, LKM_CONFIG_DIR: join(cwd, 'config') }, fetch: service() });
+    const detail = expect.stringContaining('0 profiles; the current one, gone, is not among them');
+    expect(found.config).toMatchObject({ status: 'warn', detail });
+  });
+
   it('looks at a certificate by itself', async () => {
     const server = createServer(selfSigned);
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));

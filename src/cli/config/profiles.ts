@@ -237,7 +237,8 @@ const isProfile = (profile: unknown): boolean =>
 const isSettings = (settings: unknown): settings is StoredSettings =>
   isObject(settings) && Object.values(settings).every((value) => typeof value === 'string');
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const broken = (path: string, what: string): LocalError =>
   new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);

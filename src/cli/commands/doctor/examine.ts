@@ -41,6 +41,10 @@ export function checkConfigFile({ io }: CommandContext): Check {
     const path = configFile(io);
     if (!existsSync(path)) return ok('config', `${path} does not exist yet`);
     const known = count(Object.keys(profiles).length, 'profile');
+    if (currentProfile !== null && !Object.hasOwn(profiles, currentProfile)) {
+      const advice = 'Choose one of those that are stored: lkm auth switch';
+      return warn('config', `${path}, ${known}; the current one, ${currentProfile}, is not among them`, advice);
+    }
     return ok('config', `${path}, ${known}${currentProfile === null ? '' : `, ${currentProfile} is current`}`);
   } catch (error) {
     return failedBy('config', error);
