@@ -25,8 +25,8 @@ export interface Connection {
   readonly token: TokenWithOrigin | null;
   /** A certificate to trust there in place of those of this machine. */
   readonly ca?: string | undefined;
-  /** How long a call that fails is repeated, in milliseconds; as long as the client does unless given. */
-  readonly maxElapsedMs?: number | undefined;
+  /** How long a call that fails is repeated or waits at most, in milliseconds; as long as the client does unless given. */
+  readonly patienceMs?: number | undefined;
   /** Why the database in this process failed last, in words; null when it did not. */
   failure?(): Error | null;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export async function openConnection(
     baseUrl: inProcessUrl,
     transport: instance.transport,
     token,
-    maxElapsedMs: isPostgres(target.db) ? undefined : FILE_PATIENCE_MS,
+    patienceMs: isPostgres(target.db) ? undefined : FILE_PATIENCE_MS,
     failure: () => instance.failure,
     close: () => instance.close(),
   };
@@ -83,7 +83,7 @@ export async function openInstance(
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
-  { baseUrl, token, fetch, transport, ca, maxElapsedMs }: Connection,
+  { baseUrl, token, fetch, transport, ca, patienceMs }: Connection,
   { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
   settings: Settings,
   io: Io,
@@ -95,8 +95,8 @@ export function clientOptions(
     userAgent: `lkm/${io.version}`,
     timeoutMs,
     maxRetries,
-    maxWaitMs,
-    maxElapsedMs,
+    maxWaitMs: patienceMs === undefined ? maxWaitMs : Math.min(patienceMs, maxWaitMs ?? patienceMs),
+    maxElapsedMs: patienceMs,
     fetch,
     transport,
     ca,
