@@ -62,6 +62,15 @@ describe('an answer in a shell', { timeout: 180_000 }, () => {
     expect(stderr.split('\n').at(-2)).toBe('error: cannot write to stdout (EFBIG)');
   });
 
+  it('is that of each row, when the database could not grow and can again', async () => {
+    const { stdout, stderr } = await shell(
+      `(ulimit -f 500; lkm keys create --count 1000 -q; echo "code $?")
+       lkm keys create --count 1000 -q | sort -u | wc -l; lkm keys list -q | wc -l`,
+    );
+    expect(stdout).toBe('code 13\n1000\n1000\n');
+    expect(stderr).toMatch(/^error: \S+lkm\.db cannot be (read or )?written.*: the disk /m);
+  });
+
   it('needs no stderr', async () => {
     const { stdout } = await shell(
       'lkm keys create 2>/dev/full | wc -l; lkm keys create 2</dev/null | wc -l; lkm keys nonsense 2>/dev/full; echo $?',
