@@ -7,6 +7,9 @@ export interface Clocks {
 /** A wall clock that has moved this far relative to the steady one was set: ages computed from it are wrong. */
 const JUMP_MS = 60 * 60 * 1_000;
 
+/** The clocks of servers may differ by this much, in seconds. */
+export const CLOCK_SLACK_SECONDS = JUMP_MS / 1_000;
+
 /** Notices that the wall clock was set. */
 export interface ClockWatch {
   /** Whether it was, since it was trusted last. */

@@ -69,7 +69,7 @@ export async function openInstance(options: {
     warn() {},
     error(line: unknown) {
       const told = store.explain(Object(line).err);
-      if (told instanceof StartupError) failure = told;
+      failure = told instanceof StartupError ? told : null;
     },
   };
   const ownerToken = once(() => randomBytes(32).toString('base64url'));

@@ -20,8 +20,8 @@ export interface CopiedTable {
   readonly checksum: string;
 }
 
-/** A database that is read, and what it says of its errors. */
-type Readable = Pick<Database, 'kysely' | 'explain'>;
+/** A database that is copied from or into, and what it says of its errors. */
+type OpenDatabase = Pick<Database, 'kysely' | 'explain'>;
 
 /** Every table with its primary key, each after those it refers to. */
 const tables: readonly { readonly name: keyof Tables; readonly key: readonly string[] }[] = [
@@ -62,8 +62,8 @@ type Row = Record<string, string | number | null>;
  * @throws StartupError when the target is not empty, or when the two sides differ in the end
  */
 export async function copyDatabase(
-  from: Readable,
-  { kysely: to, explain }: Readable,
+  from: OpenDatabase,
+  { kysely: to, explain }: OpenDatabase,
   onProgress: (progress: CopyProgress) => void,
   signal?: AbortSignal,
 ): Promise<CopiedTable[]> {
@@ -116,7 +116,7 @@ async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {
 
 /** Reads a table in batches, by its primary key. */
 async function* readAll(
-  { kysely, explain }: Readable,
+  { kysely, explain }: OpenDatabase,
   table: keyof Tables,
   key: readonly string[],
   signal: AbortSignal | undefined,
@@ -143,7 +143,7 @@ async function* readAll(
 
 /** Counts the rows and sums up their hashes: engines may order text differently, and a sum has no order. */
 async function digest(
-  db: Readable,
+  db: OpenDatabase,
   table: keyof Tables,
   key: readonly string[],
   signal: AbortSignal | undefined,

@@ -22,19 +22,27 @@ export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
   };
 }
 
+/** Whether migrations are pending. Throws StartupError when a newer lkm has already changed the database. */
+export async function needsMigration(db: Kysely<Tables>): Promise<boolean> {
+  return (await pendingOf(db)).length > 0;
+}
+
+async function pendingOf(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { pending, unknown } = await schemaStatus(db);
+  if (unknown.length === 0) return pending;
+  throw new StartupError(
+    `the database was changed by a newer lkm (migration ${unknown[0]})`,
+    'use that version or a later one',
+  );
+}
+
 /**
  * Brings the schema up to date, and returns the migrations that it ran. Replicas that start at once take turns.
  *
  * @throws StartupError when a newer lkm has already changed the database.
  */
 export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
-  const { pending, unknown } = await schemaStatus(db);
-  if (unknown.length > 0) {
-    throw new StartupError(
-      `the database was changed by a newer lkm (migration ${unknown[0]})`,
-      'use that version or a later one',
-    );
-  }
+  const pending = await pendingOf(db);
   if (pending.length === 0) return [];
 
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });

@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,6 +55,16 @@ describe('a session in a file', () => {
     expect(
       (await at(['keys', 'checkin', '-'], { stdin: JSON.stringify({ ...JSON.parse(stdin), nextNonce }) })).code,
     ).toBe(0);
+  });
+
+  it('may come through a pipe with a name, which nothing is written back to', async () => {
+    const { cwd, at, key, filed } = await shop();
+    await at(['keys', 'checkout', key, '--json', '-o', 's.json']);
+    execFileSync('mkfifo', [join(cwd, 'pipe')]);
+    const writer = spawn('sh', ['-c', 'cat s.json >pipe'], { cwd });
+    const { code, stdout } = await at(['keys', 'heartbeat', 'pipe', '--json']);
+    writer.kill();
+    expect({ code, isNew: JSON.parse(stdout).nextNonce !== filed().nextNonce }).toEqual({ code: 0, isNew: true });
   });
 
   it('behind a link is prolonged where it is', async () => {

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { SessionKeys } from '../../client/session-signature.ts';
@@ -30,7 +30,7 @@ export interface FiledSession extends SessionKeys {
 
 /** A session that is about to change. */
 interface SessionUpdate {
-  /** Writes the session back with these changes; nowhere when it came from stdin. */
+  /** Writes the session back with these changes; nowhere when it came from stdin or another pipe. */
   write(changes: { readonly nextNonce: string; readonly expiresAt: string }): Promise<void>;
   /** Leaves the file as it is; does nothing after `write`. */
   discard(): void;
@@ -43,9 +43,10 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
   return {
     ...session,
     prepareUpdate: async () => {
-      if (path === '-') return { write: async () => {}, discard: () => {} };
+      const full = resolve(io.cwd, path);
+      if (path === '-' || !statSync(full).isFile()) return { write: async () => {}, discard: () => {} };
       // Behind a link the file itself is replaced.
-      const destination = await openDestination(realpathSync(resolve(io.cwd, path)), true, io);
+      const destination = await openDestination(realpathSync(full), true, io);
       const write: SessionUpdate['write'] = async (changes) => {
         const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
         await destination.write(text, { secret: true }).catch((cause: unknown) => {

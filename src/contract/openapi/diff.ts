@@ -18,43 +18,44 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'tr
  * or a field that is gone, a request with more limits, and a reply of another form break a client.
  */
 export function compareApis(before: unknown, after: unknown): ApiChange[] {
-  const [old, now] = [operationsOf(before), operationsOf(after)];
-  const changes: ApiChange[] = [];
-  for (const [operation, was] of old) {
-    const is = now.get(operation);
-    const report = (breaking: boolean, change: string) => void changes.push({ breaking, operation, change });
-    if (is === undefined) report(true, 'is gone');
-    else compareOperations({ was, is, before: objectOf(before), after: objectOf(after), report });
-  }
-  for (const operation of now.keys()) {
-    if (!old.has(operation)) changes.push({ breaking: false, operation, change: 'is new' });
-  }
-  return [...changes, ...compareWebhooks(objectOf(before), objectOf(after))];
+  const documents = { before: objectOf(before), after: objectOf(after) };
+  return [
+    ...comparePairs(operationsOf(before), operationsOf(after), 'is gone', (was, is, report) =>
+      compareOperations({ ...documents, was, is, report }),
+    ),
+    // There it is the receiver who gets a body.
+    ...comparePairs(webhooksOf(before), webhooksOf(after), 'is not sent any more', (was, is, report) => {
+      const [old, now] = [contentsOf(was, documents.before), contentsOf(is, documents.after)];
+      compareContents({ ...documents, report }, old, now, 'received', 'body');
+    }),
+  ];
 }
 
-/** Compares what the service sends to webhooks: there it is the receiver who gets a body. */
-function compareWebhooks(before: Json, after: Json): ApiChange[] {
-  const [old, now] = [webhooksOf(before), webhooksOf(after)];
+/** Compares what two documents have under the same name. */
+function comparePairs<T>(
+  old: ReadonlyMap<string, T>,
+  now: ReadonlyMap<string, T>,
+  gone: string,
+  compare: (was: T, is: T, report: Documents['report']) => void,
+): ApiChange[] {
   const changes: ApiChange[] = [];
   for (const [operation, was] of old) {
     const is = now.get(operation);
     const report = (breaking: boolean, change: string) => void changes.push({ breaking, operation, change });
-    if (is === undefined) report(true, 'is not sent any more');
-    else compareContents({ before, after, report }, contentsOf(was, before), contentsOf(is, after), 'received', 'body');
+    if (is === undefined) report(true, gone);
+    else compare(was, is, report);
   }
-  for (const operation of now.keys()) {
-    if (!old.has(operation)) changes.push({ breaking: false, operation, change: 'is new' });
-  }
-  return changes;
+  const added = [...now.keys()].filter((operation) => !old.has(operation));
+  return [...changes, ...added.map((operation) => ({ breaking: false, operation, change: 'is new' }))];
 }
 
 /** The bodies of what is sent to webhooks, by what it is. */
-function webhooksOf(document: Json): ReadonlyMap<string, unknown> {
-  const items = Object.entries(objectOf(document.webhooks));
+function webhooksOf(document: unknown): ReadonlyMap<string, Json> {
+  const items = Object.entries(objectOf(objectOf(document).webhooks));
   return new Map(
     items.map(([name, item]) => {
-      const { post } = resolve(objectOf(item), document);
-      return [`webhook ${name}`, objectOf(post).requestBody];
+      const { post } = resolve(objectOf(item), objectOf(document));
+      return [`webhook ${name}`, objectOf(objectOf(post).requestBody)];
     }),
   );
 }

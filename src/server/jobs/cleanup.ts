@@ -3,7 +3,7 @@ import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds, toInstant } from '../../domain/time.ts';
 import type { Recorder } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
-import { type Clocks, watchClock } from '../clock-watch.ts';
+import { CLOCK_SLACK_SECONDS, type Clocks, watchClock } from '../clock-watch.ts';
 import type { Job } from './job.ts';
 
 /** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
@@ -11,9 +11,6 @@ const KEEP_SECONDS = 24 * 60 * 60;
 
 /** How much the first run after a start leaves: the clock that a server starts with, or ran with before, may be wrong. */
 const FIRST_KEEP_SECONDS = 7 * KEEP_SECONDS;
-
-/** The clocks of servers may differ by this much. */
-const SLACK_SECONDS = 60 * 60;
 
 const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 
@@ -66,7 +63,7 @@ export async function cleanUp(store: Transactions, nowMs: number, parts: Cleanup
     }),
   };
   // In a day in which the clock went on as it should, each lease that is in use was prolonged by it.
-  const latest = addSeconds(at, MAX_LEASE_SECONDS + SLACK_SECONDS);
+  const latest = addSeconds(at, MAX_LEASE_SECONDS + CLOCK_SLACK_SECONDS);
   if (parts.due === 'daily') await store.transaction(({ sessions }) => sessions.endLater(latest, at));
   return removed;
 }

@@ -1,5 +1,6 @@
 import { addSeconds } from '../../domain/time.ts';
 import { LONGEST_WAIT_SECONDS } from '../../domain/webhooks/schedule.ts';
+import { CLOCK_SLACK_SECONDS } from '../clock-watch.ts';
 import type { DeliveryParts } from '../webhooks/deliver.ts';
 import type { Deliverer } from '../webhooks/deliverer.ts';
 import type { Job } from './job.ts';
@@ -28,9 +29,6 @@ export const deliveryJob = (deliverer: Pick<Deliverer, 'dispatch'>, hasOthers: b
   run: () => deliverer.dispatch(),
 });
 
-/** The clocks of servers may differ by this much. */
-const SLACK_SECONDS = 60 * 60;
-
 /**
  * The job that removes deliveries that ended long ago. They are a log, so that it is not recorded. What waits for longer
  * than anything does was put off by a clock that was wrong: it is due now.
@@ -41,7 +39,7 @@ export const deliveryCleanupJob = ({ now }: Pick<DeliveryParts, 'now'>): Job => 
   async run({ transaction, signal }) {
     const delivered = addSeconds(now(), -KEPT_SECONDS.delivered);
     const dead = addSeconds(now(), -KEPT_SECONDS.dead);
-    const latest = addSeconds(now(), LONGEST_WAIT_SECONDS + SLACK_SECONDS);
+    const latest = addSeconds(now(), LONGEST_WAIT_SECONDS + CLOCK_SLACK_SECONDS);
     await transaction(async ({ deliveries, webhooks }) => {
       await deliveries.makeDue(latest, now());
       await webhooks.makeDue(latest, now());

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import { migrate, schemaStatus } from '../../migrate.ts';
+import { migrate, needsMigration } from '../../migrate.ts';
 import type { Tables } from '../../schema.ts';
 import type { Connection, Driver } from '../driver.ts';
 import { StorageError } from '../storage-error.ts';
@@ -68,11 +68,7 @@ export async function openPostgres(url: string, standbys: readonly string[] = []
 
 /** Runs the migrations that are pending. They take as long as they take, and so does waiting for another server that runs them. */
 async function bringUpToDate(kysely: Kysely<Tables>, url: string): Promise<void> {
-  const { pending } = await schemaStatus(kysely);
-  if (pending.length === 0) {
-    await migrate(kysely);
-    return;
-  }
+  if (!(await needsMigration(kysely))) return;
   const unlimited = await openPool(url, {});
   await migrate(unlimited.kysely).finally(() => unlimited.pool.end());
 }
