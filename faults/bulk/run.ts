@@ -127,6 +127,8 @@ async function findWrong(plan: BulkPlan, { folder, env, argv, ended, rows, alone
   if (new Set(keys).size !== rows) wrong.push(`the file has ${new Set(keys).size} different keys`);
   const there = (await alone('keys', 'list', '-q')).split('\n');
   if (there.length !== rows) wrong.push(`the service has ${there.length} keys`);
+  const customers = (await alone('customers', 'list', '-q')).split('\n').length;
+  if (customers !== Math.min(CUSTOMERS, rows)) wrong.push(`the service has ${customers} customers`);
   const known = new Set(there);
   const lost = keys.filter((key) => !known.has(key));
   if (lost.length > 0) wrong.push(`${lost.length} keys of the file are not there`);
@@ -150,20 +152,25 @@ async function findMoved(folder: string, env: NodeJS.ProcessEnv, alone: Ended['a
   return same ? [] : ['the export is another one after moving'];
 }
 
+/** How many customers the rows name, each many times. */
+const CUSTOMERS = 97;
+
 async function writeRows({ command, rows }: BulkPlan, path: string): Promise<void> {
   if (existsSync(path)) throw new Error(`${path} is there`);
   const file = createWriteStream(path);
   const isImport = command === 'keys import';
   file.write(
-    isImport ? 'key,maxActivations,customerEmail,createdAt,devices\n' : 'reference,maxActivations,metadata.plan\n',
+    isImport
+      ? 'key,maxActivations,customerEmail,createdAt,devices\n'
+      : 'reference,maxActivations,metadata.plan,customerName,customerEmail\n',
   );
   for (let row = 1; row <= rows; row++) {
     const number = String(row).padStart(8, '0');
     const devices = row % 10 === 0 ? `host-${row} spare-${row}` : '';
     file.write(
       isImport
-        ? `ACME-${number}-FOREIGN-FORMAT,${(row % 5) + 2},c${row % 997}@example.com,2020-01-01T00:00:00Z,${devices}\n`
-        : `order-${number},${(row % 5) + 1},plan ${row % 7}\n`,
+        ? `ACME-${number}-FOREIGN-FORMAT,${(row % 5) + 2},c${row % CUSTOMERS}@example.com,2020-01-01T00:00:00Z,${devices}\n`
+        : `order-${number},${(row % 5) + 1},plan ${row % 7},Customer ${row % CUSTOMERS},c${row % CUSTOMERS}@example.com\n`,
     );
   }
   file.end();

@@ -43,13 +43,15 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   });
   const rerun = (key: string) =>
     rerunLine([...state.argv, ...context.foundWords], key, { command, written, showsSecrets: io.stderr.isTTY });
-  if (destination === null && result.secrets) await maskInLog(result.secrets, io);
+  if (destination === null && !result.file && result.secrets) await maskInLog(result.secrets, io);
+  const file = globals.output === undefined ? result.file : null;
+  if (file) state.destination = await openDestination(file.path, true, io);
   const isTaken = await writeResult(result, {
-    settings,
+    settings: file ? { ...settings, output: file.path, fileFormat: file.format } : settings,
     io,
     fields,
     chosen,
-    destination,
+    destination: state.destination,
     release: context.release,
     rerun,
   });

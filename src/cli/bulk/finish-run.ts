@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.ts';
 import { systemTiming } from '../../client/timing.ts';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
@@ -7,7 +8,8 @@ import type { Note } from '../output/terminal.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
 import type { BulkOperation } from './operation.ts';
-import { createPace } from './pace.ts';
+import { createPace, type Lane } from './pace.ts';
+import { collectNeeds, type FoundNeeds, makeNeeds, type Need, needKey } from './preparation.ts';
 import { showBulkProgress } from './progress.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { noteOutput, refuseTaken } from './result-file.ts';
@@ -20,8 +22,10 @@ import { sendRows } from './send-rows.ts';
 /** How a run is to be done. */
 export interface Finishing {
   readonly concurrency: number | undefined;
-  /** Called once before the first row is sent, with all of them. */
-  readonly prepare?: ((rows: Iterable<RowBody>, run: BulkRun) => Promise<void>) | undefined;
+  /** What was asked of the service about the needs of a run that is new. */
+  readonly found?: FoundNeeds;
+  /** What is said when rows were sent now. */
+  notesOnSent?(): readonly Note[];
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
 }
@@ -33,7 +37,9 @@ export async function finishRun(
   run: BulkRun,
   how: Finishing,
 ): Promise<CommandResult> {
-  const { io, settings } = context;
+  const { io, flags } = context;
+  const file = flags.output === undefined ? run.output : null;
+  const settings = file === null ? context.settings : { ...context.settings, output: file.path };
   const open = takeOverRun(run, io);
   try {
     const states = readStates(run, readLinesOf(run.id, io), io.now(), operation.repeatsSafely);
@@ -42,8 +48,11 @@ export async function finishRun(
     const before = countStates(states);
     const notes = notesOnEarlier(open, before.open, io.now());
     if (before.open > 0) await send(context, operation, open, states, how);
+    const result = resultOf({ run, operation, rows: open.rows, states, notes });
+    const said = before.open > 0 ? (how.notesOnSent?.() ?? []) : [];
     const beforeFile = (text: string) => noteOutput(run.id, text, settings, io);
-    return { ...resultOf({ run, operation, rows: open.rows, states, notes }), beforeFile };
+    const where: Note[] = file === null ? [] : [{ tone: 'hint', text: `the results are in ${file.path}` }];
+    return { ...result, file, notes: [...(result.notes ?? []), ...said, ...where], beforeFile };
   } finally {
     await open.journal.close();
   }
@@ -86,7 +95,7 @@ async function send(
   operation: BulkOperation,
   open: OpenRun,
   states: RowState[],
-  { concurrency = DEFAULT_CONCURRENCY, prepare }: Finishing,
+  { concurrency = DEFAULT_CONCURRENCY, found = new Map() }: Finishing,
 ): Promise<void> {
   const { io, settings } = context;
   const { sleep } = io.timing ?? systemTiming;
@@ -94,7 +103,6 @@ async function send(
   const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
   const before = countStates(states);
   const shown = { done: operation.done, total: open.run.rows, before: open.run.rows - before.open };
-  await prepare?.(open.rows, open.run);
   const progress = showBulkProgress({ ...shown, failedBefore: before.failed + before.unknown }, settings, io);
   const waits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
   const client = await openClient(
@@ -111,13 +119,41 @@ async function send(
     io,
   );
   try {
-    await sendRows({ open, operation, client, pace, states, concurrency, io, onAnswer: progress.answered });
+    const lane = { pace, concurrency, stop: io.stop };
+    const fill = await prepare(open, operation, client, lane, found);
+    await sendRows({ open, operation, client, lane, states, fill, io, onAnswer: progress.answered });
   } catch (error) {
     await progress.end();
     await context.say(stopped(open.run, operation, states));
     throw error;
   }
   await progress.end();
+}
+
+/** Finds and makes what the rows need; returns what puts its ids into a body. */
+async function prepare(
+  { run, rows, lines, journal }: OpenRun,
+  operation: BulkOperation,
+  client: Client,
+  lane: Lane,
+  found: FoundNeeds,
+): Promise<(body: RowBody['body']) => RowBody['body']> {
+  const { preparation } = operation;
+  if (preparation === undefined) return (body) => body;
+  const ids = new Map(lines.flatMap((line) => (line.type === 'prepared' ? [[line.need, line.id] as const] : [])));
+  const keep = (key: string, id: string): void => {
+    ids.set(key, id);
+    journal.add({ type: 'prepared', need: key, id });
+  };
+  for (const [key, id] of found) if (id !== null) keep(key, id);
+  const { needs, add } = collectNeeds(operation, run.mode);
+  for (const row of rows) add(row);
+  const open = [...needs.values()].filter((need) => !ids.has(needKey(need)));
+  await makeNeeds(open, { run, preparation, client, lane, found, keep: (need, id) => keep(needKey(need), id) });
+  // Rows are sent with these ids: a later process has to send the same bytes.
+  await journal.sync();
+  const idOf = (need: Need): string => ids.get(needKey(need)) ?? '';
+  return (body) => preparation.fill?.(body, idOf) ?? body;
 }
 
 function stopped({ id, rows }: BulkRun, { done, noun }: BulkOperation, states: readonly RowState[]): Note {

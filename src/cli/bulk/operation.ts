@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
 import type { Field } from '../output/result.ts';
+import type { Preparation } from './preparation.ts';
 import type { Columns } from './reading/columns.ts';
 
 /** What became of a row: a word for it, and what the results show of it. */
@@ -23,6 +24,12 @@ export interface BulkOperation {
   readonly columns: Columns;
   /** The body of its request. */
   readonly schema: z.ZodType;
+  /** What rows refer to, and a run makes before them where it is not there. */
+  readonly preparation?: Preparation;
+  /** A body as the cells have it, in the form in which it is kept. */
+  arrange(body: Record<string, unknown>): Record<string, unknown>;
+  /** The same as `schema` can check it, where something is still to be found. */
+  checked(body: Record<string, unknown>): Record<string, unknown>;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
   readonly repeatsSafely: boolean;
   /** Whether the service refuses to do a row once more, in whatever run. */
@@ -35,10 +42,12 @@ export interface BulkOperation {
   send(client: Client, body: unknown, mode: Mode, call: CallOptions): Promise<Outcome>;
 }
 
-interface Spec<S extends z.ZodType> extends Omit<BulkOperation, 'schema' | 'send' | 'repeatsSafely' | 'refusesAgain'> {
+type Optional = 'repeatsSafely' | 'refusesAgain' | 'arrange' | 'checked';
+
+interface Spec<S extends z.ZodType>
+  extends Omit<BulkOperation, 'schema' | 'send' | Optional>,
+    Partial<Pick<BulkOperation, Optional>> {
   readonly schema: S;
-  readonly repeatsSafely?: boolean;
-  refusesAgain?(body: Readonly<Record<string, unknown>>): boolean;
   send(client: Client, input: z.output<S>, mode: Mode, call: CallOptions): Promise<Outcome>;
 }
 
@@ -46,6 +55,8 @@ interface Spec<S extends z.ZodType> extends Omit<BulkOperation, 'schema' | 'send
 export const bulkOperation = <S extends z.ZodType>(spec: Spec<S>): BulkOperation => ({
   repeatsSafely: false,
   refusesAgain: () => false,
+  arrange: (body) => body,
+  checked: (body) => body,
   ...spec,
   send: (client, body, mode, call) => spec.send(client, spec.schema.parse(body), mode, call),
 });

@@ -1,3 +1,5 @@
+import { InterruptedError } from '../failure/errors.ts';
+
 /** Lets rows through, as many at a time as the service takes. */
 export interface Pace {
   /** Resolves when another row may be sent. */
@@ -61,4 +63,44 @@ export function createPace(max: number, sleep: (ms: number) => Promise<void>): P
       return limit;
     },
   };
+}
+
+/** What items are worked on with. */
+export interface Lane {
+  readonly pace: Pace;
+  /** How many go at a time at most. */
+  readonly concurrency: number;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Works on items as the pace lets them through, and takes each from `items` when its turn comes. After an error no other
+ * one is begun; rejects with it once nothing is on its way any more.
+ */
+export async function eachAtPace<T>(
+  items: Iterable<T>,
+  { pace, concurrency, stop }: Lane,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  let failure: unknown = null;
+  async function workOn(): Promise<void> {
+    for (;;) {
+      await pace.enter();
+      try {
+        if (failure !== null || stop.aborted) return;
+        const { value, done } = iterator.next();
+        if (done) return;
+        await work(value);
+      } catch (error) {
+        failure ??= error;
+      } finally {
+        pace.leave();
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, workOn));
+  iterator.return?.();
+  if (stop.aborted) throw new InterruptedError(stop.reason);
+  if (failure !== null) throw failure;
 }

@@ -31,6 +31,7 @@ export function resultOf({ run, operation, rows, states, notes }: Finished): Com
     if (state.kind === 'done') done.push(result);
   }
   const counted = countStates(states);
+  const existing = done.filter(({ status }) => status === 'exists').length;
   const isWhole = counted.done === run.rows;
   const keys = done.flatMap(({ key }) => (typeof key === 'string' ? [key] : []));
   const quiet = done.map(({ key, id }) => String(key ?? id ?? ''));
@@ -44,7 +45,7 @@ export function resultOf({ run, operation, rows, states, notes }: Finished): Com
     empty: '',
     fields: resultFields(operation.fields),
     secret: true,
-    notes: [...notes, ...summary(run, operation, counted)],
+    notes: [...notes, ...summary(run, operation, { ...counted, existing })],
     ...(!isWhole && { exitCode: exitCodes.partial }),
   };
 }
@@ -69,10 +70,11 @@ function resultRow(
 function summary(
   { id, rows }: BulkRun,
   { done, noun }: BulkOperation,
-  counted: ReturnType<typeof countStates>,
+  counted: ReturnType<typeof countStates> & { readonly existing: number },
 ): Note[] {
   const parts = [
-    `${done} ${counted.done} of ${count(rows, noun)}`,
+    `${done} ${counted.done - counted.existing} of ${count(rows, noun)}`,
+    ...(counted.existing > 0 ? [`${counted.existing} existed already`] : []),
     ...(counted.failed > 0 ? [`${counted.failed} failed`] : []),
     ...(counted.unknown > 0 ? [`${counted.unknown} unknown`] : []),
     ...(counted.open > 0 ? [`${counted.open} not sent`] : []),

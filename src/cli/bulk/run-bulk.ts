@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -9,16 +10,18 @@ import { type DraftRun, draftRun } from './draft-run.ts';
 import { compareWithEarlierRuns, refuseRepeatedPrefix } from './earlier-runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import type { BulkOperation, Mode } from './operation.ts';
+import { collectNeeds, planNeeds } from './preparation.ts';
+import { previewRun } from './preview-run.ts';
 import type { Delimiter } from './reading/delimiters.ts';
 import { openRows } from './reading/open-rows.ts';
-import { badFile, collectProblems } from './reading/problems.ts';
+import { badFile, collectProblems, type Problems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
 import { refuseTaken } from './result-file.ts';
 import { type BulkRun, hash, runId } from './run.ts';
 import { readRun } from './run-store.ts';
 
 /** The input of a bulk command. */
-export interface BulkRequest extends Omit<Finishing, 'retry'> {
+export interface BulkRequest extends Omit<Finishing, 'retry' | 'found'> {
   readonly file: string | undefined;
   readonly count?: number | undefined;
   readonly map: readonly (readonly [column: string, field: string])[] | undefined;
@@ -28,6 +31,10 @@ export interface BulkRequest extends Omit<Finishing, 'retry'> {
   /** The body of a request as far as the options give it. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly mode?: Mode;
+  /** Called with each row as it is read. */
+  onRow?(body: RowBody['body']): void;
+  /** Asks whether a run that is new may begin; nothing is written down or sent unless it resolves. */
+  confirm?(rows: number): Promise<void>;
 }
 
 /**
@@ -39,7 +46,8 @@ export async function runBulk(
   operation: BulkOperation,
   request: BulkRequest,
 ): Promise<CommandResult> {
-  const { io, dryRun } = context;
+  const { io, dryRun, settings } = context;
+  const { output, fileFormat } = settings;
   if (request.idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
@@ -59,7 +67,12 @@ export async function runBulk(
     if (known === null && file !== null && request.run === undefined) {
       refuseRepeatedPrefix(runsOfPrefix(identity.origin), operation, { name: file, rows, now: io.now() }, io);
     }
-    if (dryRun) return previewRun(operation, rows, first);
+    const plan =
+      known === null || dryRun
+        ? await planNeeds(context, operation, read.needs, read.problems)
+        : { found: new Map(), planned: [] };
+    if (read.problems.count > 0) throw badFile(file ?? 'the command line', read.problems, dryRun);
+    if (dryRun) return previewRun(operation, { rows, first, needed: plan.planned });
     const { scope, rowsDigest } = read;
     const run: BulkRun = known ?? {
       version: 1,
@@ -69,16 +82,18 @@ export async function runBulk(
       file,
       mode: request.mode ?? {},
       rows,
+      output: output === null ? null : { path: resolve(io.cwd, output), format: fileFormat },
       ...(file !== null && { scope, rowsDigest }),
       createdAt: toInstant(io.now()),
       body: file === null ? { ...first } : null,
     };
     if (known === null) {
       refuseTaken([], context.settings, io);
+      await request.confirm?.(rows);
       draft?.commit(run);
     }
     draft?.discard();
-    return await finishRun(context, operation, run, request);
+    return await finishRun(context, operation, run, { ...request, found: plan.found });
   } finally {
     draft?.discard();
   }
@@ -94,6 +109,8 @@ interface Rows {
   readonly rowsDigest: string;
   /** The runs of a service whose rows the file begins with. */
   runsOfPrefix(origin: string): readonly BulkRun[];
+  readonly needs: ReturnType<typeof collectNeeds>;
+  readonly problems: Problems;
 }
 
 /** Options that say how a run is done, and not what it does; the digest leaves them out. */
@@ -112,18 +129,23 @@ async function readRows(
   const options = given.sort(([a], [b]) => (a < b ? -1 : 1));
   const product = defaults.productId ?? null;
   const scope = hash([options, product]);
+  const needs = collectNeeds(operation, request.mode ?? {});
+  const problems = collectProblems();
   if (request.file === undefined) {
-    const [issue] = issuesOf(defaults, operation.schema);
+    const first = operation.arrange({ ...defaults });
+    const [issue] = issuesOf(operation.checked(first), operation.schema);
     if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
     const digest = hash([options, product, count]);
-    return { digest, rows: count ?? 0, first: defaults, file: null, scope, rowsDigest: '', runsOfPrefix: () => [] };
+    request.onRow?.(first);
+    needs.add({ line: null, body: first });
+    const none = { file: null, scope, rowsDigest: '', runsOfPrefix: () => [] };
+    return { digest, rows: count ?? 0, first, ...none, needs, problems };
   }
   if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
   const source = openRows(request.file, request.delimiter, io);
   const mapping = new Map(request.map);
-  const bodies = readBodies({ columns: operation.columns, mapping, defaults, schema: operation.schema }, io);
+  const bodies = readBodies({ operation, mapping, defaults }, io);
   const earlier = compareWithEarlierRuns(operation, scope, io);
-  const problems = collectProblems();
   let first: RowBody['body'] | null = null;
   for await (const row of source.rows) {
     if ('text' in row) {
@@ -134,14 +156,17 @@ async function readRows(
     first ??= body.body;
     for (const problem of found) problems.add(problem);
     earlier.add(row, body.body);
+    request.onRow?.(body.body);
+    needs.add(body);
     // What is wrong is never sent: then there is nothing to write down.
     if (problems.count === 0) draft?.add(body);
   }
   for (const problem of bodies.end()) problems.add(problem);
-  if (problems.count > 0) throw badFile(source.name, problems, dryRun);
+  // Where rows need nothing, no service has to be asked to tell all problems.
+  if (problems.count > 0 && needs.needs.size === 0) throw badFile(source.name, problems, dryRun);
   const { rows, digest: rowsDigest, runsOfPrefix } = earlier.end();
   const digest = hash([options, product, source.digest()]);
-  return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, runsOfPrefix };
+  return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, runsOfPrefix, needs, problems };
 }
 
 const otherRun = ({ name, file, rows, createdAt }: BulkRun): UsageError =>
@@ -149,15 +174,3 @@ const otherRun = ({ name, file, rows, createdAt }: BulkRun): UsageError =>
     `the run ${name} of ${moment(createdAt)} was another one: ${counted(rows, 'row')} of ${file ?? '--count'}`,
     ['Nothing was sent. A run has the same options and the same rows each time; give this one another name.'],
   );
-
-/** What a run would send. */
-function previewRun({ noun, done }: BulkOperation, rows: number, first: RowBody['body']): CommandResult {
-  const text = `${counted(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
-  return {
-    kind: 'text',
-    draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n`,
-    data: { dryRun: true, rows, first },
-    quiet: [],
-    notes: [{ tone: 'hint', text: 'nothing was sent' }],
-  };
-}

@@ -28,6 +28,8 @@ const Line = z.discriminatedUnion('type', [
   z.object({ type: z.literal('failed'), row: z.int(), attempt: z.int(), error: Failure }),
   /** A row is sent under a new key from now on. */
   z.object({ type: z.literal('again'), row: z.int(), attempt: z.int(), at: z.string() }),
+  /** What rows refer to is there, under this id. */
+  z.object({ type: z.literal('prepared'), need: z.string(), id: z.string() }),
   /** The results go to this file from now on; the SHA-256 of its content, as hexadecimal digits. */
   z.object({ type: z.literal('output'), path: z.string(), digest: z.string() }),
 ]);

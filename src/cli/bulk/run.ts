@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { formats } from '../config/settings.ts';
 
 /** A bulk run: stored once, before its first request. */
 export const BulkRun = z.object({
@@ -19,6 +20,11 @@ export const BulkRun = z.object({
   /** Options of the command that hold for every row, such as `ifAbsent`. */
   mode: z.record(z.string(), z.boolean()),
   rows: z.int().positive(),
+  /** The file of `-o` of the first command, and its format; `jobs resume` writes it too. */
+  output: z
+    .object({ path: z.string(), format: z.enum(formats) })
+    .nullable()
+    .default(null),
   /** SHA-256 of the options and the product; absent for `--count` and in runs of earlier versions. */
   scope: z.string().optional(),
   /** SHA-256 of the rows as the file has them, whatever its form; absent where `scope` is. */

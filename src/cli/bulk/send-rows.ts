@@ -1,12 +1,12 @@
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { toInstant } from '../../domain/time.ts';
-import { InterruptedError, LocalError } from '../failure/errors.ts';
+import { LocalError } from '../failure/errors.ts';
 import { codeOfRefusal } from '../failure/report.ts';
 import type { Io } from '../io.ts';
 import { isRefusal } from '../request/changes.ts';
 import type { BulkOperation } from './operation.ts';
-import type { Pace } from './pace.ts';
+import { eachAtPace, type Lane } from './pace.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { doneRow, failedRow, type RowState } from './row-states.ts';
 import { rowKey } from './run.ts';
@@ -17,11 +17,11 @@ interface Sending {
   readonly open: OpenRun;
   readonly operation: BulkOperation;
   readonly client: Client;
-  readonly pace: Pace;
+  readonly lane: Lane;
   /** What is known of each row, the first at 1; changed as rows are answered. */
   readonly states: RowState[];
-  /** How many rows go at a time at most. */
-  readonly concurrency: number;
+  /** A body with the ids of what the run has prepared. */
+  fill(body: RowBody['body']): RowBody['body'];
   readonly io: Io;
   /** Called after each answer. */
   onAnswer(state: RowState): void;
@@ -29,45 +29,24 @@ interface Sending {
 
 /**
  * Sends the rows that are open, several at a time. A row that the service refuses is noted, and the others go on; any
- * other error ends the run, which a later one takes up. Rejects with that error once nothing is on its way any more.
+ * other error ends the run, which a later one takes up.
  */
 export async function sendRows(sending: Sending): Promise<void> {
-  const { open, pace, states, concurrency, io } = sending;
+  const { open, states, lane, io } = sending;
   const todo = states.flatMap(({ kind }, row) => (row > 0 && kind === 'open' ? [row] : []));
   const marks = markAhead(open, todo, io);
-  const bodies = readAhead(open);
-  let next = 0;
-  let failure: unknown = null;
-
-  async function work(): Promise<void> {
-    for (;;) {
-      await pace.enter();
-      try {
-        const row = todo[next];
-        if (row === undefined || failure !== null || io.stop.aborted) return;
-        next += 1;
-        const body = bodies.take(row);
-        await marks.cover(next);
-        await sendRow(sending, row, body);
-      } catch (error) {
-        failure ??= error;
-      } finally {
-        pace.leave();
-      }
-    }
+  try {
+    await eachAtPace(readRows(open, todo), lane, async ({ row, body, place }) => {
+      await marks.cover(place);
+      await sendRow(sending, row, body);
+    });
+  } finally {
+    await synced(open.journal);
   }
-
-  await Promise.all(Array.from({ length: Math.min(concurrency, todo.length) }, work));
-  bodies.close();
-  await synced(open.journal).catch((error: unknown) => {
-    failure ??= error;
-  });
-  if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-  if (failure !== null) throw failure;
 }
 
 async function sendRow(
-  { open, operation, client, states, io, onAnswer }: Sending,
+  { open, operation, client, states, fill, io, onAnswer }: Sending,
   row: number,
   body: RowBody['body'],
 ): Promise<void> {
@@ -75,7 +54,7 @@ async function sendRow(
   const attempt = states[row]?.attempt ?? 1;
   const call = { idempotencyKey: rowKey(run.id, row, attempt), signal: io.stop };
   try {
-    const { status, result } = await operation.send(client, body, run.mode, call);
+    const { status, result } = await operation.send(client, fill(body), run.mode, call);
     journal.add({ type: 'done', row, status, attempt, result });
     states[row] = doneRow(status, attempt, result);
   } catch (error) {
@@ -88,21 +67,17 @@ async function sendRow(
   onAnswer(states[row]);
 }
 
-/** The bodies of rows, which are taken in their order. */
-function readAhead({ rows, run }: OpenRun) {
-  const iterator = rows[Symbol.iterator]();
+/** The bodies of the rows to be sent, in their order; `place` is how many of them come so far. */
+function* readRows({ rows, run }: OpenRun, todo: readonly number[]) {
+  const bodies = rows[Symbol.iterator]();
   let at = 0;
-  return {
-    take(row: number): RowBody['body'] {
-      for (;;) {
-        const { value, done } = iterator.next();
-        if (done) throw new LocalError(`row ${row} of run ${run.id} is not written down`);
-        at += 1;
-        if (at === row) return value.body;
-      }
-    },
-    close: () => void iterator.return?.(),
-  };
+  for (const [index, row] of todo.entries()) {
+    let next = bodies.next();
+    for (at += 1; at < row && !next.done; at += 1) next = bodies.next();
+    if (next.done) throw new LocalError(`row ${row} of run ${run.id} is not written down`);
+    yield { row, body: next.value.body, place: index + 1 };
+  }
+  bodies.return?.();
 }
 
 /** Whether an error says nothing about the other rows. */

@@ -21,14 +21,17 @@ export const bulk = (view: HelpView = plainHelp): string =>
           'However long it is, it is never in memory as a whole.',
         'Each row is processed exactly once, even if the command or the service is killed. Type the same command again: ' +
           'it sends what is open, and in the end prints the same results without sending anything. What makes it the same ' +
-          'are the options, the service and the bytes of the file, on any machine for a day; --run NAME tells runs apart ' +
-          'that do the same on purpose.',
+          'are the options, the address of the service and the bytes of the file, on any machine for a day: always name a ' +
+          'service by the same address. --run NAME tells runs apart that do the same on purpose.',
         '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
         'A row that is refused does not stop the others; then the exit code is 12. A corrected file is another run, so put ' +
           'only the failed rows into it, or send them again as they are:',
         '  lkm jobs show ID --failed --format csv > failed.csv\n  lkm jobs retry ID',
         'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done again. ' +
           'Put the new rows into a file of their own, or say --run NAME when all of them are meant.',
+        'Columns customerName and customerEmail name the customer of each row: the one who has the address is found, or ' +
+          'made before the first row is sent, once, however many orders they have. --dry-run says who is there and who ' +
+          'would be made.',
         'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +
           'one that exists is printed.',
         'Rows go several at a time, fewer where the service asks to slow down; --concurrency N is the most, --max-wait how ' +

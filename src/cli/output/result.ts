@@ -1,3 +1,4 @@
+import type { Format } from '../config/settings.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Changed } from '../request/changes.ts';
 import { doneNote, type Note, type Paint, sanitise } from './terminal.ts';
@@ -49,6 +50,8 @@ interface Common {
   readonly secrets?: readonly string[];
   /** The key of the change; the same command with this key prints the result again. */
   readonly idempotencyKey?: string;
+  /** The file that it goes into, and its format, unless `-o` says otherwise. */
+  readonly file?: { readonly path: string; readonly format: Format } | null;
   /** Called with the text of the result before it goes into the file of `-o`. */
   readonly beforeFile?: (text: string) => Promise<void>;
   /** Runs once the result is printed; the command ends with it. */

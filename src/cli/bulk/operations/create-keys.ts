@@ -9,8 +9,8 @@ import type { Note } from '../../output/terminal.ts';
 import { bulkOperation } from '../operation.ts';
 import { expiryCell, limitTextCell } from '../reading/cells.ts';
 import { given } from '../reading/columns.ts';
-import type { RowBody } from '../reading/read-bodies.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
+import { addressOutOfId, customersByEmail, namedByEmail } from './customers-by-email.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
 export const createKeysOperation = bulkOperation({
@@ -41,6 +41,12 @@ export const createKeysOperation = bulkOperation({
     families: metadataFamilies,
   },
   schema: CreateKeyRequest(),
+  preparation: customersByEmail,
+  arrange: addressOutOfId,
+  checked: (body) => {
+    const named = namedByEmail(body);
+    return named === null ? body : { ...body, newCustomer: { name: 'not said', ...named } };
+  },
   refusesAgain: ({ reference }) => reference !== undefined,
   fields: [{ name: 'reference' }, { name: 'key' }],
   name: ({ reference }) => (reference === undefined ? {} : { reference }),
@@ -69,7 +75,7 @@ interface KeyInput {
   readonly newCustomer: { readonly name: string; readonly email: string | undefined } | undefined;
 }
 
-interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'prepare'> {
+interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly product: string | undefined;
   readonly reference: string | undefined;
   readonly ifAbsent: boolean;
@@ -89,20 +95,17 @@ export async function createKeysInBulk(
   const { product, reference, ifAbsent } = values;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
   if (ifAbsent && values.file === undefined) throw new UsageError('--if-absent needs a file with references');
-  if (input.newCustomer?.email !== undefined) {
-    throw new UsageError('--new-customer-email makes one customer: create it first, and give --customer');
-  }
-  const request = { ...values, defaults: bodyOf(product, input), mode: { ifAbsent } };
-  let defaultEnd: Note | null = null;
-  const prepare = async (rows: Iterable<RowBody>): Promise<void> => {
-    for (const { body } of rows) {
-      if (body.expiryDate !== undefined || body.expiresAfter !== undefined) continue;
-      defaultEnd = noteDefaultEnd(values.file === undefined ? 'no --expires given' : 'rows without an expiry');
-      return;
-    }
-  };
-  const result = await runBulk(context, createKeysOperation, { ...request, prepare });
-  return defaultEnd === null ? result : { ...result, notes: [...(result.notes ?? []), defaultEnd] };
+  let isWithoutEnd = false;
+  return runBulk(context, createKeysOperation, {
+    ...values,
+    defaults: bodyOf(product, input),
+    mode: { ifAbsent },
+    onRow: ({ expiryDate, expiresAfter }) => {
+      isWithoutEnd ||= expiryDate === undefined && expiresAfter === undefined;
+    },
+    notesOnSent: () =>
+      isWithoutEnd ? [noteDefaultEnd(values.file === undefined ? 'no --expires given' : 'rows without an expiry')] : [],
+  });
 }
 
 function bodyOf(productId: string | undefined, input: KeyInput): Record<string, unknown> {

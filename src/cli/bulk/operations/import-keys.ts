@@ -1,4 +1,3 @@
-import type { Client } from '../../../client/client.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
@@ -6,10 +5,9 @@ import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { bulkOperation } from '../operation.ts';
 import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
-import type { RowBody } from '../reading/read-bodies.ts';
-import { type BulkRun, preparationKey } from '../run.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { metadataFamilies, newKeyColumns } from './key-columns.ts';
+import { productsOfKeys } from './products-of-keys.ts';
 
 export const importKeysOperation = bulkOperation({
   command: 'keys import',
@@ -46,6 +44,7 @@ export const importKeysOperation = bulkOperation({
     families: metadataFamilies,
   },
   schema: ImportKeyRequest(),
+  preparation: productsOfKeys,
   // A key that is there already is refused, whatever the service remembers.
   repeatsSafely: true,
   fields: [{ name: 'key' }, { name: 'id' }],
@@ -64,7 +63,7 @@ export const importKeysOperation = bulkOperation({
   },
 });
 
-interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'prepare'> {
+interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly product: string | undefined;
   readonly ifAbsent: boolean;
   readonly inUse: boolean;
@@ -75,60 +74,28 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'prepare'> {
 /** Takes in the keys of a file, once that is confirmed. */
 export function importKeysInBulk(context: CommandContext, values: Values): Promise<CommandResult> {
   const { product, ifAbsent, inUse, createProducts, yes } = values;
-  const defaults = { ...(product !== undefined && { productId: product }), ...(inUse && { force: true }) };
+  let devices = 0;
   return runBulk(context, importKeysOperation, {
     ...values,
-    defaults,
-    mode: { ifAbsent },
-    prepare: async (rows, run) => {
-      if (!yes) await confirmImport(context, rows, run);
-      if (createProducts) await addProducts(await context.client(), rows, run);
+    defaults: { ...(product !== undefined && { productId: product }), ...(inUse && { force: true }) },
+    mode: { ifAbsent, createProducts },
+    onRow: (body) => {
+      devices += Array.isArray(body.devices) ? body.devices.length : 0;
+    },
+    confirm: async (rows) => {
+      if (!yes) await confirmImport(context, rows, devices);
     },
   });
 }
 
-async function confirmImport(context: CommandContext, rows: Iterable<RowBody>, run: BulkRun): Promise<void> {
+async function confirmImport(context: CommandContext, rows: number, devices: number): Promise<void> {
   const { confirm } = await import('../../prompts/questions.ts');
   const { originOf } = await import('../../request/changes.ts');
   const where = originOf(await context.target());
-  let devices = 0;
-  for (const { body } of rows) devices += Array.isArray(body.devices) ? body.devices.length : 0;
   await confirm(context, {
-    about: [`${count(run.rows, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
-    question: `import ${count(run.rows, 'key')}?`,
-    action: `importing ${count(run.rows, 'key')}`,
+    about: [`${count(rows, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
+    question: `import ${count(rows, 'key')}?`,
+    action: `importing ${count(rows, 'key')}`,
     flag: '--yes',
   });
-}
-
-/** Creates the products of the rows that are not there, named as their ids, and their versions. */
-async function addProducts(client: Client, rows: Iterable<RowBody>, { id }: BulkRun): Promise<void> {
-  const wanted = new Map<string, Set<string>>();
-  for (const { body } of rows) {
-    const productId = String(body.productId);
-    const versions = wanted.get(productId) ?? new Set();
-    wanted.set(productId, versions);
-    if (typeof body.version === 'string') versions.add(body.version);
-  }
-  // When it is run again, some of them are there: a number would then be that of another request.
-  const call = (...made: readonly string[]) => ({ idempotencyKey: preparationKey(id, made) });
-  for (const [productId, versions] of wanted) {
-    const there = await findVersions(client, productId);
-    if (there === null) await client.products.create({ id: productId, name: productId }, call('product', productId));
-    for (const version of versions) {
-      if (there?.has(version)) continue;
-      await client.products.createVersion({ productId, version }, call('version', productId, version));
-    }
-  }
-}
-
-/** The names of the versions of a product; null when there is no such product. */
-async function findVersions(client: Client, productId: string): Promise<ReadonlySet<string> | null> {
-  try {
-    const { versions } = await client.products.get({ productId });
-    return new Set(versions.map(({ version }) => version));
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'productNotFound') return null;
-    throw error;
-  }
 }

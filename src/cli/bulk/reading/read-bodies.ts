@@ -2,16 +2,8 @@ import { z } from 'zod';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { explainIssue } from '../../values/check-fields.ts';
-import {
-  type Column,
-  type Columns,
-  columnNames,
-  findColumn,
-  guessColumn,
-  isObject,
-  setAt,
-  valueAt,
-} from './columns.ts';
+import type { BulkOperation } from '../operation.ts';
+import { type Column, columnNames, findColumn, guessColumn, isObject, setAt, valueAt } from './columns.ts';
 import type { Problem } from './problems.ts';
 import type { RawRow } from './raw-rows.ts';
 import { rememberValues, type SeenValues } from './seen-values.ts';
@@ -25,12 +17,11 @@ export interface RowBody {
 
 /** How rows are read. */
 export interface Reading {
-  readonly columns: Columns;
+  readonly operation: Pick<BulkOperation, 'columns' | 'schema' | 'arrange' | 'checked'>;
   /** From `--map`: the name in the file, and that of a column; '' leaves it out. */
   readonly mapping: ReadonlyMap<string, string>;
   /** What a row has unless it says otherwise. */
   readonly defaults: Readonly<Record<string, unknown>>;
-  readonly schema: z.ZodType;
 }
 
 /** Turns the rows of a file into bodies of requests, one after the other. */
@@ -69,7 +60,7 @@ interface Header {
   problems(): Problem[];
 }
 
-function readHeader({ columns: known, mapping }: Reading): Header {
+function readHeader({ operation: { columns: known }, mapping }: Reading): Header {
   const names = new Set<string>();
   const columns = new Map<string, Column>();
   const texts: string[] = [];
@@ -111,7 +102,7 @@ function readHeader({ columns: known, mapping }: Reading): Header {
   };
 }
 
-function unknownColumn(name: string, columns: Columns): string {
+function unknownColumn(name: string, columns: BulkOperation['columns']): string {
   const field = guessColumn(columns, name)?.name ?? 'FIELD';
   return `column '${name.slice(0, 40)}': say what it is, --map '${name}=${field}', or leave it out, --map '${name}='`;
 }
@@ -119,11 +110,13 @@ function unknownColumn(name: string, columns: Columns): string {
 function readRow(
   { cells }: RawRow,
   columns: ReadonlyMap<string, Column>,
-  { columns: known, defaults, schema }: Reading,
+  { operation, defaults }: Reading,
   io: Pick<Io, 'now'>,
 ): { readonly body: Record<string, unknown>; readonly problems: readonly string[] } {
   const body: Record<string, unknown> = structuredClone(defaults);
   const problems: string[] = [];
+  /** Where the cells stand that cannot be read: what the contract has against these is not said a second time. */
+  const unread: Column[] = [];
   for (const [name, value] of cells) {
     const column = columns.get(name);
     if (column === undefined || value === '' || value === undefined) continue;
@@ -133,11 +126,15 @@ function readRow(
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       problems.push(`${name}: ${error.message}`);
+      setAt(body, column.path, value);
+      unread.push(column);
     }
   }
-  if (problems.length > 0) return { body, problems };
-  const names = () => new Map([...known.single.map((column) => [column.name, column] as const), ...columns]);
-  return { body, problems: issuesOf(body, schema, names) };
+  const arranged = operation.arrange(body);
+  const names = () =>
+    new Map([...operation.columns.single.map((column) => [column.name, column] as const), ...columns]);
+  const issues = issuesOf(operation.checked(arranged), operation.schema, { names, unread });
+  return { body: arranged, problems: [...problems, ...issues] };
 }
 
 function readValue(value: unknown, { read }: Column, io: Pick<Io, 'now'>): unknown {
@@ -153,18 +150,40 @@ function merged(value: unknown, body: Readonly<Record<string, unknown>>, { path 
   return isObject(value) && isObject(before) ? { ...before, ...value } : value;
 }
 
+interface Told {
+  names(): ReadonlyMap<string, Column>;
+  /** Columns of which a problem is known already. */
+  readonly unread: readonly Column[];
+}
+
 /** What the contract has against a body. */
 export function issuesOf(
   body: unknown,
   schema: z.ZodType,
-  columns: () => ReadonlyMap<string, Column> = () => new Map(),
+  { names, unread }: Told = { names: () => new Map(), unread: [] },
 ): string[] {
   const { error } = z.safeParse(schema, body);
-  const issues = error?.issues.map((issue) => {
+  if (error === undefined) return [];
+  const isKnown = ({ path }: z.core.$ZodIssue) =>
+    unread.some((column) => column.path.every((part, at) => part === path[at]));
+  const issues = [...error.issues, ...brokenRules(schema, body)].filter((issue) => !isKnown(issue));
+  const texts = issues.map((issue) => {
     const said = issue.code === 'invalid_type' && isMissing(body, issue.path) ? 'is missing' : explainIssue(issue);
-    return `${nameAt(issue.path, columns())}${said}`;
+    return `${nameAt(issue.path, names())}${said}`;
   });
-  return [...new Set(issues)];
+  return [...new Set(texts)];
+}
+
+/** What the rules between fields have against a body: the schema itself asks them only once each field is right. */
+function brokenRules(schema: z.ZodType, body: unknown): z.core.$ZodIssue[] {
+  return (schema._zod.def.checks ?? []).flatMap((rule) => {
+    try {
+      return z.custom<never>().check(rule).safeParse(body).error?.issues ?? [];
+    } catch {
+      // A rule may expect that its fields are right.
+      return [];
+    }
+  });
 }
 
 const isMissing = (body: unknown, path: readonly PropertyKey[]): boolean => valueAt(body, path) === undefined;

@@ -1,0 +1,139 @@
+import type { Client } from '../../client/client.ts';
+import type { CallOptions } from '../../client/options.ts';
+import { systemTiming } from '../../client/timing.ts';
+import type { CommandContext } from '../context.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { BulkOperation, Mode } from './operation.ts';
+import { createPace, eachAtPace, type Lane } from './pace.ts';
+import type { Problems } from './reading/problems.ts';
+import type { RowBody } from './reading/read-bodies.ts';
+import { type BulkRun, preparationKey } from './run.ts';
+
+/** Something that rows refer to and that has to be there before they are sent. */
+export interface Need {
+  readonly kind: 'customer' | 'product' | 'version';
+  /** Tells it from others of its kind: an e-mail address, in lower case. */
+  readonly name: string;
+  /** What it takes to make it; null when the rows do not say enough. */
+  readonly input: Readonly<Record<string, string>> | null;
+  /** Why it cannot be made without `input`. */
+  readonly lacks?: string;
+}
+
+/** How an operation finds what its rows need, and makes what is not there. */
+export interface Preparation {
+  needsOf(body: Readonly<Record<string, unknown>>, mode: Mode): readonly Need[];
+  /** Its id; null when it is not there. */
+  find(client: Client, need: Need): Promise<string | null>;
+  /** Makes it, or finds the one that somebody else has made meanwhile; its id. */
+  make(client: Client, need: Need, call: CallOptions): Promise<string>;
+  /** The body of a row with the ids of what it needs. */
+  fill?(body: Readonly<Record<string, unknown>>, idOf: (need: Need) => string): Readonly<Record<string, unknown>>;
+}
+
+/** A need with the line of the file that was the first to have it. */
+export interface FirstNeed extends Need {
+  readonly line: number | null;
+}
+
+export const needKey = ({ kind, name }: Pick<Need, 'kind' | 'name'>): string => `${kind} ${name}`;
+
+/** Collects what rows need, each once: the first row that says how it is made counts. */
+export function collectNeeds({ preparation }: BulkOperation, mode: Mode) {
+  const needs = new Map<string, FirstNeed>();
+  const lacking: FirstNeed[] = [];
+  return {
+    needs,
+    add({ body, line }: RowBody): void {
+      for (const need of preparation?.needsOf(body, mode) ?? []) {
+        const known = needs.get(needKey(need));
+        if (need.input === null) lacking.push({ ...need, line });
+        if (known === undefined || known.input === null) needs.set(needKey(need), { ...need, line });
+      }
+    },
+    /** The rows whose need nobody says how to make. */
+    lacking: () => lacking.filter((need) => needs.get(needKey(need))?.input === null),
+  };
+}
+
+/** What is known of needs: the id of each that is there, null of each that is to be made. */
+export type FoundNeeds = ReadonlyMap<string, string | null>;
+
+/** A need as a dry run shows it. */
+export interface PlannedNeed extends Pick<Need, 'kind' | 'name'> {
+  readonly status: 'exists' | 'new';
+  readonly id?: string;
+}
+
+const LOOKUPS_AT_ONCE = 16;
+
+/** Finds out which needs of the rows are there. One that is not, and that nobody says how to make, is a problem of its rows. */
+export async function planNeeds(
+  { io, client }: CommandContext,
+  operation: BulkOperation,
+  { needs, lacking }: ReturnType<typeof collectNeeds>,
+  problems: Problems,
+): Promise<{ readonly found: FoundNeeds; readonly planned: readonly PlannedNeed[] }> {
+  if (needs.size === 0) return { found: new Map(), planned: [] };
+  const { sleep } = io.timing ?? systemTiming;
+  const pace = createPace(LOOKUPS_AT_ONCE, (ms) => sleep(ms, io.stop).catch(() => {}));
+  const lane = { pace, concurrency: LOOKUPS_AT_ONCE, stop: io.stop };
+  const found = await findNeeds([...needs.values()], operation, await client(), lane);
+  for (const need of lacking()) {
+    if (found.get(needKey(need)) === null) problems.add({ line: need.line, text: need.lacks ?? '' });
+  }
+  const planned = [...needs].map(([key, { kind, name }]): PlannedNeed => {
+    const id = found.get(key) ?? null;
+    return { kind, name, ...(id === null ? { status: 'new' } : { status: 'exists', id }) };
+  });
+  return { found, planned };
+}
+
+/** Asks the service which of the needs are there; changes nothing. */
+async function findNeeds(
+  needs: readonly Need[],
+  { preparation }: BulkOperation,
+  client: Client,
+  lane: Lane,
+): Promise<FoundNeeds> {
+  const found = new Map<string, string | null>();
+  await eachAtPace(needs, lane, async (need) => {
+    found.set(needKey(need), (await preparation?.find(client, need)) ?? null);
+  });
+  return found;
+}
+
+/** Later ones may be of earlier ones. */
+const kinds = ['product', 'version', 'customer'] as const;
+
+interface Making {
+  readonly run: BulkRun;
+  readonly preparation: Preparation;
+  readonly client: Client;
+  readonly lane: Lane;
+  /** What was asked just now: one that was not there then is not looked for again. */
+  readonly found: FoundNeeds;
+  /** Writes down what was made or found, before a row refers to it. */
+  keep(need: Need, id: string): void;
+}
+
+/** Finds each need, or makes it under an idempotency key of its own that is the same in every process. */
+export async function makeNeeds(
+  needs: readonly FirstNeed[],
+  { run, preparation, client, lane, found, keep }: Making,
+): Promise<void> {
+  for (const kind of kinds) {
+    const ofKind = needs.filter((need) => need.kind === kind);
+    await eachAtPace(ofKind, lane, async (need) => {
+      const call = { idempotencyKey: preparationKey(run.id, [kind, need.name]), signal: lane.stop };
+      const id = found.has(needKey(need)) ? null : await preparation.find(client, need);
+      keep(need, id ?? (await preparation.make(client, require(need), call)));
+    });
+  }
+}
+
+/** Rows are checked before a run begins: what one of them lacks has been there then. */
+function require(need: FirstNeed): Need {
+  if (need.input !== null) return need;
+  throw new UsageError(`${need.line === null ? '' : `line ${need.line}: `}${need.lacks}`);
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { lkm, type Surroundings, tempFolder } from '../fake-io.ts';
+import { bulkShop } from './bulk-shop.ts';
+import { issueOrders } from './orders.ts';
+
+describe('the customers of a file of orders', () => {
+  it('are found by their e-mail address, or made, once each: in a file', async () => {
+    const cwd = tempFolder();
+    await lkm(['products', 'list', '--create'], { cwd, env: { LKM_DB: 'lkm.db' } });
+    await issueOrders((argv, more: Surroundings = {}) => lkm(argv, { cwd, ...more, env: { LKM_DB: 'lkm.db' } }));
+  });
+
+  it('are made once, whichever request is the last before the command is killed', async () => {
+    await using shop = await bulkShop();
+    const order = (number: number, who: string) => `o-${number},${who},${who}@a.example\n`;
+    shop.write(
+      'orders.csv',
+      `reference,customerName,customerEmail\n${[1, 2, 3].map((n) => order(n, 'ada')).join('')}${order(4, 'bob')}`,
+    );
+    const issue = ['keys', 'create', '-f', 'orders.csv', '--concurrency', '1', '--max-retries', '0', '--json'];
+    let ended = { code: -1, stdout: '' };
+    for (let last = 1; ended.code !== 0 && last < 20; last++) {
+      const before = shop.sent.length;
+      // Its request is carried out, and its answer is lost.
+      shop.meddle(async (request, number) => {
+        if (number - before < last) return null;
+        await shop.through(request);
+        throw new TypeError('fetch failed');
+      });
+      const env = { LKM_STATE_DIR: `${shop.cwd}/state-${last % 2}` };
+      ended = await shop.at(issue, { env });
+    }
+    expect(ended.code).toBe(0);
+    expect(await shop.keys()).toHaveLength(4);
+    expect(await shop.json('customers', 'list')).toHaveLength(2);
+  });
+
+  it('may be named by the address alone where they are there, also in the column of their ids', async () => {
+    await using shop = await bulkShop();
+    await shop.at(['customers', 'create', '--name', 'Ada Ltd', '--email', 'it@ada.example']);
+    shop.write('orders.csv', 'reference,customer\no-1,it@ada.example\no-2,IT@ada.example\n');
+    expect((await shop.at(['keys', 'create', '-f', 'orders.csv'])).code).toBe(0);
+    const [{ id }] = await shop.json('customers', 'list');
+    expect(await shop.json('customers', 'keys', id)).toHaveLength(2);
+  });
+
+  it('need a name where they are not there: every row that lacks one is named, with its other problems', async () => {
+    await using shop = await bulkShop();
+    shop.write('orders.csv', 'reference,customerEmail,maxActivations\no-1,a@a.example,\no-2,b@b.example,x\n');
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stderr } = await shop.at(['keys', 'create', '-f', 'orders.csv', ...more]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^error: orders.csv has 3 problems; nothing was sent\n/);
+      expect(stderr).toContain('\n  line 2: customerName is missing: no customer has the address a@a.example\n');
+      expect(stderr).toContain('\n  line 3: maxActivations: ');
+      expect(stderr).toContain('\n  line 3: customerName is missing: no customer has the address b@b.example\n');
+    }
+    expect(shop.sent.filter(({ path }) => path.startsWith('POST'))).toEqual([]);
+    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
+  });
+
+  it('are one for all keys of --count', async () => {
+    await using shop = await bulkShop();
+    const who = ['--new-customer-name', 'Ada Ltd', '--new-customer-email', 'it@ada.example'];
+    expect((await shop.at(['keys', 'create', '--count', '3', ...who])).code).toBe(0);
+    const [{ id }, ...others] = await shop.json('customers', 'list');
+    expect(others).toEqual([]);
+    expect(await shop.json('customers', 'keys', id)).toHaveLength(3);
+  });
+
+  it('are shown by a dry run: who is there, and who would be made', async () => {
+    await using shop = await bulkShop();
+    shop.write('orders.csv', 'reference,customerName,customerEmail\no-1,Ada Ltd,it@ada.example\n');
+    const { stdout } = await shop.at(['keys', 'create', '-f', 'orders.csv', '-n']);
+    expect(stdout).toContain(
+      '\nTheir rows need 1: 1 would be made, 0 exist already.\n  customer it@ada.example  would be made\n',
+    );
+  });
+});
+
+describe('products that an import makes', () => {
+  const rows = 'key,productId\nACME-0001-2019-AAAA-BBBB,prod_of_an_old_system_01\n';
+
+  it('leave no run behind where the import is not confirmed', async () => {
+    await using shop = await bulkShop();
+    shop.write('keys.csv', rows);
+    const { code } = await shop.at(['keys', 'import', '-f', 'keys.csv', '--create-products']);
+    expect(code).toBe(3);
+    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
+  });
+
+  it('are made by jobs resume, where the first command did not come so far', async () => {
+    await using shop = await bulkShop();
+    shop.write('keys.csv', rows);
+    shop.meddle((request) =>
+      request.method === 'POST' ? Response.json({ message: 'no', code: 1 }, { status: 401 }) : null,
+    );
+    const argv = ['keys', 'import', '-f', 'keys.csv', '--create-products', '-y'];
+    expect((await shop.at(argv)).code).toBe(4);
+    shop.meddle(() => null);
+    const [{ id }] = await shop.json('jobs', 'list');
+    expect(await shop.at(['jobs', 'resume', id])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('imported 1 of 1 key'),
+    });
+  });
+});
+
+describe('a file with problems', () => {
+  it('shows all those of a row at once, of cells, of fields and of rules', async () => {
+    await using shop = await bulkShop();
+    shop.write(
+      'keys.csv',
+      'key,maxActivations,maxConcurrentSessions,id,createdAt\nshort,x,3,lic_01jd7q2h0t5v9k3f8s6w4e1m7x,yesterday\n',
+    );
+    const { stderr } = await shop.at(['keys', 'import', '-f', 'keys.csv', '-n']);
+    expect(stderr.split('\n').map((line) => line.slice(0, 44))).toEqual(
+      [
+        'error: keys.csv has 4 problems; nothing was ',
+        "  line 2: maxActivations: 'x' is neither a wh",
+        "  line 2: createdAt: 'yesterday' is not a date",
+        '  line 2: key holds a text that is too short: ',
+        '  line 2: maxConcurrentSessions does not fit: ',
+        '',
+      ].map((line) => line.slice(0, 44)),
+    );
+  });
+});
+
+describe('what is said in the end', () => {
+  it('tells keys that were there from those that were imported', async () => {
+    await using shop = await bulkShop();
+    const keys = ['ACME-0001-2019-AAAA-BBBB', 'ACME-0002-2019-AAAA-BBBB'];
+    const argv = ['keys', 'import', '-f', 'keys.csv', '-y', '--if-absent'];
+    shop.write('keys.csv', `key\n${keys[0]}\n`);
+    await shop.at(argv);
+    shop.write('keys.csv', `key\n${keys.join('\n')}\n`);
+    expect((await shop.at(argv)).stderr).toMatch(/^imported 1 of 2 keys · 1 existed already · run \w{12}\n$/);
+  });
+
+  it('goes into the file of the run, also when another command goes on with it', async () => {
+    await using shop = await bulkShop();
+    const argv = ['keys', 'create', '--count', '2', '-o', 'keys.csv'];
+    shop.meddle(() => Response.json({ message: 'no', code: 1 }, { status: 401 }));
+    expect((await shop.at(argv)).code).toBe(4);
+    shop.meddle(() => null);
+    const [{ id }] = await shop.json('jobs', 'list');
+    const { mkdirSync, readFileSync } = await import('node:fs');
+    mkdirSync(`${shop.cwd}/elsewhere`);
+    const resumed = await shop.at(['jobs', 'resume', id]);
+    expect(resumed).toMatchObject({ code: 0, stdout: '' });
+    expect(resumed.stderr).toContain('keys.csv');
+    expect(readFileSync(`${shop.cwd}/keys.csv`, 'utf8')).toMatch(/^row,status,reference,key,error\n1,created,/);
+    expect((await shop.at(['jobs', 'resume', id, '-o', '-'])).stdout).toMatch(/^1\tcreated/);
+  });
+});
