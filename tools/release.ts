@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { releaseChangelog } from './release-changelog.ts';
 
@@ -10,7 +10,7 @@ import { releaseChangelog } from './release-changelog.ts';
 // package into release/ with its SHA-256 sum, commits and tags. It pushes and publishes nothing. What fails before the
 // commit leaves the tree as it was.
 
-const CHANGED = ['package.json', 'package-lock.json', 'CHANGELOG.md', 'docs/openapi-released.json'];
+const CHANGED = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
 
 try {
   release();
@@ -40,7 +40,6 @@ function release(): void {
   try {
     run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
     writeFileSync('CHANGELOG.md', changelog);
-    copyFileSync('docs/openapi.json', 'docs/openapi-released.json');
     pack(version);
     git('add', '--', ...CHANGED);
     git('commit', '--quiet', '-m', `release: ${version}`);

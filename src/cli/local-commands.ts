@@ -135,11 +135,6 @@ export const localCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/api/api.ts')).api,
   },
   {
-    path: 'api-diff',
-    summary: 'say which changes of the API break clients',
-    load: async () => (await import('./commands/api/api-diff.ts')).apiDiff,
-  },
-  {
     path: 'completion',
     summary: 'make TAB complete commands, options and values',
     load: async () => (await import('./commands/completion.ts')).completion,

@@ -180,7 +180,6 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly (r
     ['POST', '/create-key', '-f', `productId=${product}`],
     ['/nothing'],
   ],
-  'api-diff': () => [['openapi.json', 'openapi.json']],
   doctor: () => [[], ['--json']],
   completion: () => [['bash']],
   explain: () => [['409/2']],

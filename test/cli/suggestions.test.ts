@@ -93,7 +93,7 @@ describe('a command that is suggested', () => {
     const database = [['--db', 'lkm.db']] as const;
     expect(asTyped('lkm idempotency list', {}, service)).toBe('lkm idempotency list');
     expect(asTyped('lkm idempotency list', {}, database)).toBe('lkm --db lkm.db idempotency list');
-    for (const local of ['lkm api-diff OLD NEW', 'lkm auth list', 'lkm explain E1']) {
+    for (const local of ['lkm auth list', 'lkm explain E1']) {
       expect(asTyped(local, {}, service)).toBe(local);
     }
     expect(asTyped('lkm keys list -p shop', {}, [['--profile', 'shop']])).toBe('lkm keys list -p shop');

@@ -27,7 +27,6 @@ beforeAll(() => {
   Object.assign(manifest.scripts, { check: `node -e "console.log('checked')"`, prepare: `node -e ""` });
   write('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
   write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n- Something new.\n\n## 0.0.9 (2026-01-01)\n\n- Before.\n');
-  write('docs/openapi-released.json', '{}\n');
   commit('prepare');
   git('branch', 'prepared');
   return () => rmSync(clone, { recursive: true, force: true });
@@ -47,7 +46,6 @@ test('sets the version, dates the changelog, packs, sums, commits and tags', () 
   expect(git('status', '--porcelain')).toBe('');
   expect(JSON.parse(read('package.json')).version).toBe('1.2.3');
   expect(JSON.parse(read('package-lock.json')).version).toBe('1.2.3');
-  expect(read('docs/openapi-released.json')).toBe(read('docs/openapi.json'));
   expect(read('CHANGELOG.md')).toMatch(
     /^# Changelog\n\n## Unreleased\n\n## 1\.2\.3 \(\d{4}-\d\d-\d\d\)\n\n- Something new\.\n\n## 0\.0\.9/,
   );

@@ -131,7 +131,7 @@ function environment(view: HelpView = plainHelp): string {
 /** What each exit code means, by its name. */
 export const meanings = {
   ok: 'it worked; also an empty list, or a reader that closed the pipe',
-  internal: 'a bug in lkm; of keys why: it could not be used; of audit verify: broken; of api-diff: breaking',
+  internal: 'a bug in lkm; of keys why: it could not be used; of audit verify: broken',
   usage: 'the command line, the environment or the request is wrong',
   notConfirmed: 'a confirmation is missing; nothing was sent',
   unauthenticated: 'no token, or the service refused it',

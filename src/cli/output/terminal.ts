@@ -60,10 +60,7 @@ const firstWords = {
     ...['audit', 'signing-keys', 'revocations', 'whoami', 'api', 'jobs', 'doctor'],
   ],
   database: ['db', 'idempotency'],
-  others: [
-    ...['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'version', 'help'],
-    'api-diff',
-  ],
+  others: ['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'version', 'help'],
 };
 
 const anyOf = (words: readonly string[]): string => `(${words.join('|')})(?![\\w-])`;
