@@ -79,23 +79,18 @@ const durationShape =
   /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
 
 /** An ISO 8601 duration such as `P1Y`, `P30D` or `PT12H`: at most four digits for each unit. */
-export function durationField() {
-  return z.codec(
-    z
-      .string()
-      .regex(durationShape)
-      .meta({ examples: ['P30D'] }),
-    DurationParts(),
-    {
-      decode: readDuration,
-      encode: writeDuration,
-    },
-  );
+export function durationField({ pattern = durationShape.source } = {}) {
+  const written = z
+    .string()
+    .regex(durationShape)
+    .meta({ pattern, examples: ['P30D'] });
+  return z.codec(written, DurationParts(), { decode: readDuration, encode: writeDuration });
 }
 
 /** A duration that is longer than nothing. */
 export function positiveDurationField() {
-  return durationField().refine(isPositive, 'Too small: must be longer than nothing');
+  const pattern = durationShape.source.replace('^P', '^P(?=.*[1-9])');
+  return durationField({ pattern }).refine(isPositive, 'Too small: must be longer than nothing');
 }
 
 const isPositive = (duration: Duration): boolean => Object.values(duration).some((amount) => amount > 0);

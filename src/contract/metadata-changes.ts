@@ -28,9 +28,7 @@ const MetadataChangesObject = once(() =>
       description:
         'Merged by name with what is there: a value sets an entry, null removes it, and other entries stay. What comes ' +
         'of it has the bounds of a new key.',
-      additionalProperties: { anyOf: [...freeMetadataShown.additionalProperties.anyOf, { type: 'null' }] },
-      propertyNames: freeMetadataShown.propertyNames,
-      maxProperties: MAX_CHANGES + 2,
+      ...freeMetadataShown(MAX_CHANGES + 2, [{ type: 'null' }]),
     }),
 );
 

@@ -61,7 +61,7 @@ const RotatedToken = once(() =>
 
 /** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
 const Network = once(() =>
-  text(2, 49, /^[0-9a-fA-F:.]+(\/[0-9]{1,3})?$/).meta({
+  text(2, 49, /^[0-9a-fA-F:.]+([/][0-9]{1,3})?$/).meta({
     description: 'A network in CIDR notation, or one address',
     examples: ['203.0.113.0/24'],
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { atMost, countMembers, record } from '../fields.ts';
 import { once } from '../once.ts';
 import { showAs } from '../openapi/json-schema.ts';
-import { text } from '../scalars.ts';
+import { PRINTABLE, text } from '../scalars.ts';
 
 export const Feature = once(() => z.union([z.boolean(), z.number(), text(0, 256)]));
 
@@ -35,14 +35,28 @@ export const FreeMetadata = once(() =>
   ),
 );
 
-/** What JSON Schema says of free entries, for objects that have them beside their own members. */
-export const freeMetadataShown = {
-  additionalProperties: {
-    anyOf: [{ type: 'boolean' }, { type: 'number' }, { type: 'string', maxLength: METADATA_LIMITS.valueLength }],
+/**
+ * What JSON Schema says of free entries beside the members that have a meaning. `additionalProperties` stays open: a
+ * generated type with an index signature that does not fit these members would not compile. Generators pass over `if`.
+ */
+export const freeMetadataShown = (maxProperties: number, more: readonly object[] = []) => ({
+  additionalProperties: {},
+  propertyNames: { minLength: 1, maxLength: METADATA_LIMITS.nameLength, pattern: PRINTABLE.source },
+  maxProperties,
+  if: {},
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: {
+    properties: Object.fromEntries(metadataFields.map((name) => [name, {}])),
+    additionalProperties: {
+      anyOf: [
+        { type: 'boolean' },
+        { type: 'number' },
+        { type: 'string', maxLength: METADATA_LIMITS.valueLength },
+        ...more,
+      ],
+    },
   },
-  propertyNames: { minLength: 1, maxLength: METADATA_LIMITS.nameLength },
-  maxProperties: METADATA_LIMITS.entries + metadataFields.length,
-};
+});
 
 const NewMetadataObject = once(() =>
   z
@@ -75,7 +89,7 @@ const NewMetadataObject = once(() =>
         `Features, the trial mark, and up to ${METADATA_LIMITS.entries} free entries of the vendor's own, ` +
         `${METADATA_LIMITS.bytes} bytes in all. Free entries are returned with the licence and are not part of the ` +
         'signed licence file.',
-      ...freeMetadataShown,
+      ...freeMetadataShown(METADATA_LIMITS.entries + metadataFields.length),
     }),
 );
 

@@ -48,10 +48,9 @@ export function toOpenApi(): Json {
           description: 'A token of this service, as `Authorization: Bearer …`',
         },
       },
-      parameters: Object.fromEntries(idempotencyHeaders.map((name) => [name, idempotencyParameter(name)])),
       headers: usedHeaders(),
       examples: errorExamples(),
-      schemas: { ...schemas, Error: errorSchema },
+      schemas: { ...schemas, IdempotencyKey: idempotencyKeySchema, Error: errorSchema },
     },
   };
 }
@@ -65,8 +64,9 @@ quotation marks and the same value without them are two keys.
 
 **Errors** are \`{message, code}\`; \`code\` refines the HTTP status.
 
-**Unknown fields** in a request are ignored, unless the operation names them as refused. Replies may gain fields: a
-client must accept fields it does not know.`;
+**Unknown fields** in a request are ignored, so that a newer client can talk to an older service. A field that another
+operation or a licence has, and this one does not, is refused (400, code 1), and the message says its name here where it
+has one. Replies may gain fields: a client must accept fields it does not know.`;
 
 /** Every `code` there is. Its meaning depends on the HTTP status. */
 const errorSchema = {
@@ -84,16 +84,30 @@ const errorSchema = {
   additionalProperties: false,
 };
 
-const idempotencyParameter = (name: string) => ({
-  name,
+const idempotencyKeySchema = {
+  type: 'string',
+  description: '1 to 255 visible ASCII characters, such as a UUID',
+  minLength: 1,
+  maxLength: 255,
+  pattern: IDEMPOTENCY_KEY_PATTERN,
+};
+
+const idempotencyParameter = (header: string, operation: string) => ({
+  name: header,
   in: 'header',
   required: false,
   description:
-    'Names this change: 1 to 255 visible ASCII characters, such as a UUID. A retry with the same key and the same ' +
-    'request gets the first response again, for 24 hours; another request with the same key is refused.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY_PATTERN },
-  example: '5f0c1f2e-7a43-4a52-9d0e-2d7b1f9c6a10',
+    'Names this change. A retry with the same key and the same request gets the first response again, for 24 hours; ' +
+    'another request with the same key is refused.',
+  schema: { $ref: '#/components/schemas/IdempotencyKey' },
+  example: exampleKey(operation),
 });
+
+/** A UUID (v4) of its own for each operation: whoever tries two of them must not send one key for both. */
+function exampleKey(operation: string): string {
+  const hash = [...operation].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 48, 7);
+  return `5f0c1f2e-7a43-4a52-9d0e-${hash.toString(16).padStart(12, '0')}`;
+}
 
 function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
   const { reply, example } = endpoint;
@@ -101,13 +115,13 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
   return {
     operationId: name,
     summary: endpoint.summary,
-    description: [endpoint.description, ...misnamedText(endpoint), rightsText(endpoint)].join('\n\n'),
+    description: [endpoint.description, rightsText(endpoint)].join('\n\n'),
     tags: [name.split('.')[0]],
     ...(endpoint.scope === 'public' ? { security: [] } : {}),
     ...(endpoint.retirement === undefined ? {} : { deprecated: true }),
     parameters: [
       ...(endpoint.query ? parametersOf(endpoint, schemas) : []),
-      ...(mutates(endpoint) ? idempotencyHeaders.map((header) => ({ $ref: `#/components/parameters/${header}` })) : []),
+      ...(mutates(endpoint) ? idempotencyHeaders.map((header) => idempotencyParameter(header, name)) : []),
     ],
     ...(endpoint.body
       ? { requestBody: { required: true, content: content(jsonSchemaOf(endpoint.body, schemas), example.body) } }
@@ -122,13 +136,6 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
     },
     'x-codeSamples': samplesOf(name, endpoint),
   };
-}
-
-function misnamedText({ misnamed = {} }: AnyEndpoint): readonly string[] {
-  const names = Object.entries(misnamed).map(([name, here]) => `\`${name}\` (here: ${here})`);
-  return names.length === 0
-    ? []
-    : [`Refused are fields that have another name in other operations: ${names.join(', ')}.`];
 }
 
 function rightsText({ scope, openToClients }: AnyEndpoint): string {
