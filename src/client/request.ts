@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
+import { misplacedFields, UNKNOWN_FIELD } from '../contract/field-names.ts';
 import { InputError, type InputIssue } from './errors.ts';
 
 /** The input of an operation, encoded for a request. */
@@ -17,7 +18,7 @@ export interface Credentials {
 }
 
 /** Encodes an input by the contract's schemas; throws an {@link InputError} that lists everything wrong with it. */
-export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body' | 'misnamed'>, input: unknown): EncodedInput {
+export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body'>, input: unknown): EncodedInput {
   const query = encodePart(endpoint.query, input);
   const body = encodePart(endpoint.body, input);
   const issues = [...query.issues, ...body.issues];
@@ -71,17 +72,16 @@ function encodePart(schema: z.ZodType | undefined, input: unknown): EncodedPart 
 
 /** A misspelt field would otherwise be dropped, and the service would apply its default. */
 function refuseUnknownFields(
-  { misnamed = {} }: Pick<AnyEndpoint, 'misnamed'>,
+  endpoint: Pick<AnyEndpoint, 'query' | 'body'>,
   input: unknown,
   known: Readonly<Record<string, unknown>>,
 ): void {
-  const issues = Object.entries(input ?? {})
+  const names = Object.entries(input ?? {})
     .filter(([name, value]) => value !== undefined && !Object.hasOwn(known, name))
-    .map(([name]) => ({
-      path: name,
-      message: Object.hasOwn(misnamed, name) ? `unknown field; here: ${misnamed[name]}` : 'unknown field',
-    }));
-  if (issues.length > 0) throw new InputError(issues);
+    .map(([name]) => name);
+  if (names.length === 0) return;
+  const messages = new Map(misplacedFields(endpoint, names).map(({ name, message }) => [name, message]));
+  throw new InputError(names.map((path) => ({ path, message: messages.get(path) ?? UNKNOWN_FIELD })));
 }
 
 function toSearch(fields: Readonly<Record<string, unknown>>): string {

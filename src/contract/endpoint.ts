@@ -37,11 +37,6 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   /** Schemas are built with the first use of each: a command uses a few endpoints, a program perhaps one. */
   readonly query?: () => Q;
   readonly body?: () => B;
-  /**
-   * Names that other operations have for a field of this body, with its name here. A request with one of them is
-   * refused: dropped as an unknown field, it would leave a licence without the limit that it was to have.
-   */
-  readonly misnamed?: Readonly<Record<string, string>>;
   readonly reply: () => R;
   /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];

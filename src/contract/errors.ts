@@ -9,6 +9,8 @@ export interface ApiErrorDetail {
   readonly inUse?: string;
   /** What is wrong with it, to follow a colon. */
   readonly why?: string;
+  /** A message that says more than the usual one, in its place. */
+  readonly hint?: string;
   /** The fields that are missing or wrong, from the outside inwards: `newCustomer.email`. */
   readonly fields?: readonly string[];
 }
@@ -179,7 +181,7 @@ export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: 
       reason,
       status,
       code,
-      message: typeof message === 'string' ? message : message(detail),
+      message: detail.hint ?? (typeof message === 'string' ? message : message(detail)),
       fields: detail.fields ?? [],
     },
     options,

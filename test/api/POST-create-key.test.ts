@@ -276,10 +276,9 @@ scenarios<Subject>(
     {
       name: 'ignores a field it does not know',
       as: 'admin',
-      request: ({ productId }) => ({ body: { productId, vendorDisabled: true, account_id: 'acc_1' } }),
+      request: ({ productId }) => ({ body: { productId, colour: 'blue', account_id: 'acc_1' } }),
       expect: issued,
       wrote: { licenses: 1 },
-      afterwards: shows({ vendorDisabled: false }),
     },
     {
       name: 'refuses a body without productId',
@@ -344,6 +343,24 @@ scenarios<Subject>(
       as: 'admin',
       request: ({ productId }) => ({ body: { productId, customerId: 'cus_absent' } }),
       expect: { status: 404, code: 2, message: () => 'Customer cus_absent not found' },
+    },
+    {
+      name: 'refuses a version that is not there',
+      as: 'admin',
+      request: ({ productId }) => ({ body: { productId, versionId: 'ver_absent' } }),
+      expect: { status: 404, code: 1, message: 'Version not found' },
+    },
+    {
+      name: 'issues a key for a version of the product',
+      given: async (world, { productId }) => {
+        await world.call('admin', 'POST', '/product/version', { productId, version: '2.1' });
+        await world.sql("update product_versions set id = 'ver_1'");
+      },
+      as: 'admin',
+      request: ({ productId }) => ({ body: { productId, versionId: 'ver_1' } }),
+      expect: issued,
+      wrote: { licenses: 1 },
+      afterwards: shows({ versionId: 'ver_1', version: expect.objectContaining({ id: 'ver_1', version: '2.1' }) }),
     },
     {
       name: 'refuses an e-mail address that a customer has in another case, and names it',

@@ -136,13 +136,20 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
   'tokens.revoke': { force: ['', '1', 'yes'], tokenId: [LEFT_OUT, '', 't'.repeat(257), ...badTexts.slice(0, 4)] },
 };
 
-const misnamedFields = Object.keys(validRequests).flatMap((name) =>
-  Object.entries(findEndpoint(name as EndpointName).misnamed ?? {}).map(([field, here]) => ({
-    name: name as EndpointName,
-    field,
-    here,
-  })),
-);
+/** Names of other operations, of licences and of other services, each with its name on `POST /create-key`, if it has one. */
+const namesOnCreate = {
+  maxActivations: 'usesPerKey',
+  seats: 'usesPerKey',
+  expirationDate: 'expiryDate or expiresAfter',
+  expires: 'expiryDate or expiresAfter',
+  customer: 'customerId or newCustomer',
+  version: 'versionId',
+  features: 'metadata.features',
+  isTrial: 'metadata.is_trial',
+  vendorDisabled: null,
+  amountKeys: null,
+  format: null,
+};
 
 const fieldCases = Object.entries(badFields).flatMap(([name, fields]) =>
   Object.entries(fields).flatMap(([field, values]) =>
@@ -288,14 +295,26 @@ describe.each(engines)('bad input on $name', (engine) => {
     }
   });
 
-  it.each(misnamedFields)('is refused: $field, the name that another operation has for $here', async (given) => {
-    const endpoint = findEndpoint(given.name);
-    const { query, body } = validRequests[given.name](own);
+  it.each(Object.entries(namesOnCreate))('is refused: %s of a new key, by its name there: %s', async (name, here) => {
     for (const value of [5, null]) {
-      const spoilt = { ...(body as object), [given.field]: value };
-      const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), spoilt);
-      await expectHarmless(answer, invalid);
-      expect(namedIn(answer)).toEqual([given.field]);
+      const answer = await world.call('admin', 'POST', '/create-key', { productId: own.productId, [name]: value });
+      const message = `${name}: unknown field${here === null ? '' : `; here: ${here}`}`;
+      await expectHarmless(answer, { status: 400, body: { message, code: 1 } });
+      expect(namedIn(answer)).toEqual([name]);
+    }
+  });
+
+  it('is refused by every operation: a field that only others have', async () => {
+    for (const name of Object.keys(validRequests) as EndpointName[]) {
+      const endpoint = findEndpoint(name);
+      const { query, body } = validRequests[name](own);
+      const field = name === 'keys.create' ? 'maxActivations' : 'usesPerKey';
+      const isRead = endpoint.body === undefined;
+      if (isRead && endpoint.query === undefined) continue;
+      const path = pathWith(endpoint, isRead ? { ...query, [field]: '5' } : query);
+      const spoilt = isRead ? undefined : { ...(body as object), [field]: '5' };
+      const answer = await world.call('admin', endpoint.method, path, spoilt);
+      expect({ name, status: answer.status, named: namedIn(answer) }).toEqual({ name, status: 400, named: [field] });
     }
   });
 

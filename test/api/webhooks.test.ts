@@ -68,7 +68,7 @@ function commonRows(name: EndpointName): Scenario<Subject>[] {
     {
       name: 'refuses what is not well-formed',
       as: 'admin',
-      request: endpoint.body ? { body: { webhookId: 7, url: 7 } } : { query: { webhookId: '', page: '-1' } },
+      request: endpoint.body ? { body: {} } : { query: name === 'webhooks.list' ? { page: '-1' } : { webhookId: '' } },
       expect: { status: 400, code: 1, message: 'Missing required params' },
     },
     {

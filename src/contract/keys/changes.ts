@@ -80,7 +80,6 @@ export const keyChanges = {
     path: '/key',
     scope: 'license:write',
     body: UpdateKeyRequest,
-    misnamed: { usesPerKey: 'maxActivations', expiryDate: 'expirationDate', expiresAfter: 'expirationDate' },
     reply: () => data('UpdateKeyResponse', License()),
     example: {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },

@@ -120,13 +120,6 @@ export const keyImport = {
     path: '/key/import',
     scope: 'license:write',
     body: ImportKeyRequest,
-    misnamed: {
-      usesPerKey: 'maxActivations',
-      expiryDate: 'expirationDate',
-      customerId: 'customer.id',
-      newCustomer: 'customer',
-      versionId: 'version',
-    },
     reply: () =>
       bare('ImportKeyResponse', {
         key: ShownKey().meta({ description: 'The key, in full' }),

@@ -15,6 +15,7 @@ import {
   ProductId,
   Reference,
   ShownKey,
+  VersionId,
 } from '../scalars.ts';
 import { HeartbeatSeconds, heartbeatsWithinLease, LeaseSeconds, LicenseDetails, licenseTypes } from './licenses.ts';
 import { NewMetadata } from './metadata.ts';
@@ -57,6 +58,7 @@ export const CreateKeyRequest = once(() =>
         .describe('The only hosts that may use it; absent or null means any'),
       metadata: NewMetadata().optional(),
       customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
+      versionId: VersionId().nullish().describe('The product version it is for; absent or null means any'),
     })
     .refine((body) => body.customerId == null || body.newCustomer == null, {
       message: 'customerId and newCustomer cannot be combined',
@@ -107,7 +109,6 @@ export const keys = {
     path: '/create-key',
     scope: 'license:write',
     body: CreateKeyRequest,
-    misnamed: { maxActivations: 'usesPerKey', expirationDate: 'expiryDate', customer: 'customerId or newCustomer' },
     reply: () => bare('CreateKeyResponse', { key: ShownKey().meta({ description: 'The new licence key, in full' }) }),
     example: {
       body: {
@@ -122,7 +123,7 @@ export const keys = {
       reply: { key: licenseKey },
     },
     headers: ['LKM-Budget-Remaining'],
-    errors: ['productUnavailable', 'customerNotFound', 'emailTaken', 'referenceTaken', 'issueLimit'],
+    errors: ['productUnavailable', 'customerNotFound', 'versionNotFound', 'emailTaken', 'referenceTaken', 'issueLimit'],
     source: 'API description, POST /create-key; fields it does not show: decisions 0004, 0030 and 0048',
   }),
 

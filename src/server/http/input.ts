@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
+import { misplacedFields } from '../../contract/field-names.ts';
 import type { HttpRequest, RequestHeaders } from './messages.ts';
 
 /** Deeper JSON than any request has a use for. */
@@ -21,16 +22,25 @@ export function readInput(
   { target, headers }: HttpRequest,
   bytes: Uint8Array,
 ): Record<string, unknown> {
-  const query = endpoint.query && parse(endpoint.query, readQuery(splitTarget(target).query));
+  const parameters = endpoint.query && readQuery(splitTarget(target).query);
   const json = endpoint.body && readJson(headers.get('content-type') ?? '', bytes);
-  refuseMisnamed(endpoint, json);
+  refuseMisplaced(endpoint, [parameters, json]);
+  const query = endpoint.query && parse(endpoint.query, parameters);
   const body = endpoint.body && parse(endpoint.body, json);
   return { ...query, ...body };
 }
 
-function refuseMisnamed({ misnamed = {} }: AnyEndpoint, json: unknown): void {
-  const fields = Object.keys(misnamed).filter((name) => typeof json === 'object' && json && Object.hasOwn(json, name));
-  if (fields.length > 0) throw apiError('invalidParams', { fields });
+function refuseMisplaced(endpoint: AnyEndpoint, parts: readonly unknown[]): void {
+  const misplaced = misplacedFields(
+    endpoint,
+    parts.flatMap((part) => Object.keys(part ?? {})),
+  );
+  if (misplaced.length === 0) return;
+  const named = misplaced.slice(0, MAX_FIELDS);
+  throw apiError('invalidParams', {
+    fields: named.map(({ name }) => name),
+    hint: named.map(({ name, message }) => `${name}: ${message}`).join('; '),
+  });
 }
 
 function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {

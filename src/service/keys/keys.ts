@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { addCustomer, seesCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
 import { listLiveSessions } from '../live-sessions.ts';
-import { versionOf } from '../product-versions.ts';
+import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent } from '../record.ts';
 import { showLicense } from './show-license.ts';
 
@@ -25,6 +25,8 @@ export async function createKey(context: Context, input: InputOf<Keys['create']>
   if (!product?.active) throw apiError('productUnavailable');
   // First of all, so that whoever asks again for the same reference is told so, whatever else the request would do.
   await refuseTaken(context, input.reference);
+  const { productId, versionId } = input;
+  if (versionId != null) await checkVersion(context, { productId, versionId });
   await countIssue(context);
   const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
     // The customer may have come with the same reference, at the same time.
@@ -135,7 +137,7 @@ function newLicense(context: Context, input: InputOf<Keys['create']>, customerId
     activations: 0,
     expirationDate: endOf(input, now),
     vendorDisabled: false,
-    versionId: null,
+    versionId: input.versionId ?? null,
     createdAt: now,
     updatedAt: now,
   };

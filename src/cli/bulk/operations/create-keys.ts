@@ -34,6 +34,7 @@ export const createKeysOperation = bulkOperation({
         read: expiryCell,
         nullWord: 'never',
       },
+      { name: 'versionId', path: ['versionId'] },
       { name: 'customerId', aliases: ['customer'], path: ['customerId'] },
       { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
       { name: 'customerEmail', aliases: ['newCustomerEmail', 'newCustomer.email'], path: ['newCustomer', 'email'] },

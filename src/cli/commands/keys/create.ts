@@ -80,6 +80,7 @@ export const keysCreate = command({
       field: 'metadata',
     }),
     trial: flag('--trial', 'mark it as a trial'),
+    version: option('--version-id <ID>', 'the product version it is for', { field: 'versionId' }),
     allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
       field: 'allowedHosts',
     }),
@@ -162,6 +163,7 @@ interface Given extends GivenMetadata, Limits {
   readonly type: (typeof licenseTypes)[number] | undefined;
   readonly maxSessions: number | undefined;
   readonly allowHost: string[] | undefined;
+  readonly version: string | undefined;
 }
 
 /** The request without its product. */
@@ -179,6 +181,7 @@ function inputOf(values: Given) {
     maxConcurrentSessions: values.maxSessions,
     allowedHosts: values.allowHost,
     metadata: metadataOf(values),
+    versionId: values.version,
   };
 }
 
