@@ -41,7 +41,7 @@ export function startDelivering(
     },
     randomUUID,
   );
-  jobs.start([sequencerJob(store, parts, onRecorded, () => jobs.wake(DELIVERIES)), deliveryJob(deliverer, true)]);
+  jobs.start([sequencerJob(store, onRecorded, () => jobs.wake(DELIVERIES)), deliveryJob(deliverer, true)]);
   return {
     onRecorded,
     record,

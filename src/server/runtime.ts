@@ -17,6 +17,7 @@ import type { AppParts } from './app-parts.ts';
 import type { Clocks } from './clock-watch.ts';
 import { fetchOf, inProcessAddress, transportOf } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
+import { signCheckpoints } from './jobs/checkpoints.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
 import type { TestClock } from './test-clock.ts';
 
@@ -100,7 +101,9 @@ export async function openInstance(options: {
     created: base.created,
     async close() {
       try {
-        await sequenceNow(store, parts);
+        await sequenceNow(store);
+        // Nobody waits for a checkpoint: one that cannot be signed now is left to the next command or server.
+        await signCheckpoints(store, store.transaction, parts).catch(() => {});
       } finally {
         await store.close();
       }
@@ -128,13 +131,10 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
     const signerOf = createSigners();
-    const numbering = { signerOf, now };
     const record = createRecorder(random);
     // What an earlier process has left comes before what this one records.
-    await sequenceNow(store, numbering);
-    const numbersInCommit = store.numberInCommit((repositories, accountId, entries) =>
-      numberEntries(repositories, accountId, entries, numbering),
-    );
+    await sequenceNow(store);
+    const numbersInCommit = store.numberInCommit(numberEntries);
     const account = await openAccount(store, { now: now(), random, newKeyPair, record });
     return {
       ...account,

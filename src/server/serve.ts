@@ -12,12 +12,13 @@ import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from
 import { type ListenOptions, listen } from './http/transport/listen.ts';
 import { isLoopback } from './http/transport/loopback.ts';
 import { backupJob } from './jobs/backups.ts';
+import { checkpointJob } from './jobs/checkpoints.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
 import { createJobs, type Job, type Jobs } from './jobs/job.ts';
 import { ratesJob } from './jobs/rates.ts';
-import { checkpointJob, gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
+import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { openLog } from './log.ts';
 import { checkExposure } from './preflight.ts';
 import { type Base, openBase } from './runtime.ts';
@@ -55,7 +56,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const base = await openDatabase(options, log);
   const { store, parts } = base;
   opened.defer(() => store.close());
-  opened.defer(() => sequenceNow(store, parts).then(() => {}));
+  opened.defer(() => sequenceNow(store));
   const backup = options.backups === undefined ? null : backupJob(options.db, options.backups, parts);
   const uses = createTokenUses(store);
   // Without a database the days of the last uses are lost, and the server ends all the same.
@@ -188,7 +189,7 @@ function listJobs({ store, clocks, numbersInCommit, parts }: Base, sources: JobS
   return [
     cleanupJob(clocks, recording),
     expiryJob(recording),
-    ...(numbersInCommit ? [] : [sequencerJob(store, parts, recording.onRecorded, onNumbered)]),
+    ...(numbersInCommit ? [] : [sequencerJob(store, recording.onRecorded, onNumbered)]),
     checkpointJob(store, parts),
     deliveryJob(deliverer, !store.isOnlyWriter),
     deliveryCleanupJob(parts),

@@ -51,9 +51,13 @@ export function createSigners(): SignerOf {
   return async (repositories, accountId) => {
     const current = await repositories.signingKeys.current(accountId);
     if (current === null) throw new Error(`account ${accountId} has no signing key`);
-    const signer = known.get(current.kid) ?? createSigner(current.privatePem);
-    known.set(current.kid, signer);
-    return signer;
+    try {
+      const signer = known.get(current.kid) ?? createSigner(current.privatePem);
+      known.set(current.kid, signer);
+      return signer;
+    } catch (cause) {
+      throw new Error(`the signing key ${current.kid} of account ${accountId} is damaged`, { cause });
+    }
   };
 }
 

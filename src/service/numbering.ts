@@ -1,22 +1,14 @@
 import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
 import { apiVersion } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
-import { type CheckpointFacts, FIRST_HASH, linkOf, signCheckpoint } from '../domain/audit-chain.ts';
+import { FIRST_HASH, linkOf } from '../domain/audit-chain.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
-import { addSeconds } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { AuditRecord } from '../store/tables/record/audit.ts';
 import type { EventRecord } from '../store/tables/record/events.ts';
 import type { RecordHead } from '../store/tables/record/heads.ts';
 import type { OutboxRecord } from '../store/tables/record/outbox.ts';
-import type { SignerOf } from './context.ts';
-
-/** A row is signed once this many rows follow the last checkpoint. */
-const CHECKPOINT_ROWS = 1_000;
-
-/** It is also signed once the last checkpoint is this old. */
-export const CHECKPOINT_SECONDS = 60 * 60;
 
 /** A type, not an interface: it then fits objects that take further members. */
 type Thing = { readonly type: string; readonly id: string };
@@ -59,23 +51,13 @@ export const readAuditContent = (content: string): AuditContent => JSON.parse(co
 /** Reads the content of an event. */
 export const readEventContent = (content: string): EventContent => JSON.parse(content);
 
-/** What numbering needs besides the repositories. */
-export interface NumberingParts {
-  readonly signerOf: SignerOf;
-  now(): Instant;
-}
-
 /**
  * Gives the first staged entries of an account their numbers, in one transaction. Returns how many it has numbered.
  */
-export async function numberStaged(
-  repositories: Repositories,
-  accountId: AccountId,
-  parts: NumberingParts,
-): Promise<number> {
+export async function numberStaged(repositories: Repositories, accountId: AccountId): Promise<number> {
   const head = await lockHead(repositories, accountId);
   const staged = await repositories.outbox.take(accountId);
-  if (staged.length > 0) await number(repositories, head, staged, parts);
+  if (staged.length > 0) await number(repositories, head, staged);
   return staged.length;
 }
 
@@ -84,25 +66,16 @@ export async function numberEntries(
   repositories: Repositories,
   accountId: AccountId,
   entries: readonly OutboxRecord[],
-  parts: NumberingParts,
 ): Promise<void> {
-  await number(repositories, await lockHead(repositories, accountId), entries, parts);
+  await number(repositories, await lockHead(repositories, accountId), entries);
 }
 
-/** Numbers entries, links them to the chain, and signs a checkpoint when one is due. */
-async function number(
-  repositories: Repositories,
-  head: RecordHead,
-  entries: readonly OutboxRecord[],
-  { signerOf, now }: NumberingParts,
-): Promise<void> {
+/** Numbers entries and links them to the chain. Nothing is signed here: a damaged signing key must refuse no change. */
+async function number(repositories: Repositories, head: RecordHead, entries: readonly OutboxRecord[]): Promise<void> {
   const { accountId } = head;
-  const at = now();
-  const isDue = isSignedLongAgo(head, at);
   const audit: AuditRecord[] = [];
   const events: EventRecord[] = [];
   let { auditHash, eventSeq } = head;
-  let toSign: { readonly seq: number; readonly hash: string } | null = null;
   for (const row of entries) {
     const seq = head.auditSeq + audit.length + 1;
     const content = canonicalJson(toAudit(row, seq));
@@ -112,47 +85,10 @@ async function number(
       eventSeq += 1;
       events.push(toEvent(row, event, eventSeq));
     }
-    if (seq % CHECKPOINT_ROWS === 0) toSign = { seq, hash: auditHash };
   }
-  const last = { seq: head.auditSeq + audit.length, hash: auditHash };
-  if (isDue) toSign = last;
   await repositories.audit.insertMany(audit);
   await repositories.events.insertMany(events);
-  if (toSign !== null) await sign(repositories, signerOf, { accountId, ...toSign, at });
-  await repositories.recordHeads.move({
-    accountId,
-    auditSeq: last.seq,
-    auditHash,
-    eventSeq,
-    checkpointSeq: toSign?.seq ?? head.checkpointSeq,
-    checkpointAt: toSign === null ? head.checkpointAt : at,
-  });
-}
-
-/** Whether it is time for a checkpoint. One of a time to come is of a clock that was wrong. */
-const isSignedLongAgo = ({ checkpointAt }: RecordHead, at: Instant): boolean =>
-  checkpointAt === null || checkpointAt <= addSeconds(at, -CHECKPOINT_SECONDS) || checkpointAt > at;
-
-/** Signs the last row of an account, when its last checkpoint is too old for the rows after it. */
-export async function signOverdue(
-  repositories: Repositories,
-  accountId: AccountId,
-  { signerOf, now }: NumberingParts,
-): Promise<void> {
-  const head = await repositories.recordHeads.lock(accountId);
-  const at = now();
-  if (head === null || head.auditSeq === head.checkpointSeq) return;
-  if (!isSignedLongAgo(head, at)) return;
-  const { auditSeq: seq, auditHash: hash } = head;
-  await sign(repositories, signerOf, { accountId, seq, hash, at });
-  await repositories.recordHeads.move({ ...head, checkpointSeq: seq, checkpointAt: at });
-}
-
-/** An account that was copied in without a signing key has its rows linked, and not signed. */
-async function sign(repositories: Repositories, signerOf: SignerOf, facts: CheckpointFacts): Promise<void> {
-  if ((await repositories.signingKeys.current(facts.accountId)) === null) return;
-  const signer = await signerOf(repositories, facts.accountId);
-  await repositories.checkpoints.insert(signCheckpoint(signer, facts));
+  await repositories.recordHeads.move({ ...head, auditSeq: head.auditSeq + audit.length, auditHash, eventSeq });
 }
 
 async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Promise<RecordHead> {

@@ -127,7 +127,7 @@ describe('lkm audit verify', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: 'ok\n',
-      stderr: '5 rows · signed up to row 1, 2026-11-21 12:00 UTC\n',
+      stderr: '5 rows · signed up to row 2, 2026-11-21 12:00 UTC\n',
     });
   });
 
@@ -147,7 +147,7 @@ describe('lkm audit verify', () => {
     [
       'a changed checkpoint',
       `update checkpoints set created_at = '2026-11-21T12:00:00.001Z'`,
-      'no key of the account has signed the checkpoint of row 1\n',
+      'no key of the account has signed the checkpoint of row 2\n',
     ],
   ])('names %s', async (_, sql, problem) => {
     const { again, db } = await eventful();
@@ -187,7 +187,7 @@ describe('lkm audit export', () => {
       code: 0,
       stdout: '',
       stderr:
-        'wrote 5 rows to out · signed up to row 1\nkeep checkpoint.json elsewhere, and check it all with verify.sh\n',
+        'wrote 5 rows to out · signed up to row 2\nkeep checkpoint.json elsewhere, and check it all with verify.sh\n',
     });
     const verify = () => {
       try {
@@ -196,7 +196,7 @@ describe('lkm audit export', () => {
         return String(error instanceof Error && 'stderr' in error ? error.stderr : error);
       }
     };
-    expect(verify()).toBe('ok: 5 rows, signed up to row 1\n');
+    expect(verify()).toBe('ok: 5 rows, signed up to row 2\n');
     expect(await again(['audit', 'export', 'out'])).toMatchObject({ code: 13, stdout: '' });
 
     const rows = join(cwd, 'out/rows.jsonl');

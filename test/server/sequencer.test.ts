@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { isSigned } from '../../src/domain/audit-chain.ts';
 import { toJwk } from '../../src/domain/license-file/sign.ts';
+import { checkpointJob, signCheckpoints } from '../../src/server/jobs/checkpoints.ts';
+import { createJobs } from '../../src/server/jobs/job.ts';
 import { sequence, sequenceNow } from '../../src/server/jobs/sequencer.ts';
+import { createLog } from '../../src/server/log.ts';
 import { createRandom, createSigners } from '../../src/service/context.ts';
-import { numberStaged, signOverdue } from '../../src/service/numbering.ts';
+import { numberStaged } from '../../src/service/numbering.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
@@ -102,7 +105,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     await recordSome(world, 40);
     await world.store
       .transaction(async (repositories) => {
-        await numberStaged(repositories, world.accounts.acme, partsOf());
+        await numberStaged(repositories, world.accounts.acme);
         throw new Error('killed');
       })
       .catch(() => {});
@@ -117,8 +120,8 @@ describe.each(engines)('numbering on $name', (engine) => {
   it('numbers once when two run at one time', async () => {
     await using world = await createWorld({ engine });
     await recordSome(world, 600);
-    await Promise.all(Array.from({ length: 4 }, () => sequenceNow(world.store, partsOf())));
-    await sequenceNow(world.store, partsOf());
+    await Promise.all(Array.from({ length: 4 }, () => sequenceNow(world.store)));
+    await sequenceNow(world.store);
     const { audit } = await recordOfAcme(world);
     expect(subjects(audit).toSorted()).toEqual(subjects(audit.slice(0, 600)).toSorted());
     expect(audit).toHaveLength(600);
@@ -127,38 +130,38 @@ describe.each(engines)('numbering on $name', (engine) => {
   it('numbers once even without the lease', async () => {
     await using world = await createWorld({ engine });
     await recordSome(world, 600);
-    const once = () => sequence(world.store, (work) => world.store.transaction(work), partsOf());
+    const once = () => sequence(world.store, (work) => world.store.transaction(work));
     // Two first rows of one account exclude each other: whoever loses comes again.
     await Promise.allSettled([once(), once(), once()]);
     await once();
     expect((await recordOfAcme(world)).audit).toHaveLength(600);
   });
 
-  it('signs the first row, every thousandth, and the last one an hour after', async () => {
+  it('signs the first row, the last one after a thousand more, and the last one an hour after', async () => {
     await using world = await createWorld({ engine });
     const { acme } = world.accounts;
-    await recordSome(world, 1);
-    await world.sequence();
-    await recordSome(world, 1_500, world.store, 'more');
-    await world.sequence();
-    const { checkpoints, recordHeads, signingKeys } = world.store.repositories;
-    expect((await checkpoints.list(acme, { after: 0, limit: 10 })).map(({ seq }) => seq)).toEqual([1, 1_000]);
-    expect(await recordHeads.listUnsigned('2026-11-21T09:59:59.999Z' as Instant, STARTED_AT)).toEqual([]);
-    expect(await recordHeads.listUnsigned(STARTED_AT, STARTED_AT)).toEqual([acme]);
-    // A clock that is put right: the last checkpoint is of a time to come.
-    const before = '2026-11-20T10:00:00.000Z' as Instant;
-    expect(await recordHeads.listUnsigned(before, before)).toEqual([acme]);
-
-    const sign = (now: string) =>
-      world.store.transaction((repositories) => signOverdue(repositories, acme, partsOf(now)));
+    const { checkpoints, signingKeys } = world.store.repositories;
+    const sign = (now: string) => signCheckpoints(world.store, world.store.transaction, partsOf(now));
+    for (const count of [1, 999, 1]) {
+      await recordSome(world, count, world.store, `of ${count}`);
+      await sequenceNow(world.store);
+      await sign(STARTED_AT);
+    }
+    await recordSome(world, 500, world.store, 'more');
+    await sequenceNow(world.store);
     await sign('2026-11-21T10:59:59.999Z');
     await sign('2026-11-21T11:00:00.000Z');
     await sign('2026-11-21T13:00:00.000Z');
+    await recordSome(world, 1, world.store, 'last');
+    await sequenceNow(world.store);
+    // A clock that is put right: the last checkpoint is of a time to come.
+    await sign('2026-11-20T10:00:00.000Z');
     const signed = await checkpoints.list(acme, { after: 0, limit: 10 });
     expect(signed.map(({ seq, at }) => [seq, at])).toEqual([
       [1, STARTED_AT],
-      [1_000, STARTED_AT],
+      [1_001, STARTED_AT],
       [1_501, '2026-11-21T11:00:00.000Z'],
+      [1_502, '2026-11-20T10:00:00.000Z'],
     ]);
     const keys = (await signingKeys.list(acme)).map(({ publicPem }) => toJwk(publicPem));
     const rows = await world.store.repositories.audit.list(acme, ALL);
@@ -166,6 +169,36 @@ describe.each(engines)('numbering on $name', (engine) => {
       expect(isSigned(checkpoint, keys)).toBe(true);
       expect(checkpoint.hash).toBe(rows[checkpoint.seq - 1]?.hash);
     }
+  });
+
+  it('goes on with a damaged signing key: changes are made and numbered, other accounts are signed', async () => {
+    await using world = await createWorld({ engine, numbersInCommit: true });
+    const { acme, other } = world.accounts;
+    await world.sql(`update signing_keys set private_pem = 'damaged' where account_id = '${acme}'`);
+    const answers = await Promise.all([
+      world.call('admin', 'POST', '/customer', { name: 'Ours' }),
+      world.call('other admin', 'POST', '/customer', { name: 'Theirs' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    const lines: string[] = [];
+    const jobs = createJobs({
+      store: world.store,
+      log: await createLog('json', { write: (line) => lines.push(line) }),
+    });
+    await sequenceNow(world.store);
+    jobs.start([checkpointJob(world.store, partsOf())]);
+    jobs.wake('checkpoints');
+    await expect.poll(() => jobs.health()).toMatchObject([{ runs: 1, failures: 1 }]);
+    await jobs.stop();
+    const { audit, checkpoints } = world.store.repositories;
+    expect((await audit.list(acme, ALL)).map(({ seq }) => seq)).toEqual([1]);
+    expect(await checkpoints.list(acme, { after: 0, limit: 10 })).toEqual([]);
+    expect(await checkpoints.list(other, { after: 0, limit: 10 })).toMatchObject([{ seq: 1 }]);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      job: 'checkpoints',
+      msg: 'job failed',
+      err: { message: expect.stringMatching(/^the signing key \S+ of account \S+ is damaged: .*DECODER/) },
+    });
   });
 });
 
@@ -178,7 +211,7 @@ describe('two replicas on PostgreSQL', () => {
     const work = async (store: Store, prefix: string) => {
       for (let round = 0; round < 20; round += 1) {
         await recordSome(world, 7, store, `${prefix}${round}`);
-        await sequenceNow(store, partsOf());
+        await sequenceNow(store);
       }
     };
     await Promise.all([work(world.store, 'ours'), work(other, 'theirs')]);

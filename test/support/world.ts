@@ -17,6 +17,7 @@ import { createMemoryCounter, type RateCounter } from '../../src/server/http/rat
 import { createRateLimiter } from '../../src/server/http/rate-limit.ts';
 import { type Listener, listen } from '../../src/server/http/transport/listen.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
+import { signCheckpoints } from '../../src/server/jobs/checkpoints.ts';
 import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
@@ -147,11 +148,8 @@ export async function createWorld(
   const signerOf = createSigners();
   const record = createRecorder(random);
   let now = (options.now ?? STARTED_AT) as Instant;
-  const numbering = { signerOf, now: () => now };
   if (options.numbersInCommit) {
-    store.numberInCommit((repositories, accountId, entries) =>
-      numberEntries(repositories, accountId, entries, numbering),
-    );
+    store.numberInCommit(numberEntries);
   }
   let requests = 0;
 
@@ -294,7 +292,8 @@ export async function createWorld(
       return (await prepare('GET', `/key?${query}`)).data.license;
     },
     sequence: async () => {
-      await sequenceNow(store, numbering);
+      await sequenceNow(store);
+      await signCheckpoints(store, store.transaction, { signerOf, now: () => now });
       // Reads of one turn share a snapshot: what is done to the database next would not show.
       await nextTurn();
     },

@@ -1,6 +1,5 @@
 import type { AccountId } from '../../contract/scalars.ts';
-import { addSeconds } from '../../domain/time.ts';
-import { CHECKPOINT_SECONDS, type NumberingParts, numberStaged, signOverdue } from '../../service/numbering.ts';
+import { numberStaged } from '../../service/numbering.ts';
 import { OutcomeUnknown, StorageError } from '../../store/engine/storage-error.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { Job } from './job.ts';
@@ -14,8 +13,6 @@ const LOOK_EVERY_MS = 1_000;
 /** How long entries are gathered before they are numbered together. */
 const GATHER_MS = 25;
 
-const SIGN_EVERY_MS = 60_000;
-
 /** Where entries are numbered: in transactions that are null while another replica holds the lease. */
 type Leased = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T | null>;
 
@@ -27,7 +24,6 @@ type Leased = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T
 export async function sequence(
   { repositories }: Pick<Store, 'repositories'>,
   transaction: Leased,
-  parts: NumberingParts,
   signal?: AbortSignal,
 ): Promise<boolean> {
   let account: AccountId | '' = '';
@@ -39,7 +35,7 @@ export async function sequence(
     while (isFull) {
       if (signal?.aborted) return true;
       const numbered = await transaction(async (inside) => {
-        const count = await numberStaged(inside, next, parts);
+        const count = await numberStaged(inside, next);
         return { isFull: inside.outbox.isFullBatch(count) };
       });
       if (numbered === null) return false;
@@ -52,13 +48,13 @@ export async function sequence(
  * Numbers all staged entries now: when a database is opened or closed. A database that cannot be written keeps them for
  * the next time.
  */
-export async function sequenceNow(store: Store, parts: NumberingParts): Promise<void> {
+export async function sequenceNow(store: Store): Promise<void> {
   const transaction: Leased = (work) =>
     store.transaction(async (repositories) =>
       (await repositories.tryLock(`job ${SEQUENCER}`)) ? work(repositories) : null,
     );
   try {
-    await sequence(store, transaction, parts);
+    await sequence(store, transaction);
   } catch (error) {
     if (!(error instanceof StorageError || error instanceof OutcomeUnknown)) throw error;
   }
@@ -70,34 +66,13 @@ export async function sequenceNow(store: Store, parts: NumberingParts): Promise<
  * @param wakeAgain called when another replica was at it, which may not have seen all
  * @param onNumbered called when it has numbered what there was
  */
-export function sequencerJob(
-  store: Store,
-  parts: NumberingParts,
-  wakeAgain: () => void,
-  onNumbered: () => void = () => {},
-): Job {
+export function sequencerJob(store: Store, wakeAgain: () => void, onNumbered: () => void = () => {}): Job {
   return {
     name: SEQUENCER,
     everyMs: LOOK_EVERY_MS,
     async run({ transaction, signal }) {
-      if (await sequence(store, transaction, parts, signal)) onNumbered();
+      if (await sequence(store, transaction, signal)) onNumbered();
       else wakeAgain();
-    },
-  };
-}
-
-/** The job that signs rows which have been without a checkpoint for too long. */
-export function checkpointJob(store: Store, parts: NumberingParts): Job {
-  return {
-    name: 'checkpoints',
-    everyMs: SIGN_EVERY_MS,
-    async run({ transaction, signal }) {
-      const now = parts.now();
-      const before = addSeconds(now, -CHECKPOINT_SECONDS);
-      for (const accountId of await store.repositories.recordHeads.listUnsigned(before, now)) {
-        if (signal.aborted) return;
-        await transaction((repositories) => signOverdue(repositories, accountId, parts));
-      }
     },
   };
 }

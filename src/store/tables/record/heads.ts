@@ -41,19 +41,16 @@ const move = statement<RecordHead>()((db, $) =>
     .where('account_id', '=', $.accountId),
 );
 
-const unsigned = statement<{ before: Instant; now: Instant }>()((db, $) =>
+const unsigned = statement<{ after: string }>()((db, $) =>
   db
     .selectFrom('record_heads')
-    .select('account_id')
+    .selectAll()
     .whereRef('audit_seq', '>', 'checkpoint_seq')
-    .where((h) =>
-      h.or([h('checkpoint_at', 'is', null), h('checkpoint_at', '<=', $.before), h('checkpoint_at', '>', $.now)]),
-    )
+    .where(sql<boolean>`account_id > ${$.after}`)
     .orderBy('account_id')
     .limit(sql.lit(MAX_UNSIGNED)),
 );
 
-/** More accounts than these are signed in the next run. */
 const MAX_UNSIGNED = 100;
 
 /** How far the records of accounts are numbered. */
@@ -73,8 +70,6 @@ export const recordHeadRepository = (db: Connection) => ({
 
   move: (head: RecordHead): Promise<number> => db.run(move, head),
 
-  /** Accounts with rows after a last checkpoint that is as old as that, or of a time to come: then a clock was wrong. */
-  async listUnsigned(before: Instant, now: Instant): Promise<AccountId[]> {
-    return (await db.all(unsigned, { before, now })).map((row) => row.account_id);
-  },
+  /** The first accounts behind that one which have rows after their last checkpoint. */
+  listUnsigned: async (after: AccountId | ''): Promise<RecordHead[]> => (await db.all(unsigned, { after })).map(read),
 });

@@ -1,0 +1,44 @@
+import type { AccountId } from '../../contract/scalars.ts';
+import { type CheckpointParts, isCheckpointDue, signLastRow } from '../../service/checkpoints.ts';
+import type { Repositories, Store } from '../../store/store.ts';
+import type { Job } from './job.ts';
+
+const SIGN_EVERY_MS = 10_000;
+
+/**
+ * Signs a checkpoint for each account that is due for one. An account whose signing key is damaged does not keep the
+ * others from theirs.
+ *
+ * @throws the error of each account whose last row could not be signed
+ */
+export async function signCheckpoints(
+  { repositories }: Store,
+  transaction: (work: (repositories: Repositories) => Promise<void>) => Promise<unknown>,
+  parts: CheckpointParts,
+  signal?: AbortSignal,
+): Promise<void> {
+  const errors: unknown[] = [];
+  let after: AccountId | '' = '';
+  for (;;) {
+    const heads = await repositories.recordHeads.listUnsigned(after);
+    const last = heads.at(-1);
+    if (last === undefined) break;
+    after = last.accountId;
+    for (const head of heads) {
+      if (signal?.aborted) return;
+      if (!isCheckpointDue(head, parts.now())) continue;
+      await transaction((inside) => signLastRow(inside, head.accountId, parts)).catch((error) => errors.push(error));
+    }
+  }
+  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} accounts have no new checkpoint`);
+  if (errors.length === 1) throw errors[0];
+}
+
+/** The job that signs rows which have been without a checkpoint for too long. */
+export function checkpointJob(store: Store, parts: CheckpointParts): Job {
+  return {
+    name: 'checkpoints',
+    everyMs: SIGN_EVERY_MS,
+    run: ({ transaction, signal }) => signCheckpoints(store, transaction, parts, signal),
+  };
+}
