@@ -1,5 +1,5 @@
 import { FIRST_HASH, linkOf } from '../src/domain/audit-chain.ts';
-import { readAuditContent, readEventContent } from '../src/service/numbering.ts';
+import { readAuditRow, readEventContent } from '../src/service/numbering.ts';
 import type { OutboxEntry } from '../src/store/tables/record/outbox.ts';
 import { fail, type Report } from './report.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -72,10 +72,7 @@ function readRecord({ record: { outbox, audit, events } }: Snapshot): {
   const staged = outbox.map(({ entry }): OutboxEntry => JSON.parse(entry));
   const numbered = events.map(({ content }) => readEventContent(content));
   const requests = new Map<string, number>();
-  for (const id of [
-    ...staged.map((entry) => entry.requestId),
-    ...audit.map((row) => readAuditContent(row.content).request_id),
-  ]) {
+  for (const id of [...staged.map((entry) => entry.requestId), ...audit.map((row) => readAuditRow(row).request_id)]) {
     if (id !== null) requests.set(id, (requests.get(id) ?? 0) + 1);
   }
   return {

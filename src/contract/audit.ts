@@ -81,8 +81,8 @@ export const audit = {
   checkpoints: endpoint({
     summary: 'List the checkpoints of the audit log',
     description:
-      'Lists the signed checkpoints of the audit log after a row, oldest first. There is one for every thousandth row, ' +
-      'and at least one an hour while there are new rows. They verify with the keys of `/.well-known/jwks.json`.',
+      'Lists the signed checkpoints of the audit log after a row, oldest first. There is one once a thousand rows ' +
+      'follow the last, and at least one an hour while there are new rows. They verify with the keys of `/.well-known/jwks.json`.',
     method: 'GET',
     path: '/audit/checkpoints',
     scope: 'audit:read',

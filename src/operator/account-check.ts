@@ -6,8 +6,9 @@ import { checkAudit } from '../domain/audit-check.ts';
 import { signLicenseFile, toJwk } from '../domain/license-file/sign.ts';
 import { type Verdict, verifyLicenseFile } from '../domain/license-file/verify.ts';
 import { createSigners } from '../service/context.ts';
-import { readAuditContent } from '../service/numbering.ts';
+import { readAuditRow } from '../service/numbering.ts';
 import type { Repositories } from '../store/store.ts';
+import type { AuditRecord } from '../store/tables/record/audit.ts';
 
 /** Rows that are read at a time. */
 const BATCH = 1_000;
@@ -55,7 +56,7 @@ async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id
   let rows = 0;
   for (let after = 0; ; ) {
     const part = await audit.list(id, { after, until: Number.MAX_SAFE_INTEGER, limit: BATCH });
-    for (const { seq, content, hash } of part) check.add({ ...contentOf(content), seq, hash });
+    for (const { seq, hash, ...row } of part) check.add({ ...contentOf(row), seq, hash });
     rows += part.length;
     after = part.at(-1)?.seq ?? after;
     if (part.length < BATCH) break;
@@ -65,9 +66,9 @@ async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id
 }
 
 /** What cannot be read is not what was hashed: the check says so of the row. */
-function contentOf(content: string): object {
+function contentOf(row: Pick<AuditRecord, 'content' | 'operation'>): object {
   try {
-    return readAuditContent(content);
+    return readAuditRow(row);
   } catch {
     return {};
   }

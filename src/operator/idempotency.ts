@@ -2,7 +2,7 @@ import type { JsonValue } from '../contract/events.ts';
 import type { AccountId } from '../contract/scalars.ts';
 import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/context.ts';
-import { readAuditContent } from '../service/numbering.ts';
+import { readAuditRow } from '../service/numbering.ts';
 import { createRecorder } from '../service/record.ts';
 import { deriveKey } from '../store/response-sealing.ts';
 import { StartupError } from '../store/startup-error.ts';
@@ -110,7 +110,7 @@ export function listResolvedRequests(location: string): Promise<ResolvedRequest[
     const numbered = await repositories.audit.listResolutions(accountId, MAX_LIST_ROWS);
     const staged = await repositories.outbox.list(MAX_LIST_ROWS);
     return [
-      ...numbered.map(({ content }) => readAuditContent(content)),
+      ...numbered.map(readAuditRow),
       ...staged.flatMap(({ at, entry, ...row }) => (row.accountId === accountId ? [{ at, ...entry }] : [])),
     ].flatMap(({ at, operation, resource, actor, details }) =>
       operation === RESOLVE && resource !== null

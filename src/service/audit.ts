@@ -6,7 +6,7 @@ import { seesSecrets } from '../domain/access.ts';
 import { FIRST_HASH } from '../domain/audit-chain.ts';
 import { type IpAddress, showIp } from '../domain/ip-address.ts';
 import type { Context } from './context.ts';
-import { readAuditContent } from './numbering.ts';
+import { readAuditRow } from './numbering.ts';
 
 type Audit = Contract['audit'];
 
@@ -19,8 +19,8 @@ export async function listAudit(
   const { auditSeq: seq, auditHash: hash } = head ?? { auditSeq: 0, auditHash: FIRST_HASH };
   const found = await repositories.audit.list(caller.accountId, { after, until: seq, limit });
   const showsSecrets = seesSecrets(caller);
-  const items = found.map(({ content, hash }) => {
-    const row = readAuditContent(content);
+  const items = found.map(({ hash, ...stored }) => {
+    const row = readAuditRow(stored);
     // With the salt, the hidden part of an address could be tried until the hash fits.
     return { ...row, address: showAddress(row.address, showsSecrets), ...(!showsSecrets && { salt: null }), hash };
   });

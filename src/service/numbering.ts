@@ -28,6 +28,7 @@ export interface AuditContent {
   readonly outcome: string;
   readonly details: JsonObject;
   readonly salt: string | null;
+  readonly stored_otherwise?: true;
 }
 
 /** An event as it is kept. */
@@ -45,8 +46,14 @@ export interface EventContent {
   readonly data: JsonObject;
 }
 
-/** Reads the content of an audit row. */
-export const readAuditContent = (content: string): AuditContent => JSON.parse(content);
+/**
+ * Reads an audit row. Of one whose text is not what was hashed, with a member twice or another operation beside it, the
+ * result has a member more: its hash does not fit any more.
+ */
+export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content' | 'operation'>): AuditContent {
+  const row: AuditContent = JSON.parse(content);
+  return canonicalJson(row) === content && row.operation === operation ? row : { ...row, stored_otherwise: true };
+}
 
 /** Reads the content of an event. */
 export const readEventContent = (content: string): EventContent => JSON.parse(content);

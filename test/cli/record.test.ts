@@ -137,6 +137,16 @@ describe('lkm audit verify', () => {
       `update audit set content = replace(content, 'done', 'dane') where seq = 3`,
       'row 3 was changed: its hash does not fit\n',
     ],
+    [
+      'another operation beside the row',
+      `update audit set operation = 'keys.get' where seq = 3`,
+      'row 3 was changed: its hash does not fit\n',
+    ],
+    [
+      'a member that stands twice in a row',
+      `update audit set content = replace(content, '{"actor"', '{"outcome":"refused","actor"') where seq = 3`,
+      'row 3 was changed: its hash does not fit\n',
+    ],
     ['a removed row', 'delete from audit where seq = 3', 'row 3 is missing\n'],
     ['a cut-off end', 'delete from audit where seq > 3', 'rows 4 to 5 are missing at the end\n'],
     [
@@ -206,10 +216,10 @@ describe('lkm audit export', () => {
     writeFileSync(rows, whole.split('\n').toSpliced(2, 1).join('\n'));
     expect(verify()).toBe('broken: row 3 is not in its place\n');
     writeFileSync(rows, '');
-    expect(verify()).toBe('broken: rows after 0 are missing: row 1 was signed\n');
+    expect(verify()).toBe('broken: rows after 0 are missing: row 2 was signed\n');
     writeFileSync(rows, whole);
     const signed = join(cwd, 'out/checkpoint.signed');
-    writeFileSync(signed, readFileSync(signed, 'utf8').replace('"seq":1', '"seq":2'));
+    writeFileSync(signed, readFileSync(signed, 'utf8').replace('"seq":2', '"seq":3'));
     expect(verify()).toContain('broken: the signature of the checkpoint does not fit\n');
   });
 
