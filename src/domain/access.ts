@@ -75,6 +75,24 @@ export function seesSecrets(caller: Pick<Caller, 'kind' | 'scopes'>): boolean {
   return caller.kind === 'admin' || caller.scopes.has('license:reveal');
 }
 
+/** What the `text` of a list of keys may match for a caller. */
+export interface Findable {
+  /** Whether any end of a key finds it, or only the whole end that is shown of it. A whole key finds itself. */
+  readonly anyKeyEnd: boolean;
+  /** Whether the words of its customer find a key. */
+  readonly customers: boolean;
+}
+
+/**
+ * What a caller may find by search: never more of a text than it is shown elsewhere, or it could be read character by
+ * character. The one place that says so. Everything else that a request names (a key, an id, a reference) is compared
+ * whole; addresses are not searched. Source: decision 0006.
+ */
+export const findableBy = (caller: Caller): Findable => ({
+  anyKeyEnd: seesSecrets(caller),
+  customers: allows(caller, 'customer:read'),
+});
+
 /**
  * Whether the caller may learn all of a licence: also devices that it does not name, and what concerns the vendor or the
  * customer only. A `client` token is shipped inside an application: whoever has the application has the token. Source: decision

@@ -38,7 +38,11 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['createdBefore', { beforeId: 'lic_00000000000000000000001000' }, inListOrder],
   ['expiresAfter', { expiresFrom: now }, /licenses_by_end/],
   ['expiresBefore', { expiresBefore: now }, /licenses_by_end/],
-  ['text', { text: { text: 'engines', key: 'engines' } }, /search_phrases_pk|SEARCH p USING PRIMARY KEY/],
+  [
+    'text',
+    { text: { text: 'engines', key: 'engines', anyKeyEnd: false, customers: true } },
+    /search_phrases_pk|SEARCH p USING PRIMARY KEY/,
+  ],
   ['metadata', { metadata: [['plan', 'pro']] }, /license_metadata_pk|USING PRIMARY KEY/],
 ];
 
@@ -66,7 +70,12 @@ describe.each(engines)('the plan of a list of keys on $name', (engine) => {
       const wholeKey = /licenses_key\b.*\blicense_key ?=/s;
       const key = license.key;
       expect(await planOfKey(kysely, dialect, license.productId, key)).toMatch(wholeKey);
-      const found = await planOf(kysely, dialect, { productIds: null, text: { text: key, key } }, undefined);
+      const found = await planOf(
+        kysely,
+        dialect,
+        { productIds: null, text: { text: key, key, anyKeyEnd: false, customers: true } },
+        undefined,
+      );
       expect(found).toMatch(wholeKey);
       expect(found.match(/licenses_key\b/g)?.length).toBeGreaterThanOrEqual(2);
     } finally {

@@ -76,7 +76,8 @@ const Filters = once(() =>
         .describe(
           'Only keys found by this, compared without case: a whole key, its last section, or the start of a word of the ' +
             'name or e-mail address of the customer, of the host id or tag of a device, or of the reference. Several words ' +
-            'have to follow each other',
+            'have to follow each other. A caller that sees keys masked finds them by no other part than the one it is ' +
+            'shown; words of customers are for callers with `customer:read`',
         ),
       metadata: metadataFilter()
         .optional()

@@ -4,7 +4,7 @@ import { DEFAULT_PAGE_SIZE } from '../../contract/fields.ts';
 import type { Contract } from '../../contract/index.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import type { Instant } from '../../contract/scalars.ts';
-import { type Caller, canAccessProduct } from '../../domain/access.ts';
+import { type Caller, canAccessProduct, findableBy } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { isActivated, type License } from '../../domain/license.ts';
 import { normaliseKey } from '../../domain/license-key.ts';
@@ -97,7 +97,7 @@ function filtersOf({ caller, now }: Context, input: InputOf<Keys['list']>): KeyF
     beforeId: input.createdBefore && firstIdOf(input.createdBefore),
     expiresFrom: input.expiresAfter,
     expiresBefore: input.expiresBefore,
-    text: text === undefined ? undefined : { text, key: normaliseKey(text) },
+    text: text === undefined ? undefined : { text, key: normaliseKey(text), ...findableBy(caller) },
     metadata: metadata && Object.entries(metadata),
   };
 }

@@ -32,6 +32,9 @@ export const licenseColumns = {
   updatedAt: text<Instant>()('updated_at'),
 };
 
+/** The symbols of the keys that are made here, as `domain/crockford.ts` has them. */
+const KEY_SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
 /** The table of licences. */
 export const licenses: Table<typeof licenseColumns> = { name: 'licenses', columns: licenseColumns };
 
@@ -40,6 +43,13 @@ export const toLicense: (row: RowOf<typeof licenseColumns>) => License = readerO
 
 /** The last four characters of a key, in lower case, in the words of the index of keys; that begins with them. */
 export const tailOf = (key: unknown): RawBuilder<string> => sql`lower(substr(${key}, length(${key}) - 3))`;
+
+/** How many characters a masked key shows: the last section of one of ours (`domain/license-key.ts`), else the last four. */
+export const shownLength: RawBuilder<number> = sql`case
+  when license_key like '_____-_____-_____-_____-_____'
+    and length(replace(license_key, '-', '')) = 25
+    and ltrim(license_key, ${sql.lit(`-${KEY_SYMBOLS}`)}) = ''
+  then 5 else 4 end`;
 
 /** A condition that finds a key by that index. */
 export const isKey = (key: unknown, column = 'license_key'): RawBuilder<SqlBool> =>

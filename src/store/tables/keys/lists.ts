@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { KeyStatus } from '../../../contract/keys/lists.ts';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
+import type { Findable } from '../../../domain/access.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import type { Filters, Values } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { phraseRange } from '../../search.ts';
-import { isKey, licenses, tailOf, toLicense } from './licenses.ts';
+import { isKey, licenses, shownLength, tailOf, toLicense } from './licenses.ts';
 import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused } from './status-conditions.ts';
 
 /** Which keys a list holds. */
@@ -22,7 +23,7 @@ export interface KeyFilters {
   readonly beforeId?: string | undefined;
   readonly expiresFrom?: Instant | undefined;
   readonly expiresBefore?: Instant | undefined;
-  readonly text?: { readonly text: string; readonly key: string } | undefined;
+  readonly text?: (Findable & { readonly text: string; readonly key: string }) | undefined;
   /** At most as many as the contract allows. */
   readonly metadata?: readonly (readonly [name: string, value: string])[] | undefined;
 }
@@ -136,26 +137,32 @@ const TAIL_LENGTH = 4;
 
 /** A whole key, the end of one, or the start of a word of what belongs to a key. */
 function isFoundBy(value: Values) {
-  const [account, key, tail, end, length, from, before] = [value.scope('accountId'), ...[0, 1, 2, 3, 4, 5].map(value)];
-  const phrase = sql`p.account_id = ${account} and p.phrase >= ${from} and p.phrase < ${before}`;
+  const [account, key, tail, end, length, isAnyEnd] = [value.scope('accountId'), ...[0, 1, 2, 3, 4].map(value)];
+  const [others, customers] = [5, 7].map((at) => isWithin(account, value(at), value(at + 1)));
   return sql`id in (
     select id from licenses where account_id = ${account} and ${isKey(key)}
     union all
     select id from licenses where account_id = ${account}
       and ${tailOf(sql.ref('license_key'))} = ${tail}
       and lower(substr(license_key, length(license_key) - ${length} + 1)) = ${end}
+      and (${isAnyEnd} = 1 or ${length} = ${shownLength})
     union all
-    select p.owner_id from search_phrases as p where ${phrase} and p.kind <> 'customer'
+    select p.owner_id from search_phrases as p where ${others} and p.kind <> 'customer'
     union all
     select l.id from search_phrases as p join licenses as l on l.account_id = p.account_id and l.customer_id = p.owner_id
-      where ${phrase} and p.kind = 'customer'
+      where ${customers} and p.kind = 'customer'
   )`;
 }
 
+const isWithin = (account: unknown, from: unknown, before: unknown) =>
+  sql`p.account_id = ${account} and p.phrase >= ${from} and p.phrase < ${before}`;
+
 /** The values of that condition. What has no end of a key, or no word, finds none. */
-function textValues({ text, key }: { readonly text: string; readonly key: string }) {
+function textValues({ text, key, anyKeyEnd, customers }: NonNullable<KeyFilters['text']>) {
   const end = text.toLowerCase();
   const length = Array.from(end).length;
   const tail = length < TAIL_LENGTH ? '' : Array.from(end).slice(-TAIL_LENGTH).join('');
-  return [key, tail, end, length, ...(phraseRange(text) ?? ['', ''])];
+  const nothing = ['', ''] as const;
+  const range = phraseRange(text) ?? nothing;
+  return [key, tail, end, length, anyKeyEnd ? 1 : 0, ...range, ...(customers ? range : nothing)];
 }

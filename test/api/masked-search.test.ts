@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { listEndpoints } from '../../src/contract/index.ts';
+import { scopes } from '../../src/contract/scopes.ts';
+import { showIp, toIpAddress } from '../../src/domain/ip-address.ts';
+import { showKey } from '../../src/domain/license-key.ts';
+import { engines } from '../support/engines.ts';
+import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
+import { pathWith } from '../support/scenario.ts';
+import { type As, createWorld, type World } from '../support/world.ts';
+
+/** A key of another format; one that has the sections of ours, and a letter that ours never have. */
+const foreignKeys = ['SHOP/2026/QWERTY-ZXCVB7H2K9', 'ABCDU-12345-67890-BCDFG-HJKMN'] as const;
+
+const ADDRESS = '198.51.100.77';
+
+const SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** What a caller is shown of a secret, and how it asks whether this character is the next one. */
+interface Secret {
+  readonly name: string;
+  readonly next: string;
+  readonly guesses: readonly ((symbol: string) => string)[];
+}
+
+/** Callers that see keys masked; the second and third may also do everything else. */
+const maskedCallers: readonly (readonly [name: string, as: As])[] = [
+  ['only license:read', { scopes: ['license:read'] }],
+  ['kind read-only', 'read-only'],
+  ['all but license:reveal', { scopes: scopes.filter((scope) => scope !== 'license:reveal') }],
+];
+
+/** Every text that a request can carry in its query, as the document lists them: also those of filters. */
+const textParameters = listTextParameters();
+
+describe.each(engines)('a caller that sees keys masked, on $name', (engine) => {
+  it.each(maskedCallers)('learns no character more than it is shown from any parameter: %s', async (_, as) => {
+    await using world = await createWorld({ engine, lookupsPerMinute: null });
+    const { own, secrets } = await furnishSecrets(world, as);
+    for (const { name, endpoint } of listEndpoints()) {
+      for (const parameter of textParameters.get(`${endpoint.method} ${endpoint.path}`) ?? []) {
+        const { query, body } = validRequests[name as EndpointName](own);
+        const ask = async (value: string) => {
+          const answer = await world.call(
+            as,
+            endpoint.method,
+            pathWith(endpoint, { ...query, [parameter]: value }),
+            body,
+          );
+          return `${answer.status} ${answer.text}`.replaceAll(value, 'GUESS');
+        };
+        for (const secret of secrets) {
+          const all = parameter === 'text' ? [...SYMBOLS] : ['2', 'X'];
+          for (const guess of secret.guesses) {
+            const right = await ask(guess(secret.next));
+            const wrong = all.filter((symbol) => symbol !== secret.next);
+            const answers = await Promise.all(wrong.map((symbol) => ask(guess(symbol))));
+            for (const answer of answers) expect(answer, `${name} ${parameter}: ${secret.name}`).toBe(right);
+          }
+        }
+      }
+    }
+  });
+
+  it('finds a key by all of it and by the section that it is shown, and by no part of that', async () => {
+    await using world = await createWorld({ engine });
+    const { own } = await furnishSecrets(world, 'read-only');
+    const find = async (as: As, text: string) =>
+      (await world.call(as, 'GET', `/key/list?${new URLSearchParams({ text })}`)).body.meta.total;
+    for (const key of [own.licenseKey, ...foreignKeys]) {
+      const shown = key === own.licenseKey ? 5 : 4;
+      expect(await find('read-only', key)).toBe(1);
+      for (const length of [3, 4, 5, 6, 7]) {
+        expect(await find('read-only', key.slice(-length)), `${length} of ${key}`).toBe(length === shown ? 1 : 0);
+        expect(await find('admin', key.slice(-length))).toBe(length >= 4 ? 1 : 0);
+      }
+    }
+  });
+
+  it('finds keys by the customer only where it may list customers', async () => {
+    await using world = await createWorld({ engine });
+    await furnishSecrets(world, 'read-only');
+    const find = async (as: As) => (await world.call(as, 'GET', '/key/list?text=quill')).body.meta.total;
+    expect(await find('read-only')).toBe(1);
+    expect(await find({ scopes: ['license:read', 'customer:read'] })).toBe(1);
+    expect(await find({ scopes: ['license:read'] })).toBe(0);
+  });
+});
+
+async function furnishSecrets(world: World, as: As) {
+  const own = await furnish(world);
+  const customer = { name: 'Quill', email: 'quill@vault.example' };
+  for (const [at, key] of foreignKeys.entries()) {
+    const devices = [{ hostId: '7777', ipAddress: ADDRESS }];
+    const body = { productId: own.productId, key, devices, ...(at === 0 && { customer }) };
+    expect(await world.call('admin', 'POST', '/key/import', body)).toMatchObject({ status: 200 });
+  }
+  const seesCustomers = typeof as === 'object' && 'scopes' in as ? as.scopes?.includes('customer:read') : true;
+  const secrets = [own.licenseKey, ...foreignKeys].map(keySecret);
+  secrets.push(addressSecret());
+  if (!seesCustomers) secrets.push(...[customer.name, customer.email].map(startSecret));
+  return { own, secrets };
+}
+
+/** Of a key, its last characters are shown. */
+function keySecret(key: string): Secret {
+  const mask = String(showKey(key as never, false));
+  const end = mask.slice(mask.lastIndexOf('*') + 1).replace(/^-/, '');
+  const before = key.slice(0, -end.length).replace(/-$/, '');
+  const dash = before.length + end.length < key.length ? '-' : '';
+  return {
+    name: key,
+    next: before.slice(-1),
+    guesses: [
+      (symbol) => symbol + dash + end,
+      (symbol) => symbol + end,
+      (symbol) => `%${symbol}${dash}${end}`,
+      (symbol) => `${'*'.repeat(before.length - 1)}${symbol}${dash}${end}`,
+      (symbol) => `${'0'.repeat(before.length - 1)}${symbol}${dash}${end}`,
+    ],
+  };
+}
+
+/** Of an address, its first two groups are shown. */
+function addressSecret(): Secret {
+  const shown = String(showIp(toIpAddress(ADDRESS), false)).replace(/\.\*.*$/, '.');
+  return {
+    name: ADDRESS,
+    next: ADDRESS.charAt(shown.length),
+    guesses: [(symbol) => shown + symbol, (symbol) => `${shown}${symbol}%`, (symbol) => `${shown}${symbol}0.77`],
+  };
+}
+
+/** Nothing is shown of it; the first three characters were guessed already. */
+const startSecret = (text: string): Secret => ({
+  name: text,
+  next: text.charAt(3),
+  guesses: [(symbol) => text.slice(0, 3) + symbol, (symbol) => `%${text.slice(0, 3)}${symbol}`],
+});
+
+function listTextParameters(): ReadonlyMap<string, readonly string[]> {
+  const { paths } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+  const found = new Map<string, string[]>();
+  for (const [path, methods] of Object.entries<Record<string, { parameters?: readonly Parameter[] }>>(paths)) {
+    for (const [method, { parameters = [] }] of Object.entries(methods)) {
+      // A filter by metadata is a parameter of its own name.
+      const texts = parameters
+        .filter((each) => each.in === 'query' && !['integer', 'boolean'].includes(each.schema?.type ?? ''))
+        .map((each) => (each.name === 'metadata' ? 'metadata.plan' : each.name));
+      found.set(`${method.toUpperCase()} ${path}`, texts);
+    }
+  }
+  return found;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema?: { readonly type?: string };
+}
