@@ -10,6 +10,7 @@ import type { Changed, Changes, PreparedChange, Send } from './request/changes.t
 import { type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
 import { observe } from './request/observe.ts';
 import { chooseTarget, type Target } from './request/target.ts';
+import type { State } from './state/state.ts';
 
 interface ClientNeeds {
   readonly needsToken: boolean;
@@ -42,6 +43,10 @@ export interface CommandContext {
   follow(options: Omit<FollowOptions, 'signal'>): AsyncIterable<readonly Event[]>;
   /** Says something on stderr while the command still works. */
   say(note: Note): Promise<void>;
+  /** What is remembered of changes and bulk runs, opened at the first call. Throws `LocalError`. */
+  state(): Promise<State>;
+  /** The same; null where nothing was ever written down. */
+  knownState(): Promise<State | null>;
   /** Has something closed when the command ends, however it ends. */
   onClose(close: () => Promise<void>): void;
 }
@@ -78,6 +83,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   let connecting: Promise<Connection> | null = null;
   let opened: Promise<CallEndpoint> | null = null;
   let changes: Changes | undefined;
+  let opening: Promise<State> | null = null;
   /** Those that were found, by their keys. */
   const products = new Map<string, string>();
   let isDelivered = false;
@@ -122,7 +128,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     if (known !== undefined) return known;
     const { findProductOfKey } = await import('./request/product-of-key.ts');
     const { originOf } = await import('./request/changes.ts');
-    const product = await findProductOfKey(await client(), key, originOf(await chosenTarget()), io);
+    const product = await findProductOfKey(await client(), key, originOf(await chosenTarget()), knownState);
     products.set(key, product);
     return product;
   }
@@ -139,8 +145,18 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
-    changes ??= openChanges({ io, dryRun, givenKey, observation, target: chosenTarget, caller, say });
+    changes ??= openChanges({ io, dryRun, givenKey, observation, state, target: chosenTarget, caller, say });
     return changes.prepare(sends);
+  }
+
+  async function knownState(): Promise<State | null> {
+    const { hasState } = await import('./state/state.ts');
+    return hasState(io) ? state() : null;
+  }
+
+  function state(): Promise<State> {
+    opening ??= import('./state/state.ts').then(({ openState }) => openState(io));
+    return opening;
   }
 
   async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
@@ -166,6 +182,8 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     prepare,
     follow,
     say,
+    state,
+    knownState,
     onClose: (close) => void closers.push(close),
     get connection() {
       return connection;
@@ -189,6 +207,8 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
       } finally {
         await letGo();
         if (isDelivered) await changes?.complete();
+        const opened = await opening?.catch(() => null);
+        opened?.close();
       }
     },
   };

@@ -1,20 +1,20 @@
 import {
-  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { stateDir } from '../../src/cli/config/files.ts';
-import { openJournal } from '../../src/cli/request/journal.ts';
+import { beginChanges, completeChanges } from '../../src/cli/state/changes.ts';
+import { openState } from '../../src/cli/state/state.ts';
 import { fakeIo, lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
@@ -27,56 +27,64 @@ const DAY = 24 * HOUR;
 /** A machine on which commands are run one after another, each in a process of its own. */
 function machine(more: Surroundings = {}) {
   const cwd = tempFolder();
-  const file = join(cwd, '.local/state/lkm/journal/journal.jsonl');
-  let pid = 100;
+  const file = join(cwd, '.local/state/lkm/state.db');
   const at = async (argv: readonly string[], answer: Scripted, surroundings: Surroundings = {}) => {
     const { fetch, seen } = scriptedService(answer);
     const env = { ...remote, ...more.env, ...surroundings.env };
-    const ran = await lkm(argv, { cwd, pid: pid++, fetch, ...more, ...surroundings, env });
+    const ran = await lkm(argv, { cwd, fetch, ...more, ...surroundings, env });
     return { ...ran, keys: seen.map(({ idempotencyKey }) => idempotencyKey), seen };
   };
-  return { cwd, file, at, pending: () => pendingIn(file) };
+  return { cwd, file, at, pending: () => pendingIn(file), running: (argv: readonly string[]) => running(argv, cwd) };
 }
 
-/** The changes in a journal that are not done. */
+/** A command that has sent its request, and gets its answer when it is told to end. */
+async function running(argv: readonly string[], cwd: string) {
+  const sent = Promise.withResolvers<string | null>();
+  const answered = Promise.withResolvers<Response>();
+  const fetch = (request: Request) => {
+    sent.resolve(request.headers.get('idempotency-key'));
+    return answered.promise;
+  };
+  const ended = lkm(argv, { cwd, fetch, env: remote });
+  return {
+    key: await sent.promise,
+    end: async () => {
+      answered.resolve(Response.json({ message: 'Server error', code: 1 }, { status: 500 }));
+      await ended;
+    },
+  };
+}
+
+/** The changes that are written down. */
 function pendingIn(file: string): Record<string, unknown>[] {
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line) => (line.endsWith('}') ? [JSON.parse(line)] : []));
-  const isDone = (row: { run: string; row: number }) =>
-    lines.some((line) => line.type === 'done' && line.run === row.run && line.row === row.row);
-  return lines.filter((line) => line.type === 'row' && !isDone(line));
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database
+      .prepare('select origin, method, path, body, idempotency_key, created_at from change order by id')
+      .all();
+  } finally {
+    database.close();
+  }
 }
 
 describe('a change that had no answer', () => {
   it('is written down, for its owner only, and without the token', async () => {
     const { at, file } = machine();
     await at([...create, '--customer', 'cus_1'], serverError);
-    const text = readFileSync(file, 'utf8');
-    expect(
-      text
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
-      { version: 1, type: 'run', run: expect.any(String), host: 'here', pid: 100, startTime: '1000' },
+    expect(pendingIn(file)).toEqual([
       {
-        version: 1,
-        type: 'row',
-        run: expect.any(String),
-        row: 1,
         origin: 'https://licensing.example.com',
         method: 'POST',
         path: '/create-key',
         body: JSON.stringify({ productId: PRODUCT, customerId: 'cus_1' }),
-        idempotencyKey: first,
-        createdAt: '2026-11-21T12:00:00.000Z',
+        idempotency_key: first,
+        created_at: '2026-11-21T12:00:00.000Z',
       },
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
-    expect(text).not.toContain(remote.LKM_TOKEN);
+    expect(readFileSync(file, 'latin1')).not.toContain(remote.LKM_TOKEN);
   });
 
   it('is repeated by the next run of the same command, which says so', async () => {
@@ -156,49 +164,37 @@ describe('a change that had no answer', () => {
     expect(pending()).toHaveLength(2);
   });
 
-  it('is left to its process while that runs', async () => {
-    const { at, pending } = machine();
-    const lost = await at(create, serverError, { pid: 7 });
-    const meanwhile = await at(create, serverError, { pid: 8, running: [7] });
-    expect(meanwhile.keys).not.toEqual(lost.keys);
+  it('is left to its process while that runs, and repeated once that has ended in any way', async () => {
+    const { at, running, pending } = machine();
+    const first = await running(create);
+    const meanwhile = await at(create, serverError);
+    expect(meanwhile.keys).not.toEqual([first.key]);
     expect(meanwhile.stderr).not.toContain('repeating');
-    const later = await at(create, issued, { pid: 9, running: [8] });
-    expect(later.keys).toEqual(lost.keys);
-    expect(pending()).toHaveLength(1);
-  });
-
-  it('belonged to an earlier process when it has the pid of this one', async () => {
-    const { at } = machine();
-    const lost = await at(create, serverError, { pid: 1 });
-    expect((await at(create, issued, { pid: 1 })).keys).toEqual(lost.keys);
+    await first.end();
+    expect((await at(create, issued)).keys).toEqual([first.key]);
+    expect((await at(create, issued)).keys).toEqual(meanwhile.keys);
+    expect(pending()).toEqual([]);
   });
 
   it('goes to one of the commands that repeat it at once', async () => {
-    const { at } = machine();
+    const { at, running } = machine();
     const lost = await at(create, serverError);
-    const pids = [11, 12, 13, 14, 15];
-    const runs = await Promise.all(pids.map((pid) => at(create, serverError, { pid, running: pids })));
-    const keys = runs.flatMap((run) => run.keys);
+    const runs = await Promise.all([1, 2, 3, 4, 5].map(() => running(create)));
+    const keys = runs.map(({ key }) => key);
     expect(keys.filter((key) => key === lost.keys[0])).toHaveLength(1);
-    expect(new Set(keys).size).toBe(pids.length);
+    expect(new Set(keys).size).toBe(5);
+    await Promise.all(runs.map(({ end }) => end()));
   });
 
   it('is taken in turn where there are several, the oldest first', async () => {
-    const { at } = machine();
-    const older = await at(create, serverError, { pid: 7, now: NOW - 60_000 });
-    const newer = await at(create, serverError, { pid: 8, running: [7] });
+    const { at, running } = machine();
+    const older = await at(create, serverError, { now: NOW - 60_000 });
+    const holds = await running(create);
+    expect(holds.key).toBe(older.keys[0]);
+    const newer = await at(create, serverError);
+    await holds.end();
     expect((await at(create, issued)).keys).toEqual(older.keys);
     expect((await at(create, issued)).keys).toEqual(newer.keys);
-  });
-
-  it('is not repeated from another machine, which says how', async () => {
-    const { at, pending } = machine();
-    const lost = await at(create, serverError, { host: 'there' });
-    const elsewhere = await at(create, issued);
-    expect(elsewhere.keys).not.toEqual(lost.keys);
-    expect(elsewhere.stderr).toContain('warning: the same call was made on there at 12:00 UTC, and no answer is known');
-    expect(elsewhere.stderr).toContain(`--idempotency-key ${lost.keys[0]}\n`);
-    expect(pending()).toHaveLength(1);
   });
 
   it('is too old an hour before the service forgets it: a warning says how to see what it did', async () => {
@@ -307,12 +303,12 @@ describe('a change that was answered', () => {
 
 describe('the journal', () => {
   it.each([
-    ['LKM_STATE_DIR', 'state/journal'],
-    ['XDG_STATE_HOME', 'state/lkm/journal'],
+    ['LKM_STATE_DIR', 'state'],
+    ['XDG_STATE_HOME', 'state/lkm'],
   ])('is in the folder that %s names', async (name, folder) => {
     const { at, cwd } = machine();
     await at(create, serverError, { env: { [name]: join(cwd, 'state') } });
-    expect(pendingIn(join(cwd, folder, 'journal.jsonl'))).toHaveLength(1);
+    expect(pendingIn(join(cwd, folder, 'state.db'))).toHaveLength(1);
   });
 
   it.each([
@@ -322,42 +318,6 @@ describe('the journal', () => {
     [{ platform: 'win32', env: { LOCALAPPDATA: '/ada/Local', LKM_STATE_DIR: '/state' } }, '/state'],
   ])('is where the system keeps such things: %j', (place, expected) => {
     expect(stateDir({ home: '/home/ada', ...place })).toBe(expected);
-  });
-
-  it('may hold lines that are broken or not ours: they are ignored', async () => {
-    const { at, file } = machine();
-    await at(create, serverError);
-    const [run = '', row = ''] = readFileSync(file, 'utf8').split('\n');
-    const sound = JSON.parse(row);
-    const broken = [
-      'null',
-      '{"version":1',
-      JSON.stringify({ ...sound, row: 2, version: 2 }),
-      JSON.stringify({ ...sound, row: 3, origin: 'https://evil.example' }),
-      JSON.stringify({ ...sound, row: 4, idempotencyKey: 'two words' }),
-      JSON.stringify({ ...sound, row: 5, createdAt: 'yesterday' }),
-      JSON.stringify({ ...sound, row: 6, run: 'unknown' }),
-    ];
-    writeFileSync(file, [run, ...broken, row, ''].join('\n'));
-    expect(await at(create, issued)).toMatchObject({ code: 0, keys: [first] });
-    expect(await at(create, issued)).toMatchObject({ code: 0, stderr: expect.not.stringContaining('repeating') });
-    expect(readFileSync(file, 'utf8')).toContain(broken[2]);
-  });
-
-  it('may end in half a line, of a process that was killed while it wrote', async () => {
-    const { at, file, pending } = machine();
-    const lost = await at(create, serverError);
-    appendFileSync(file, readFileSync(file, 'utf8').slice(0, 150));
-    const other = await at(['customers', 'create', '--name', 'Ada Ltd', '--max-retries', '0'], serverError);
-    expect(pending()).toHaveLength(2);
-    expect((await at(create, issued)).keys).toEqual(lost.keys);
-    expect(pending()).toMatchObject([{ idempotencyKey: other.keys[0] }]);
-  });
-
-  it('is gone when nothing is left to repeat', async () => {
-    const { at, file } = machine();
-    await at(create, issued);
-    expect(existsSync(file)).toBe(false);
   });
 
   const made = (name: string) => ['customers', 'create', '--name', name, '--max-retries', '0'];
@@ -377,43 +337,51 @@ describe('the journal', () => {
     expect((await at(create, issued)).keys).toEqual(lost.keys);
   });
 
-  it('stays short, however many changes it has seen beside one that is open', async () => {
-    const { at, file } = machine();
-    await at(create, serverError, { running: [] });
-    const made = ['customers', 'create', '--name', 'Ada Ltd', '--max-retries', '0'];
-    const [run = '', row = ''] = readFileSync(file, 'utf8').split('\n');
-    const done = Array.from({ length: 1_500 }, (_, at) =>
-      JSON.stringify({ ...JSON.parse(row), row: at + 2, type: 'done' }),
-    );
-    writeFileSync(file, [run, row, ...done, ''].join('\n'));
-    await at(made, serverError);
-    expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(10);
-    expect(pendingIn(file)).toHaveLength(2);
-  });
-
-  it('is no reason to fail when it cannot be made: a warning says what that means', async () => {
+  it.each([
+    ['cannot be made', (file: string) => writeFileSync(dirname(file), ''), /cannot write to \S+state\.db \(E\w+\)/],
+    ['is damaged', (file: string) => writeFileSync(file, 'rubbish '.repeat(600)), /state\.db is damaged/],
+    ['is of a newer lkm', (file: string) => query(file, 'pragma user_version = 99'), /was written by a newer lkm/],
+  ])('%s: nothing is sent, and the error says the way out', async (_, spoil, message) => {
     const { at, cwd } = machine();
-    writeFileSync(join(cwd, 'state'), '');
-    const { code, stdout, stderr } = await at(create, issued, { env: { LKM_STATE_DIR: join(cwd, 'state') } });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${KEY}\n` });
-    expect(stderr).toMatch(
-      /^warning: cannot write to \S+\/state\/journal \(E\w+\): a call that gets no response cannot be repeated/,
-    );
+    const env = { LKM_STATE_DIR: join(cwd, 'state') };
+    const file = join(cwd, 'state/state.db');
+    if (!message.source.startsWith('cannot')) mkdirSync(dirname(file), { mode: 0o700 });
+    spoil(file);
+    const refused = await at(create, issued, { env });
+    expect(refused).toMatchObject({ code: 13, stdout: '', keys: [] });
+    expect(refused.stderr).toMatch(message);
+    expect(refused.stderr).toContain('Nothing was sent.');
+    // A key that was given is not written down.
+    expect((await at([...create, '--idempotency-key', 'order-1'], issued, { env })).code).toBe(0);
   });
 
   it.each([
-    ['a link to another file', (file: string) => symlinkSync(join(dirname(file), '../victim'), file), 'ELOOP'],
-    ['a device', (file: string) => symlinkSync('/dev/zero', file), 'ELOOP'],
-    ['a folder', (file: string) => mkdirSync(file), 'EISDIR'],
+    ['journal/journal.jsonl', 'changes without an answer'],
+    ['jobs/k3f9q2m7x1ab', 'bulk runs'],
+  ])('of an earlier build is not read: %s is refused with what to do', async (name, what) => {
+    const { at, file } = machine();
+    mkdirSync(join(dirname(file), name, 'of-an-earlier-build'), { recursive: true, mode: 0o700 });
+    const refused = await at(create, issued);
+    expect(refused).toMatchObject({ code: 13, keys: [] });
+    expect(refused.stderr).toContain(`${what} of an earlier lkm, which this one does not read\n`);
+    const [, from = '', to = ''] = /mv (\S+) (\S+)\n/.exec(refused.stderr) ?? [];
+    renameSync(from, to);
+    expect((await at(create, issued)).code).toBe(0);
+  });
+
+  it.each([
+    ['a link to another file', (file: string) => symlinkSync(join(dirname(file), '../victim'), file), 'EPERM'],
+    ['a device', (file: string) => symlinkSync('/dev/zero', file), 'EPERM'],
+    ['a folder', (file: string) => mkdirSync(file), 'EPERM'],
   ])('is neither read nor written where %s was put in its place', async (_, plant, code) => {
     const { at, file } = machine();
-    await at(create, issued);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const victim = join(dirname(file), '../victim');
     writeFileSync(victim, 'as it was');
     plant(file);
     const ran = await at(create, issued);
-    expect(ran).toMatchObject({ code: 0, stdout: `${KEY}\n` });
-    expect(ran.stderr).toContain(`(${code}): a call that gets no response`);
+    expect(ran).toMatchObject({ code: 13, stdout: '', keys: [] });
+    expect(ran.stderr).toContain(`(${code})`);
     expect(readFileSync(victim, 'utf8')).toBe('as it was');
   });
 
@@ -422,97 +390,61 @@ describe('the journal', () => {
     await at(create, serverError);
     chmodSync(dirname(file), 0o777);
     const ran = await at(create, issued);
-    expect(ran.keys).not.toEqual([first]);
+    expect(ran).toMatchObject({ code: 13, keys: [] });
     expect(ran.stderr).toContain('(EPERM)');
   });
 });
 
+/** Runs a statement on a state, which it makes where there is none. */
+function query(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
 describe('a group of changes', () => {
   const { io } = fakeIo({ cwd: tempFolder() });
   const request = { origin: 'https://x.example', method: 'POST', path: '/product', body: '{"name":"a"}' };
-  const three = ['k1', 'k2', 'k3'].map((newKey) => ({ ...request, newKey }));
-  const at = (pid: number) => openJournal({ ...io, pid });
+  const group = (...keys: string[]) => keys.map((newKey) => ({ ...request, newKey }));
+  /** A process that writes changes down, and ends once some of them are done. */
+  const process = (keys: string[], done: (keys: string[]) => string[]) => {
+    const state = openState(io);
+    const { entries } = beginChanges(state, group(...keys), io);
+    const isDone = done(entries.map(({ idempotencyKey }) => idempotencyKey));
+    completeChanges(
+      state,
+      entries.filter(({ idempotencyKey }) => isDone.includes(idempotencyKey)),
+    );
+    state.close();
+    return entries.map(({ idempotencyKey, repeats }) => (repeats ? `${idempotencyKey} again` : idempotencyKey));
+  };
 
-  it('has a key for each, also where two are the same request', () => {
-    const journal = at(1);
-    const first = journal.begin(three, undefined).entries;
-    const second = journal.begin(
-      ['k4', 'k5'].map((newKey) => ({ ...request, newKey })),
-      undefined,
-    ).entries;
-    const all = [...first, ...second];
-    expect(all.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k1', 'k2', 'k3', 'k4', 'k5']);
-    expect(all.filter(({ repeats }) => repeats)).toEqual([]);
-    journal.complete(all);
+  it('has a key for each, also where two are the same request, in one group or in two', () => {
+    const state = openState(io);
+    const begun = [group('k1', 'k2', 'k3'), group('k4', 'k5')].flatMap((one) => beginChanges(state, one, io).entries);
+    expect(begun.map(({ idempotencyKey, repeats }) => [idempotencyKey, repeats])).toEqual(
+      ['k1', 'k2', 'k3', 'k4', 'k5'].map((key) => [key, false]),
+    );
+    completeChanges(state, begun);
+    state.close();
   });
 
   it('is repeated row by row: those that are done are new, the others keep their keys', () => {
-    const lost = at(1).begin(three, undefined).entries;
-    at(2).complete(lost.slice(1, 2));
-    const again = at(3).begin(
-      ['n1', 'n2', 'n3'].map((newKey) => ({ ...request, newKey })),
-      undefined,
-    );
-    expect(again.entries.map(({ idempotencyKey, repeats }) => [idempotencyKey, repeats])).toEqual([
-      ['k1', true],
-      ['k3', true],
-      ['n3', false],
-    ]);
-    const later = at(4).begin(
-      ['m1', 'm2', 'm3', 'm4'].map((newKey) => ({ ...request, newKey })),
-      undefined,
-    );
-    expect(later.entries.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k1', 'k3', 'n3', 'm4']);
-    at(5).complete(later.entries);
+    expect(process(['k1', 'k2', 'k3'], () => ['k2'])).toEqual(['k1', 'k2', 'k3']);
+    expect(process(['n1', 'n2', 'n3'], () => [])).toEqual(['k1 again', 'k3 again', 'n3']);
+    expect(process(['m1', 'm2', 'm3', 'm4'], (all) => all)).toEqual(['k1 again', 'k3 again', 'n3 again', 'm4']);
   });
 
   it('of ten thousand is found again row by row', () => {
-    const many = Array.from({ length: 10_000 }, (_, at) => ({ ...request, newKey: `key-${at}` }));
-    const begun = at(1).begin(many, undefined);
-    const again = at(2).begin(many, undefined);
-    at(2).complete(again.entries);
-    expect(again.entries.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
-      begun.entries.map(({ idempotencyKey }) => idempotencyKey),
-    );
-    expect(again.repeated).toHaveLength(10_000);
-  });
-});
-
-describe('the lock of the journal', () => {
-  const lockOf = (file: string): string => join(dirname(file), 'lock');
-
-  it('is taken over from a process that ended while it held it', async () => {
-    const { at, file } = machine();
-    const lost = await at(create, serverError);
-    renameSync(join(lockOf(file), 'free'), join(lockOf(file), 'here~99~990~run.1'));
-    const again = await at(create, issued);
-    expect(again.keys).toEqual(lost.keys);
-    expect(readdirSync(lockOf(file))).toEqual(['free']);
+    const many = Array.from({ length: 10_000 }, (_, at) => `key-${at}`);
+    expect(process(many, () => [])).toEqual(many);
+    expect(process(many, (all) => all)).toEqual(many.map((key) => `${key} again`));
   });
 
-  it('is made again when its file is gone', async () => {
-    const { at, file } = machine();
-    const lost = await at(create, serverError);
-    rmSync(join(lockOf(file), 'free'));
-    expect((await at(create, issued)).keys).toEqual(lost.keys);
-    expect(readdirSync(lockOf(file))).toEqual(['free']);
-  });
-
-  it('is waited for, and not taken, while its process runs', async () => {
-    const { at, file } = machine();
-    await at(create, serverError);
-    const held = 'here~99~990~run.1';
-    renameSync(join(lockOf(file), 'free'), join(lockOf(file), held));
-    const again = await at(create, issued, { running: [99] });
-    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('(ELOCKED)') });
-    expect(again.keys).not.toEqual([first]);
-    expect(readdirSync(lockOf(file))).toEqual([held]);
-  });
-
-  it('of a machine that cannot be looked at is taken over once nothing has moved for seconds', async () => {
-    const { at, file } = machine();
-    const lost = await at(create, serverError);
-    renameSync(join(lockOf(file), 'free'), join(lockOf(file), 'there~99~990~run.1'));
-    expect((await at(create, issued)).keys).toEqual(lost.keys);
+  it('leaves no lock behind, and removes those of processes that were killed', () => {
+    const locks = join(stateDir(io), 'locks');
+    writeFileSync(join(locks, 'of-a-killed-process'), '', { mode: 0o600 });
+    process(['k1'], (all) => all);
+    expect(readdirSync(locks)).toEqual([]);
   });
 });

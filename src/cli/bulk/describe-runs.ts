@@ -1,52 +1,38 @@
+import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
-import type { BulkOperation } from './operation.ts';
+import { countRows, findRun, listRuns, readRows } from '../state/runs.ts';
 import { findOperation } from './operations/index.ts';
 import { writeCells } from './reading/columns.ts';
 import { resultOf } from './results.ts';
-import { countStates, readStates } from './row-states.ts';
-import type { BulkRun } from './run.ts';
-import { findRun, listRuns, readLinesOf, readRows } from './run-store.ts';
 
 /** Every run with how far it has come, oldest first. */
-export async function describeRuns(io: Io) {
-  const described = [];
-  for (const run of listRuns(io)) {
-    const { id, name, command, file, rows, createdAt, origin } = run;
-    const states = statesOf(run, await findOperation(command), io);
-    described.push({ id, name, command, file, rows, ...countStates(states), createdAt, origin });
-  }
-  return described;
+export async function describeRuns({ io, knownState }: CommandContext) {
+  const state = await knownState();
+  if (state === null) return [];
+  return Promise.all(
+    listRuns(state).map(async (stored) => {
+      const { id, name, command, file, rows, createdAt, origin } = stored.run;
+      const repeatsSafely = (await findOperation(command))?.repeatsSafely ?? false;
+      const { existing: _, ...counts } = countRows(state, stored, { now: io.now(), repeatsSafely });
+      return { id, name, command, file, rows, ...counts, createdAt, origin };
+    }),
+  );
 }
 
-const statesOf = (run: BulkRun, operation: BulkOperation | null, io: Io) =>
-  readStates(run, readLinesOf(run.id, io), io.now(), operation?.repeatsSafely ?? false);
-
 /** The rows of a run as they are now. */
-export async function showRun(text: string, io: Io): Promise<CommandResult> {
-  const run = findRun(text, io);
-  const operation = await operationOf(run);
-  const { exitCode: _, ...result } = resultOf({
-    run,
-    operation,
-    rows: readRows(run, io),
-    notes: [],
-    states: statesOf(run, operation, io),
-  });
+export async function showRun(text: string, context: CommandContext): Promise<CommandResult> {
+  const { state, stored, operation, look } = await openRun(text, context);
+  const { exitCode: _, ...result } = resultOf(state, stored, operation, look);
   return result;
 }
 
 /** The rows of a run that failed, as a file has them. */
-export async function showFailed(text: string, io: Io): Promise<CommandResult> {
-  const run = findRun(text, io);
-  const operation = await operationOf(run);
-  const states = statesOf(run, operation, io);
+export async function showFailed(text: string, context: CommandContext): Promise<CommandResult> {
+  const { state, stored, operation, look } = await openRun(text, context);
   const failed: ReturnType<typeof writeCells>[] = [];
-  let row = 0;
-  for (const { body } of readRows(run, io)) {
-    row += 1;
-    if (states[row]?.kind === 'failed') failed.push(writeCells(operation.columns, body));
+  for (const { kind, body } of readRows(state, stored, look)) {
+    if (kind === 'failed') failed.push(writeCells(operation.columns, body));
   }
   const names = new Set(failed.flatMap((cells) => [...cells.keys()]));
   const data = failed.map((cells) => Object.fromEntries(cells));
@@ -54,8 +40,10 @@ export async function showFailed(text: string, io: Io): Promise<CommandResult> {
   return { kind: 'rows', rows: data, data, quiet: [], fields, empty: 'no row has failed', secret: true };
 }
 
-async function operationOf({ id, command }: BulkRun): Promise<BulkOperation> {
-  const operation = await findOperation(command);
-  if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${id}`);
-  return operation;
+/** A run by its id or name, with what its command does. Throws `NotFoundError`, and `UsageError` for a newer command. */
+export async function openRun(text: string, { io, knownState, state }: CommandContext) {
+  const stored = findRun(await knownState(), text);
+  const operation = await findOperation(stored.run.command);
+  if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${stored.run.id}`);
+  return { state: await state(), stored, operation, look: { now: io.now(), repeatsSafely: operation.repeatsSafely } };
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
 import { count, moment } from '../output/words.ts';
+import { countRows, hasSent, listRuns, type StoredRun } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
 import type { BulkOperation } from './operation.ts';
 import type { RawRow } from './reading/raw-rows.ts';
 import type { RowBody } from './reading/read-bodies.ts';
-import { countStates, readStates } from './row-states.ts';
-import type { BulkRun } from './run.ts';
-import { listRuns, readLinesOf } from './run-store.ts';
+import type { Run } from './run.ts';
 
 /** What a file turned out to be, beside its rows. */
 interface Comparison {
@@ -15,14 +14,15 @@ interface Comparison {
   /** SHA-256 of its rows, whatever the form of the file. */
   readonly digest: string;
   /** The runs of a service whose rows it begins with, where doing these rows again would do more. */
-  runsOfPrefix(origin: string): readonly BulkRun[];
+  runsOfPrefix(origin: string): readonly StoredRun[];
 }
 
 /** Compares the rows of a file, as they come, with those of earlier runs. */
-export function compareWithEarlierRuns(operation: BulkOperation, scope: string, io: Io) {
+export function compareWithEarlierRuns(operation: BulkOperation, scope: string, state: State | null) {
   const { command } = operation;
-  const earlier = listRuns(io).filter((run) => run.command === command && run.scope === scope);
-  const lengths = new Set(earlier.map((run) => run.rows));
+  const all = state === null ? [] : listRuns(state);
+  const earlier = all.filter(({ run }) => run.command === command && run.scope === scope);
+  const lengths = new Set(earlier.map(({ run }) => run.rows));
   /** By number of rows: the digest of the first rows, where one of them would be done again. */
   const prefixDigests = new Map<number, string>();
   const whole = createHash('sha256');
@@ -40,7 +40,7 @@ export function compareWithEarlierRuns(operation: BulkOperation, scope: string, 
     rows,
     digest: whole.digest('hex'),
     runsOfPrefix: (origin) =>
-      earlier.filter((run) => run.origin === origin && prefixDigests.get(run.rows) === run.rowsDigest),
+      earlier.filter(({ run }) => run.origin === origin && prefixDigests.get(run.rows) === run.rowsDigest),
   });
 
   return { add, end };
@@ -53,22 +53,23 @@ interface File {
 }
 
 /** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
-export function refuseRepeatedPrefix(runs: readonly BulkRun[], operation: BulkOperation, file: File, io: Io): void {
-  for (const run of runs.toSorted((a, b) => b.rows - a.rows)) {
-    const lines = readLinesOf(run.id, io);
-    const { done, unknown, open } = countStates(readStates(run, lines, file.now, operation.repeatsSafely));
-    const isBegun = done > 0 || unknown > 0 || (open > 0 && hasSent(readLinesOf(run.id, io)));
-    if (isBegun) throw repeatedPrefix(run, { done, open }, operation, file);
+export function refuseRepeatedPrefix(
+  runs: readonly StoredRun[],
+  operation: BulkOperation,
+  file: File,
+  state: State | null,
+): void {
+  for (const stored of runs.toSorted((a, b) => b.run.rows - a.run.rows)) {
+    if (state === null) return;
+    const look = { now: file.now, repeatsSafely: operation.repeatsSafely };
+    const { done, unknown, open } = countRows(state, stored, look);
+    const isBegun = done > 0 || unknown > 0 || (open > 0 && hasSent(state, stored));
+    if (isBegun) throw repeatedPrefix(stored.run, { done, open }, operation, file);
   }
 }
 
-function hasSent(lines: Iterable<{ readonly type: string }>): boolean {
-  for (const { type } of lines) if (type === 'sending') return true;
-  return false;
-}
-
 function repeatedPrefix(
-  { id, rows, createdAt }: BulkRun,
+  { id, rows, createdAt }: Run,
   { done, open }: { readonly done: number; readonly open: number },
   operation: BulkOperation,
   file: File,

@@ -3,11 +3,13 @@ import type { CallOptions } from '../../client/options.ts';
 import { systemTiming } from '../../client/timing.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
+import { keepPrepared, readPrepared, readRows, type StoredRun } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
 import type { BulkOperation, Mode } from './operation.ts';
 import { createPace, eachAtPace, type Lane } from './pace.ts';
 import type { Problems } from './reading/problems.ts';
 import type { RowBody } from './reading/read-bodies.ts';
-import { type BulkRun, preparationKey } from './run.ts';
+import { preparationKey } from './run.ts';
 
 /** Something that rows refer to and that has to be there before they are sent. */
 export interface Need {
@@ -103,37 +105,54 @@ async function findNeeds(
   return found;
 }
 
-/** Later ones may be of earlier ones. */
+/** Versions belong to products, which are made before them. */
 const kinds = ['product', 'version', 'customer'] as const;
 
-interface Making {
-  readonly run: BulkRun;
-  readonly preparation: Preparation;
+interface Preparing {
+  readonly operation: BulkOperation;
   readonly client: Client;
   readonly lane: Lane;
   /** What was asked just now: one that was not there then is not looked for again. */
   readonly found: FoundNeeds;
-  /** Writes down what was made or found, before a row refers to it. */
-  keep(need: Need, id: string): void;
 }
 
-/** Finds each need, or makes it under an idempotency key of its own that is the same in every process. */
-export async function makeNeeds(
-  needs: readonly FirstNeed[],
-  { run, preparation, client, lane, found, keep }: Making,
-): Promise<void> {
-  for (const kind of kinds) {
-    const ofKind = needs.filter((need) => need.kind === kind);
-    await eachAtPace(ofKind, lane, async (need) => {
-      const call = { idempotencyKey: preparationKey(run.id, [kind, need.name]), signal: lane.stop };
-      const id = found.has(needKey(need)) ? null : await preparation.find(client, need);
-      keep(need, id ?? (await preparation.make(client, require(need), call)));
+/**
+ * Finds each need of the rows of a run, or makes it, under an idempotency key of its own that is the same in every
+ * process. Returns what puts their ids into a body.
+ */
+export async function prepareRows(
+  state: State,
+  stored: StoredRun,
+  { operation, client, lane, found }: Preparing,
+): Promise<(body: RowBody['body']) => RowBody['body']> {
+  const { preparation, repeatsSafely } = operation;
+  if (preparation === undefined) return (body) => body;
+  const { needs, add } = collectNeeds(operation, stored.run.mode);
+  for (const row of readRows(state, stored, { now: 0, repeatsSafely })) add(row);
+  const ids = readPrepared(state, stored);
+  const fresh = new Map([...found].flatMap(([key, id]) => (id === null ? [] : [[key, id] as const])));
+  const idOf = (need: Need): string => ids.get(needKey(need)) ?? fresh.get(needKey(need)) ?? '';
+  const open = [...needs.values()].filter((need) => idOf(need) === '');
+  try {
+    for (const kind of kinds) {
+      const ofKind = open.filter((need) => need.kind === kind);
+      await eachAtPace(ofKind, lane, async (need) => {
+        const call = { idempotencyKey: preparationKey(stored.run.id, [kind, need.name]), signal: lane.stop };
+        const id = found.has(needKey(need)) ? null : await preparation.find(client, need);
+        fresh.set(needKey(need), id ?? (await preparation.make(client, makeable(need), call)));
+      });
+    }
+  } finally {
+    // Before a row is sent with an id: a later process has to send the same bytes.
+    state.transaction(() => {
+      for (const [key, id] of fresh) keepPrepared(state, stored, key, id);
     });
   }
+  return (body) => preparation.fill?.(body, idOf) ?? body;
 }
 
 /** Rows are checked before a run begins: what one of them lacks has been there then. */
-function require(need: FirstNeed): Need {
+function makeable(need: FirstNeed): Need {
   if (need.input !== null) return need;
   throw new UsageError(`${need.line === null ? '' : `line ${need.line}: `}${need.lacks}`);
 }

@@ -2,11 +2,11 @@ import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { talk } from '../output/terminal.ts';
 import { count, typedDuration } from '../output/words.ts';
-import type { RowState } from './row-states.ts';
+import type { Settled } from '../state/runs.ts';
 
 /** Shows on a terminal how far a run has come, how fast it goes and how long it will take. */
 export interface BulkProgress {
-  answered(state: RowState): void;
+  answered(state: Settled): void;
   /** The service has asked to wait. */
   waiting(ms: number): void;
   end(): Promise<void>;

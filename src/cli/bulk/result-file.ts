@@ -4,30 +4,38 @@ import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import type { Line } from './run-journal.ts';
-import { noteIn } from './run-store.ts';
+import { keepOutput, type StoredRun } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
 
 /**
  * Makes sure that the results may go to the file that `-o` names: one that is not there, or that is as this run has
  * written it. Called before anything is sent. Throws `LocalError`.
  *
- * @param lines of the journal of the run; none of a new one, which would stay behind
+ * @param digestsOf what the run has written to a file
  */
-export function refuseTaken(lines: readonly Line[], { output, force }: Settings, { cwd }: Io): void {
+export function refuseTaken(
+  digestsOf: (path: string) => readonly string[],
+  { output, force }: Settings,
+  { cwd }: Io,
+): void {
   if (output === null || force) return;
   const path = resolve(cwd, output);
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
-  const own = lines.filter((line) => line.type === 'output' && line.path === path);
-  const digest = own.length === 0 ? null : digestOf(path);
-  if (own.some((line) => line.type === 'output' && line.digest === digest)) return;
+  const own = digestsOf(path);
+  if (own.length > 0 && own.includes(digestOf(path))) return;
   const what = own.length === 0 ? 'exists' : 'was changed after this run wrote it';
   throw new LocalError(`${output} ${what}`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
 }
 
 /** Writes down what goes into the file, before it does: a run that is killed in between finds its own file. */
-export async function noteOutput(id: string, text: string, { output }: Settings, io: Io): Promise<void> {
-  if (output === null) return;
-  await noteIn(id, { type: 'output', path: resolve(io.cwd, output), digest: hash('sha256', text) }, io);
+export async function noteOutput(
+  state: State,
+  stored: StoredRun,
+  text: string,
+  { output }: Settings,
+  { cwd }: Io,
+): Promise<void> {
+  if (output !== null) keepOutput(state, stored, resolve(cwd, output), hash('sha256', text));
 }
 
 const CHUNK_BYTES = 1_048_576;

@@ -2,76 +2,55 @@ import { exitCodes } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
+import { type Counts, countRows, type Look, type RunRow, readRows, type StoredRun } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
 import type { BulkOperation } from './operation.ts';
-import type { RowBody } from './reading/read-bodies.ts';
 import { resultFields } from './result-fields.ts';
-import { countStates, type RowState } from './row-states.ts';
-import { type BulkRun, rowKey } from './run.ts';
+import { type Run, rowKey } from './run.ts';
 
-interface Finished {
-  readonly run: BulkRun;
-  readonly operation: BulkOperation;
-  readonly rows: Iterable<RowBody>;
-  /** The first at 1. */
-  readonly states: readonly RowState[];
-  readonly notes: readonly Note[];
-}
+type RowsResult = Extract<CommandResult, { kind: 'rows' }> & { readonly notes: readonly Note[] };
 
 /** A row for each row of the run, in their order. */
-export function resultOf({ run, operation, rows, states, notes }: Finished): CommandResult {
+export function resultOf(state: State, stored: StoredRun, operation: BulkOperation, look: Look): RowsResult {
+  const { run } = stored;
   const all: Record<string, unknown>[] = [];
   const done: Record<string, unknown>[] = [];
-  let row = 0;
-  for (const rowBody of rows) {
-    row += 1;
-    const state = states[row];
-    if (state === undefined) continue;
-    const result = resultRow(run, operation, { state, row, rowBody });
+  for (const row of readRows(state, stored, look)) {
+    const result = resultRow(run, operation, row);
     all.push(result);
-    if (state.kind === 'done') done.push(result);
+    if (row.kind === 'done') done.push(result);
   }
-  const counted = countStates(states);
-  const existing = done.filter(({ status }) => status === 'exists').length;
-  const isWhole = counted.done === run.rows;
-  const keys = done.flatMap(({ key }) => (typeof key === 'string' ? [key] : []));
-  const quiet = done.map(({ key, id }) => String(key ?? id ?? ''));
+  const counts = countRows(state, stored, look);
   return {
     kind: 'rows',
     rows: all,
     data: all,
-    quiet,
-    secrets: keys,
+    quiet: done.map(({ key, id }) => String(key ?? id ?? '')),
+    secrets: done.flatMap(({ key }) => (typeof key === 'string' ? [key] : [])),
     isOfChanges: true,
     empty: '',
     fields: resultFields(operation.fields),
     secret: true,
-    notes: [...notes, ...summary(run, operation, { ...counted, existing })],
-    ...(!isWhole && { exitCode: exitCodes.partial }),
+    notes: summary(run, operation, counts),
+    ...(counts.done < run.rows && { exitCode: exitCodes.partial }),
   };
 }
 
-function resultRow(
-  { id }: BulkRun,
+const resultRow = (
+  { id }: Run,
   operation: BulkOperation,
-  { state, row, rowBody }: { readonly state: RowState; readonly row: number; readonly rowBody: RowBody },
-): Record<string, unknown> {
-  const { status, result, error, attempt } = state;
-  return {
-    row,
-    ...(rowBody.line !== null && { line: rowBody.line }),
-    status,
-    ...operation.name(rowBody.body),
-    ...result,
-    ...(error !== null && { error }),
-    idempotencyKey: rowKey(id, row, attempt),
-  };
-}
+  { row, line, body, status, result, error, attempt }: RunRow,
+): Record<string, unknown> => ({
+  row,
+  ...(line !== null && { line }),
+  status,
+  ...operation.name(body),
+  ...result,
+  ...(error !== null && { error }),
+  idempotencyKey: rowKey(id, row, attempt),
+});
 
-function summary(
-  { id, rows }: BulkRun,
-  { done, noun }: BulkOperation,
-  counted: ReturnType<typeof countStates> & { readonly existing: number },
-): Note[] {
+function summary({ id, rows }: Run, { done, noun }: BulkOperation, counted: Counts): Note[] {
   const parts = [
     `${done} ${counted.done - counted.existing} of ${count(rows, noun)}`,
     ...(counted.existing > 0 ? [`${counted.existing} existed already`] : []),

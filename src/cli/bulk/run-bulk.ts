@@ -6,7 +6,8 @@ import { severalAsEnv } from '../output/delimited.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
-import { type DraftRun, draftRun } from './draft-run.ts';
+import { createRun, keepAside, readRun, type StoredRun } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
 import { compareWithEarlierRuns, refuseRepeatedPrefix } from './earlier-runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import type { BulkOperation, Mode } from './operation.ts';
@@ -17,8 +18,7 @@ import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems, type Problems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
 import { refuseTaken } from './result-file.ts';
-import { type BulkRun, hash, runId } from './run.ts';
-import { readRun } from './run-store.ts';
+import { hash, type Run, runId } from './run.ts';
 
 /** The input of a bulk command. */
 export interface BulkRequest extends Omit<Finishing, 'retry' | 'found'> {
@@ -52,51 +52,44 @@ export async function runBulk(
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
   if (context.settings.format === 'env' && request.count !== 1) throw severalAsEnv();
-  const draft = dryRun ? null : draftRun(io);
-  try {
-    const read = await readRows(context, operation, request, draft);
-    const { digest, rows, first, file, runsOfPrefix } = read;
-    const identity = {
-      command: operation.command,
-      origin: originOf(await context.target()),
-      name: request.run ?? null,
-    };
-    const id = runId({ ...identity, digest });
-    const known = readRun(id, io);
-    if (known !== null && known.digest !== digest) throw otherRun(known);
-    if (known === null && file !== null && request.run === undefined) {
-      refuseRepeatedPrefix(runsOfPrefix(identity.origin), operation, { name: file, rows, now: io.now() }, io);
-    }
-    const plan =
-      known === null || dryRun
-        ? await planNeeds(context, operation, read.needs, read.problems)
-        : { found: new Map(), planned: [] };
-    if (read.problems.count > 0) throw badFile(file ?? 'the command line', read.problems, dryRun);
-    if (dryRun) return previewRun(operation, { rows, first, needed: plan.planned });
-    const { scope, rowsDigest } = read;
-    const run: BulkRun = known ?? {
-      version: 1,
-      id,
-      ...identity,
-      digest,
-      file,
-      mode: request.mode ?? {},
-      rows,
-      output: output === null ? null : { path: resolve(io.cwd, output), format: fileFormat },
-      ...(file !== null && { scope, rowsDigest }),
-      createdAt: toInstant(io.now()),
-      body: file === null ? { ...first } : null,
-    };
-    if (known === null) {
-      refuseTaken([], context.settings, io);
-      await request.confirm?.(rows);
-      draft?.commit(run);
-    }
-    draft?.discard();
-    return await finishRun(context, operation, run, { ...request, found: plan.found });
-  } finally {
-    draft?.discard();
+  const state = await (dryRun ? context.knownState() : context.state());
+  const read = await readRows(context, operation, request, state);
+  const { digest, rows, first, file, runsOfPrefix } = read;
+  const identity = {
+    command: operation.command,
+    origin: originOf(await context.target()),
+    name: request.run ?? null,
+  };
+  const id = runId({ ...identity, digest });
+  const known = state === null ? null : readRun(state, id);
+  if (known !== null && known.run.digest !== digest) throw otherRun(known.run);
+  if (known === null && file !== null && request.run === undefined) {
+    refuseRepeatedPrefix(runsOfPrefix(identity.origin), operation, { name: file, rows, now: io.now() }, state);
   }
+  const plan =
+    known === null || dryRun
+      ? await planNeeds(context, operation, read.needs, read.problems)
+      : { found: new Map(), planned: [] };
+  if (read.problems.count > 0) throw badFile(file ?? 'the command line', read.problems, dryRun);
+  if (dryRun || state === null) return previewRun(operation, { rows, first, needed: plan.planned });
+  const { scope, rowsDigest } = read;
+  const run: Run = known?.run ?? {
+    id,
+    ...identity,
+    digest,
+    file,
+    mode: request.mode ?? {},
+    rows,
+    output: output === null ? null : { path: resolve(io.cwd, output), format: fileFormat },
+    ...(file !== null && { scope, rowsDigest }),
+    createdAt: toInstant(io.now()),
+    body: file === null ? { ...first } : null,
+  };
+  if (known === null) {
+    refuseTaken(() => [], context.settings, io);
+    await request.confirm?.(rows);
+  }
+  return finishRun(context, operation, known ?? createRun(state, run), { ...request, found: plan.found });
 }
 
 interface Rows {
@@ -108,7 +101,7 @@ interface Rows {
   readonly scope: string;
   readonly rowsDigest: string;
   /** The runs of a service whose rows the file begins with. */
-  runsOfPrefix(origin: string): readonly BulkRun[];
+  runsOfPrefix(origin: string): readonly StoredRun[];
   readonly needs: ReturnType<typeof collectNeeds>;
   readonly problems: Problems;
 }
@@ -121,7 +114,7 @@ async function readRows(
   context: CommandContext,
   operation: BulkOperation,
   request: BulkRequest,
-  draft: DraftRun | null,
+  state: State | null,
 ): Promise<Rows> {
   const { io, written, dryRun } = context;
   const { defaults, count } = request;
@@ -145,7 +138,8 @@ async function readRows(
   const source = openRows(request.file, request.delimiter, io);
   const mapping = new Map(request.map);
   const bodies = readBodies({ operation, mapping, defaults }, io);
-  const earlier = compareWithEarlierRuns(operation, scope, io);
+  const earlier = compareWithEarlierRuns(operation, scope, state);
+  const add = state === null || dryRun ? () => {} : keepAside(state);
   let first: RowBody['body'] | null = null;
   for await (const row of source.rows) {
     if ('text' in row) {
@@ -159,7 +153,7 @@ async function readRows(
     request.onRow?.(body.body);
     needs.add(body);
     // What is wrong is never sent: then there is nothing to write down.
-    if (problems.count === 0) draft?.add(body);
+    if (problems.count === 0) add(body);
   }
   for (const problem of bodies.end()) problems.add(problem);
   // Where rows need nothing, no service has to be asked to tell all problems.
@@ -169,7 +163,7 @@ async function readRows(
   return { digest, rows, first: first ?? {}, file: source.name, scope, rowsDigest, runsOfPrefix, needs, problems };
 }
 
-const otherRun = ({ name, file, rows, createdAt }: BulkRun): UsageError =>
+const otherRun = ({ name, file, rows, createdAt }: Run): UsageError =>
   new UsageError(
     `the run ${name} of ${moment(createdAt)} was another one: ${counted(rows, 'row')} of ${file ?? '--count'}`,
     ['Nothing was sent. A run has the same options and the same rows each time; give this one another name.'],

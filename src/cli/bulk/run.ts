@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { formats } from '../config/settings.ts';
 
 /** A bulk run: stored once, before its first request. */
-export const BulkRun = z.object({
-  version: z.literal(1),
-  /** Made from its `RunIdentity`; the name of its folder. */
+export const Run = z.object({
+  /** Made from its `RunIdentity`. */
   id: z.string().regex(/^[0-9a-z]{12}$/),
   /** From `--run`; null when the digest identifies it. */
   name: z.string().nullable(),
@@ -25,7 +24,7 @@ export const BulkRun = z.object({
     .object({ path: z.string(), format: z.enum(formats) })
     .nullable()
     .default(null),
-  /** SHA-256 of the options and the product; absent for `--count` and in runs of earlier versions. */
+  /** SHA-256 of the options and the product; absent for `--count`. */
   scope: z.string().optional(),
   /** SHA-256 of the rows as the file has them, whatever its form; absent where `scope` is. */
   rowsDigest: z.string().optional(),
@@ -33,7 +32,7 @@ export const BulkRun = z.object({
   /** The body of every row of `--count`; null when each row has its own. */
   body: z.record(z.string(), z.unknown()).nullable(),
 });
-export type BulkRun = z.output<typeof BulkRun>;
+export type Run = z.output<typeof Run>;
 
 /** What makes two runs the same one. */
 export interface RunIdentity {

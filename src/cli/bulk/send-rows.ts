@@ -1,30 +1,26 @@
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { toInstant } from '../../domain/time.ts';
-import { LocalError } from '../failure/errors.ts';
 import { codeOfRefusal } from '../failure/report.ts';
 import type { Io } from '../io.ts';
 import { isRefusal } from '../request/changes.ts';
+import { type RunRow, type Settled, type StoredRun, settleRow, takeOpen } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
 import type { BulkOperation } from './operation.ts';
 import { eachAtPace, type Lane } from './pace.ts';
 import type { RowBody } from './reading/read-bodies.ts';
-import { doneRow, failedRow, type RowState } from './row-states.ts';
 import { rowKey } from './run.ts';
-import type { RunJournal } from './run-journal.ts';
-import type { OpenRun } from './run-store.ts';
 
 interface Sending {
-  readonly open: OpenRun;
+  readonly state: State;
+  readonly stored: StoredRun;
   readonly operation: BulkOperation;
   readonly client: Client;
   readonly lane: Lane;
-  /** What is known of each row, the first at 1; changed as rows are answered. */
-  readonly states: RowState[];
   /** A body with the ids of what the run has prepared. */
   fill(body: RowBody['body']): RowBody['body'];
   readonly io: Io;
   /** Called after each answer. */
-  onAnswer(state: RowState): void;
+  onAnswer(row: Settled): void;
 }
 
 /**
@@ -32,91 +28,90 @@ interface Sending {
  * other error ends the run, which a later one takes up.
  */
 export async function sendRows(sending: Sending): Promise<void> {
-  const { open, states, lane, io } = sending;
-  const todo = states.flatMap(({ kind }, row) => (row > 0 && kind === 'open' ? [row] : []));
-  const marks = markAhead(open, todo, io);
+  const { state, stored, operation, lane, io, onAnswer } = sending;
+  const { repeatsSafely } = operation;
+  const answers = keepAnswers(state, stored);
+
+  /** The open rows. Each part of them is noted as sent before it is, together with the answers so far. */
+  function* openRows(): Generator<RunRow> {
+    for (let last = 0; ; ) {
+      const page = state.transaction(() => {
+        answers.write();
+        return takeOpen(state, stored, last, { now: io.now(), repeatsSafely });
+      });
+      yield* page;
+      const end = page.at(-1);
+      if (end === undefined) return;
+      last = end.row;
+    }
+  }
+
   try {
-    await eachAtPace(readRows(open, todo), lane, async ({ row, body, place }) => {
-      await marks.cover(place);
-      await sendRow(sending, row, body);
+    await eachAtPace(openRows(), lane, async (row) => {
+      const answer = await sendRow(sending, row);
+      answers.add(answer);
+      onAnswer(answer);
     });
   } finally {
-    await synced(open.journal);
+    answers.flush();
   }
 }
+
+/** Errors that tell only that an earlier request had this key: whether it made something, the row does not know. */
+const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
 
 async function sendRow(
-  { open, operation, client, states, fill, io, onAnswer }: Sending,
-  row: number,
-  body: RowBody['body'],
-): Promise<void> {
-  const { run, journal } = open;
-  const attempt = states[row]?.attempt ?? 1;
-  const call = { idempotencyKey: rowKey(run.id, row, attempt), signal: io.stop };
+  { stored, operation, client, fill, io }: Sending,
+  { row, body, attempt }: RunRow,
+): Promise<Settled> {
+  const { id, mode } = stored.run;
   try {
-    const { status, result } = await operation.send(client, fill(body), run.mode, call);
-    journal.add({ type: 'done', row, status, attempt, result });
-    states[row] = doneRow(status, attempt, result);
+    const call = { idempotencyKey: rowKey(id, row, attempt), signal: io.stop };
+    const { status, result } = await operation.send(client, fill(body), mode, call);
+    return { row, kind: 'done', status, result, error: null };
   } catch (error) {
     if (!isOfThisRow(error)) throw error;
-    const { status, message } = error;
-    const failed = { code: codeOfRefusal(error), status, message };
-    journal.add({ type: 'failed', row, attempt, error: failed });
-    states[row] = failedRow(attempt, failed);
+    const code = codeOfRefusal(error);
+    const kind = unknownCodes.includes(code) ? 'unknown' : 'failed';
+    return { row, kind, status: kind, result: {}, error: { code, status: error.status, message: error.message } };
   }
-  onAnswer(states[row]);
-}
-
-/** The bodies of the rows to be sent, in their order; `place` is how many of them come so far. */
-function* readRows({ rows, run }: OpenRun, todo: readonly number[]) {
-  const bodies = rows[Symbol.iterator]();
-  let at = 0;
-  for (const [index, row] of todo.entries()) {
-    let next = bodies.next();
-    for (at += 1; at < row && !next.done; at += 1) next = bodies.next();
-    if (next.done) throw new LocalError(`row ${row} of run ${run.id} is not written down`);
-    yield { row, body: next.value.body, place: index + 1 };
-  }
-  bodies.return?.();
 }
 
 /** Whether an error says nothing about the other rows. */
 const isOfThisRow = (error: unknown): error is ApiError =>
   error instanceof ApiError && isRefusal(error) && error.reason !== 'issueLimit';
 
-/** How many rows are written down at a time as being sent. */
-const AHEAD = 128;
+/** How long an answer is in memory alone at most: a row whose answer is lost is sent again, under its key. */
+const KEPT_MS = 250;
 
-/** Writes down which rows may have been sent, before they are; each write covers many. */
-function markAhead({ journal, lines }: OpenRun, todo: readonly number[], io: Io) {
-  let marked = lines.reduce((most, line) => (line.type === 'sending' ? Math.max(most, line.upTo) : most), 0);
-  let marking: Promise<void> = Promise.resolve();
+/** Writes answers down, many at a time. */
+function keepAnswers(state: State, stored: StoredRun) {
+  const queue: Settled[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let failure: unknown = null;
 
-  function mark(upTo: number): Promise<void> {
-    if (upTo <= marked) return marking;
-    marked = upTo;
-    journal.add({ type: 'sending', upTo, at: toInstant(io.now()) });
-    marking = synced(journal);
-    return marking;
+  /** Called in a transaction. */
+  function write(): void {
+    for (const answer of queue.splice(0)) settleRow(state, stored, answer);
   }
 
-  return {
-    /** Resolves once the first `count` rows of those to be sent are covered. */
-    cover: (count: number): Promise<void> => {
-      const row = todo[count - 1] ?? 0;
-      if (row <= marked) return marking;
-      return mark(todo[Math.min(count - 1 + AHEAD, todo.length) - 1] ?? row);
-    },
-  };
-}
-
-/** The journal on the disk. Rejects with `LocalError`. */
-async function synced(journal: RunJournal): Promise<void> {
-  try {
-    await journal.sync();
-  } catch (cause) {
-    throw new LocalError(`cannot write down what was sent (${cause instanceof Error ? cause.message : cause})`, [
-      'What the service has done is not lost: the same command gets the same answers, within a day.',
-    ]);
+  function flush(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (failure === null && queue.length > 0) state.transaction(write);
   }
+
+  function add(answer: Settled): void {
+    if (failure !== null) throw failure;
+    queue.push(answer);
+    timer ??= setTimeout(() => {
+      try {
+        flush();
+      } catch (error) {
+        failure = error;
+      }
+    }, KEPT_MS);
+  }
+
+  return { add, write, flush };
 }

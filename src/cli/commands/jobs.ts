@@ -1,7 +1,7 @@
 import { resultFields } from '../bulk/result-fields.ts';
 import { argument, command, flag, option } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { LocalError, UsageError } from '../failure/errors.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { parsePositive } from '../values/scalars.ts';
@@ -32,9 +32,9 @@ export const jobsList = command({
   fields: runFields,
   examples: [['lkm jobs list', 'what has run, and what has not ended']],
 
-  async run(_, { io }) {
+  async run(_, context) {
     const { describeRuns } = await import('../bulk/describe-runs.ts');
-    const rows = await describeRuns(io);
+    const rows = await describeRuns(context);
     const empty = 'no bulk run yet; lkm keys create --count N, or -f FILE, makes one';
     return { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => id), empty };
   },
@@ -62,9 +62,9 @@ export const jobsShow = command({
     ['lkm jobs show k3f9q2m7x1ab --failed -o failed.csv', 'what is to be corrected'],
   ],
 
-  async run({ run, failed }, { io }) {
+  async run({ run, failed }, context) {
     const { showRun, showFailed } = await import('../bulk/describe-runs.ts');
-    return failed ? showFailed(run, io) : showRun(run, io);
+    return failed ? showFailed(run, context) : showRun(run, context);
   },
 });
 
@@ -101,18 +101,16 @@ interface TakeUp {
 }
 
 async function takeUp(context: CommandContext, text: string, how: TakeUp): Promise<CommandResult> {
-  const { findRun } = await import('../bulk/run-store.ts');
-  const { findOperation } = await import('../bulk/operations/index.ts');
+  const { openRun } = await import('../bulk/describe-runs.ts');
   const { originOf } = await import('../request/changes.ts');
   const { finishRun } = await import('../bulk/finish-run.ts');
-  const run = findRun(text, context.io);
-  const operation = await findOperation(run.command);
-  if (operation === null) throw new LocalError(`this version of lkm does not know the command of run ${run.id}`);
-  const origin = originOf(await context.target());
-  if (origin !== run.origin) {
-    throw new UsageError(`run ${run.id} is of ${run.origin}, and this command is about to call ${origin}`, [
+  const { stored, operation } = await openRun(text, context);
+  const { id, origin } = stored.run;
+  const called = originOf(await context.target());
+  if (called !== origin) {
+    throw new UsageError(`run ${id} is of ${origin}, and this command is about to call ${called}`, [
       'Nothing was sent. Name the service of the run, as its first command did.',
     ]);
   }
-  return finishRun(context, operation, run, how);
+  return finishRun(context, operation, stored, how);
 }

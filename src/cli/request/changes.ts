@@ -5,12 +5,19 @@ import { encodeInput, readBaseUrl } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { withoutPassword } from '../config/location.ts';
-import { InterruptedError } from '../failure/errors.ts';
+import { InterruptedError, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
+import {
+  type Begun,
+  beginChanges,
+  completeChanges,
+  type Entry,
+  findGiven,
+  type RequestIdentity,
+} from '../state/changes.ts';
+import type { State } from '../state/state.ts';
 import { inProcessUrl } from './connection.ts';
-import { type Begun, type Entry, type Journal, openJournal } from './journal.ts';
-import type { RequestIdentity } from './journal-file.ts';
 import type { Target } from './target.ts';
 
 /** Makes one request of the client, or one that the contract does not have with the caller. */
@@ -49,16 +56,26 @@ interface ChangesContext {
   readonly givenKey: string | undefined;
   /** Whether the last response was that of an earlier request. */
   readonly observation: { readonly replayed: boolean };
+  /** Where changes are written down. */
+  state(): Promise<State>;
   target(): Promise<Target>;
   caller(): Promise<CallEndpoint>;
   say(note: Note): Promise<void>;
 }
 
-export function openChanges({ io, dryRun, givenKey, observation, target, caller, say }: ChangesContext): Changes {
+export function openChanges({
+  io,
+  dryRun,
+  givenKey,
+  observation,
+  state,
+  target,
+  caller,
+  say,
+}: ChangesContext): Changes {
   const entries = new Set<Entry>();
   /** Entries that may have been sent, and are not known to be answered. */
   const open = new Set<Entry>();
-  let journal: Journal | undefined;
   let pendingKey: string | null = null;
   /** Whether a later run has to finish: then it needs the keys of all entries, also of those that were answered. */
   let isUnfinished = false;
@@ -75,7 +92,7 @@ export function openChanges({ io, dryRun, givenKey, observation, target, caller,
     const ready = await caller();
     const client = clientOfCall(ready);
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-    const begun = begin(requests.map(identityOf));
+    const begun = await begin(requests.map(identityOf));
     await sayWhatWasFound(begun);
     return begun.entries.flatMap((entry, at) => {
       const send = sends[at];
@@ -85,21 +102,21 @@ export function openChanges({ io, dryRun, givenKey, observation, target, caller,
     });
   }
 
-  /** Writes requests to the journal. Without one they are sent all the same. */
-  function begin(requests: readonly RequestIdentity[]): Begun {
-    const keyed = requests.map((request) => ({ ...request, newKey: givenKey ?? io.uuid() }));
-    try {
-      journal ??= openJournal(io);
-      return journal.begin(keyed, givenKey);
-    } catch (failure) {
-      const unwritten = keyed.map(({ newKey }) => ({ idempotencyKey: newKey, repeats: false, rows: [] }));
-      return { entries: unwritten, repeated: [], elsewhere: [], tooOld: [], failure };
+  /** Writes requests down before they are sent. A key that was given repeats them without that. */
+  async function begin(requests: readonly RequestIdentity[]): Promise<Begun> {
+    if (givenKey === undefined) {
+      return beginChanges(
+        await state(),
+        requests.map((request) => ({ ...request, newKey: io.uuid() })),
+        io,
+      );
     }
+    const known = await state().catch(() => null);
+    return findGiven(known, requests, givenKey);
   }
 
   async function sayWhatWasFound(begun: Begun): Promise<void> {
-    const { repeated, elsewhere, tooOld, failure } = begun;
-    if (failure === undefined && [repeated, elsewhere, tooOld].every(({ length }) => length === 0)) return;
+    if (begun.repeated.length === 0 && begun.tooOld.length === 0) return;
     const { notesOn } = await import('./journal-notes.ts');
     for (const note of notesOn(begun, io)) await say(note);
   }
@@ -125,11 +142,14 @@ export function openChanges({ io, dryRun, givenKey, observation, target, caller,
 
   async function complete(): Promise<void> {
     if (isUnfinished) return;
+    const done = [...entries].filter((entry) => !open.has(entry) && entry.ids.length > 0);
+    if (done.length === 0) return;
     try {
-      journal?.complete([...entries].filter((entry) => !open.has(entry)));
+      completeChanges(await state(), done);
     } catch (error) {
+      if (!(error instanceof LocalError)) throw error;
       const { stillWritten } = await import('./journal-notes.ts');
-      await say(stillWritten(error, io));
+      await say(stillWritten(error));
     }
   }
 

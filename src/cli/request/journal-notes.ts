@@ -1,56 +1,42 @@
 import { toInstant } from '../../domain/time.ts';
-import { codeOf } from '../failure/errors.ts';
 import { findOperation, type OperationName } from '../failure/operation.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment } from '../output/words.ts';
-import { type Begun, journalFolder } from './journal.ts';
-import type { Intent } from './journal-file.ts';
-import type { Pending } from './journal-index.ts';
+import type { Begun, Pending } from '../state/changes.ts';
 
 /** What the journal knows about requests that were written down just now. */
-export function* notesOn({ repeated, elsewhere, tooOld, failure }: Begun, io: Io): Generator<Note> {
-  for (const pending of elsewhere) yield { tone: 'warning', text: onOtherMachine(pending, io) };
-  for (const row of tooOld) yield { tone: 'warning', text: notRepeated(row) };
+export function* notesOn({ repeated, tooOld }: Begun, io: Io): Generator<Note> {
+  for (const change of tooOld) yield { tone: 'warning', text: notRepeated(change) };
   const [first, ...others] = repeated;
   if (first !== undefined) yield { tone: 'hint', text: repeating(first, others.length, io) };
-  if (failure !== undefined) {
-    const text = `cannot write to ${journalFolder(io)} (${codeOf(failure)}): a call that gets no response cannot be repeated by a later command`;
-    yield { tone: 'warning', text };
-  }
 }
 
-/** What to say when the journal cannot be written once the answers are printed. */
-export const stillWritten = (failure: unknown, io: Io): Note => ({
+/** What to say when the state cannot be written once the answers are printed. */
+export const stillWritten = (failure: Error): Note => ({
   tone: 'warning',
-  text: `cannot write to ${journalFolder(io)} (${codeOf(failure)}): the next run of this command repeats its calls`,
+  text: `${failure.message}: the next run of this command repeats its calls`,
 });
 
-const repeating = (first: Intent, others: number, io: Io): string =>
+const repeating = (first: Pending, others: number, io: Io): string =>
   others === 0
     ? `repeating the call of ${when(first, io)} that had no answer`
     : `repeating ${others + 1} calls that had no answer, the first of ${when(first, io)}`;
 
 /** `10:31 UTC`, with its day unless that is today. */
-function when({ createdAt }: Intent, io: Io): string {
+function when({ createdAt }: Pending, io: Io): string {
   const text = moment(createdAt);
   return createdAt.slice(0, 10) === toInstant(io.now()).slice(0, 10) ? text.slice(11) : text;
 }
 
-const onOtherMachine = ({ row, owner }: Pending, io: Io): string =>
+const notRepeated = (change: Pending): string =>
   [
-    `the same call was made on ${owner.host} at ${when(row, io)}, and no answer is known here`,
-    `unless it still runs there, repeat it instead: --idempotency-key ${row.idempotencyKey}`,
-  ].join('\n');
-
-const notRepeated = (row: Intent): string =>
-  [
-    `an earlier call of ${moment(row.createdAt)} never got an answer, and it is too late to repeat it`,
-    `this is a new one; ${wayToCheck(row)}`,
+    `an earlier call of ${moment(change.createdAt)} never got an answer, and it is too late to repeat it`,
+    `this is a new one; ${wayToCheck(change)}`,
   ].join('\n');
 
 /** How to see what a call has done. */
-function wayToCheck({ method, path }: Intent): string {
+function wayToCheck({ method, path }: Pending): string {
   const operation = findOperation(`${method} ${path.replace(/\?.*/, '')}`)?.name ?? '';
   return waysToCheck[operation] ?? "the service's log shows whether the earlier call was carried out";
 }

@@ -1,3 +1,5 @@
+import { toInstant } from '../../domain/time.ts';
+
 const HOUR_MS = 3_600_000;
 
 /**
@@ -16,3 +18,9 @@ export function isRepeatable(at: string, now: number): boolean {
   const age = now - Date.parse(at);
   return age <= REPEATABLE_MS && age >= -HOUR_MS;
 }
+
+/** The instants between which a request was sent that can be repeated now. */
+export const repeatableSpan = (now: number): readonly [from: string, to: string] => [
+  toInstant(now - REPEATABLE_MS),
+  toInstant(now + HOUR_MS),
+];

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../../src/cli/bulk/run-journal.ts';
-import { NOW } from '../fake-io.ts';
+import { openState } from '../../../src/cli/state/state.ts';
+import { fakeIo, NOW } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
 const KEY = /^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/;
@@ -78,10 +78,9 @@ describe('lkm keys create --count', () => {
   it('keeps what it knows for its owner alone', async () => {
     await using shop = await bulkShop();
     await shop.at(['keys', 'create', '--count', '2']);
-    const [{ id }] = await shop.json('jobs', 'list');
-    const folder = join(shop.cwd, '.local/state/lkm/jobs', id);
+    const folder = join(shop.cwd, '.local/state/lkm');
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    for (const name of ['job.json', 'journal.jsonl']) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'state.db')).mode & 0o777).toBe(0o600);
   });
 });
 
@@ -207,7 +206,7 @@ describe('lkm keys create -f', () => {
         '',
       ]);
     }
-    expect(existsSync(join(shop.cwd, '.local/state/lkm/jobs'))).toBe(false);
+    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
   });
 
   it('with --dry-run says how many rows there are and shows the first', async () => {
@@ -361,21 +360,26 @@ describe('a run that cannot be written down', () => {
     expect({ code, stderr: stderr.replace(shop.cwd, ''), sent: shop.sent }).toEqual({
       code: 13,
       stderr:
-        'error: cannot write to /orders.csv/state/jobs (ENOTDIR)\n' +
-        '  Nothing was sent. A run is written down before it is sent: set LKM_STATE_DIR to a folder that can be written to.\n',
+        'error: cannot write to /orders.csv/state/state.db (ENOTDIR)\n' +
+        '  Nothing was sent. A change is written down before it is sent: set LKM_STATE_DIR to a folder that can be written to.\n',
       sent: [],
     });
   });
 
   it('says how to go on when the disk is full in the middle', async () => {
-    const journal = openJournal('/dev/full');
-    journal.add({ type: 'sending', upTo: 1, at: '2026-03-01T00:00:00.000Z' });
-    await expect(journal.sync()).rejects.toMatchObject({
-      name: 'LocalError',
-      message: 'cannot write to /dev/full (ENOSPC)',
-      hints: ['Make room there, and give the same command again: it goes on where it stopped.'],
-    });
-    await journal.close();
+    await using shop = await bulkShop();
+    await shop.at(['keys', 'create', '--count', '1']);
+    const state = openState(fakeIo({ cwd: shop.cwd }).io);
+    state.all('PRAGMA max_page_count = 1');
+    const fill = () => state.transaction(() => state.run('CREATE TABLE more (body TEXT)'));
+    expect(fill).toThrow(
+      expect.objectContaining({
+        name: 'LocalError',
+        message: expect.stringMatching(/state\.db \(database or disk is full\)$/),
+        hints: ['What was answered is not lost: the same command goes on where it stopped. make room there.'],
+      }),
+    );
+    state.close();
   });
 });
 
@@ -433,49 +437,42 @@ describe('a run that was interrupted', () => {
     },
   );
 
-  it.each<[string, (text: string) => string]>([
-    ['is gone', () => ''],
-    ['is rubbish', () => 'rubbish\nrubbish\n'],
-    ['has lost lines in its middle', (text) => text.replace(/^.*"sending".*$/m, '{"type":"send\n{"type":')],
-  ])('issues no key again, a day later, where its journal %s', async (_, damage) => {
+  it('issues no key again where the state is damaged: it says so, and what to do', async () => {
     await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '2', '--max-retries', '0', '--json'];
-    const { answering } = losing(shop);
+    const argv = ['keys', 'create', '--count', '2'];
     await shop.at(argv);
-    answering();
-    const [{ id }] = await shop.json('jobs', 'list');
-    const journal = join(shop.cwd, '.local/state/lkm/jobs', id, 'journal.jsonl');
-    const [begin = '', ...others] = readFileSync(journal, 'utf8').split('\n');
-    writeFileSync(journal, damage([begin, ...others].join('\n')));
-    const soon = shop.sent.length;
-    const late = await shop.at(argv, later(24));
-    expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent: soon });
-    const rows: { status: string }[] = JSON.parse(late.stdout);
-    expect(rows.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
-  });
-
-  it('goes on a day later with rows that were not sent, where the last line was cut off', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '2', '--json'];
-    shop.meddle(() => Response.json({ message: 'Invalid access token', code: 1 }, { status: 401 }));
-    await shop.at(argv);
-    const [{ id }] = await shop.json('jobs', 'list');
-    const journal = join(shop.cwd, '.local/state/lkm/jobs', id, 'journal.jsonl');
-    const [begin = ''] = readFileSync(journal, 'utf8').split('\n');
-    writeFileSync(journal, `${begin}\n{"type":"sending","up`);
-    shop.meddle(() => null);
-    expect((await shop.at(argv, later(24))).code).toBe(0);
-    expect(await shop.keys()).toHaveLength(2);
+    const path = join(shop.cwd, '.local/state/lkm/state.db');
+    const whole = readFileSync(path);
+    for (const damaged of [
+      Buffer.from('rubbish '.repeat(600)),
+      Buffer.concat([whole.subarray(0, 4_096), Buffer.alloc(whole.length - 4_096, 7)]),
+    ]) {
+      writeFileSync(path, damaged);
+      const { code, stderr } = await shop.at(argv);
+      expect({ code, sent: shop.sent.length }).toEqual({ code: 13, sent: 2 });
+      expect(stderr).toContain(`error: ${path} is damaged\n`);
+      expect(stderr).toContain(`mv ${path} ${path}.damaged\n`);
+    }
   });
 
   it('is left alone while the process that works on it runs', async () => {
     await using shop = await bulkShop();
     const argv = ['keys', 'create', '--count', '2'];
-    await shop.at(argv, { pid: 77 });
-    const { code, stderr } = await shop.at(argv, { running: [77] });
+    const held = Promise.withResolvers<null>();
+    const begun = Promise.withResolvers<void>();
+    shop.meddle(() => {
+      begun.resolve();
+      return held.promise;
+    });
+    const first = shop.at(argv);
+    await begun.promise;
+    const { code, stderr } = await shop.at(argv);
     expect(code).toBe(13);
-    expect(stderr).toMatch(/^error: run \w{12} is being worked on by process 77, since 2026-11-21 12:00 UTC\n/);
+    expect(stderr).toMatch(/^error: run \w{12} is being worked on by another process\n/);
+    held.resolve(null);
+    expect((await first).code).toBe(0);
     expect((await shop.at(argv)).code).toBe(0);
+    expect(shop.sent).toHaveLength(2);
   });
 
   it('waits where the service asks to, all rows together, and loses none', async () => {

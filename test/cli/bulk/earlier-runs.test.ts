@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NOW } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
 const create = ['keys', 'create', '-f', 'orders.csv'];
@@ -34,7 +33,7 @@ describe('a file that has grown since its run', () => {
       );
     }
     expect(await shop.keys()).toHaveLength(2);
-    expect(readdirSync(join(shop.cwd, '.local/state/lkm/jobs'))).toEqual([shop.id]);
+    expect(await shop.json('jobs', 'list')).toHaveLength(1);
   });
 
   it('is done whole under a name', async () => {
@@ -108,41 +107,13 @@ describe('a file that has grown since its run', () => {
   });
 });
 
-describe('rows on their way into the journal', () => {
-  const jobs = (cwd: string) => join(cwd, '.local/state/lkm/jobs');
-
-  it('are for their owner alone, and those of stdin too', async () => {
-    await using shop = await bulkShop();
-    expect((await shop.at(['keys', 'create', '-f', '-'], { stdin: 'maxActivations\n1\n' })).code).toBe(0);
-    const [{ id }] = await shop.json('jobs', 'list');
-    expect(statSync(join(jobs(shop.cwd), id, 'rows.jsonl')).mode & 0o777).toBe(0o600);
-  });
-
+describe('rows on their way into the state', () => {
   it('are gone when the file turns out to be wrong at its end', async () => {
     await using shop = await bulkShop();
     shop.write('orders.csv', `maxActivations\n${'1\n'.repeat(3_000)}x\n`);
     expect((await shop.at(create)).code).toBe(2);
-    expect(existsSync(jobs(shop.cwd))).toBe(false);
-    await shop.at(['keys', 'create', '--count', '1']);
-    expect((await shop.at(create)).code).toBe(2);
-    expect(readdirSync(jobs(shop.cwd))).toHaveLength(1);
-  });
-
-  it('of a process that was killed are removed a day later', async () => {
-    await using shop = await bulkShop();
-    for (const [name, hours] of [
-      ['old.tmp', 25],
-      ['new.tmp', 1],
-    ] as const) {
-      const folder = join(jobs(shop.cwd), name);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeFileSync(join(folder, 'rows.jsonl'), '');
-      const at = (NOW - hours * 3_600_000) / 1_000;
-      utimesSync(join(folder, 'rows.jsonl'), at, at);
-    }
-    await shop.at(['keys', 'create', '--count', '1']);
-    const left = readdirSync(jobs(shop.cwd));
-    expect([left.length, left.includes('new.tmp')]).toEqual([2, true]);
+    expect(await shop.json('jobs', 'list')).toEqual([]);
+    expect(statSync(join(shop.cwd, '.local/state/lkm/state.db')).size).toBeLessThan(100_000);
   });
 });
 

@@ -122,7 +122,7 @@ describe('the progress of a run', () => {
       const shown = { done: 'created', total: 500, before: 0, failedBefore: 0 };
       const progress = showBulkProgress(shown, readSettings({ progress: false, color: false }, io), io);
       vi.advanceTimersByTime(10_500);
-      progress.answered({ kind: 'failed', status: 'failed', attempt: 1, result: {}, error: null });
+      progress.answered({ row: 1, kind: 'failed', status: 'failed', result: {}, error: null });
       vi.advanceTimersByTime(10_000);
       expect(printed.stderr).toBe('0 of 500 created\n1 of 500 created · 1 failed\n');
     } finally {

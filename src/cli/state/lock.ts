@@ -1,0 +1,49 @@
+import { closeSync, constants, lstatSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { codeOf } from '../failure/errors.ts';
+
+/** A lock that one process has at a time. The system frees it with the process, however that ends. */
+export interface Lock {
+  release(): void;
+}
+
+/** Takes the lock of a file, for which it waits so long; null while another process has it. */
+export function takeLock(path: string, waitMs = 0): Lock | null {
+  makeOwnFile(path);
+  const database = new DatabaseSync(path, { timeout: waitMs });
+  try {
+    // Nothing is written: the lock of SQLite on an empty file is all there is to it.
+    database.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+}
+
+/** Whether a process has the lock of a file. */
+export function isLocked(path: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  const lock = takeLock(path);
+  lock?.release();
+  return lock === null;
+}
+
+/** Makes an empty file for its owner, unless there is something of that name; never follows a link. */
+export function makeOwnFile(path: string): void {
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+  try {
+    closeSync(openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+/** The number of an error of SQLite; null for any other error. */
+export const sqliteCode = (error: unknown): number | null =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null;
+
+const isBusy = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY;
