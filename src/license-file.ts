@@ -17,7 +17,7 @@ export interface VerifyLicenseFileOptions {
   readonly hostId?: string;
   /** The product that the file must be for; without it any product passes. */
   readonly productId?: string;
-  /** The `watermark` of the last check, which the application has stored: finds a clock that was set back. */
+  /** The `watermark` of the last check, which the application has stored: finds a clock that was set back. What is no whole number of seconds counts as one. */
   readonly watermark?: number;
   /** The text of a revocation list, from `/.well-known/revocations`; refused unless one of the keys signed it. */
   readonly revocations?: string;
@@ -29,7 +29,8 @@ export interface VerifyLicenseFileOptions {
  * Verifies a licence file without a network, from its text and the public keys.
  *
  * `verdict` is `ok` or the first check that failed; `claims` are set when the signature is valid; `watermark` is to be
- * stored for the next check. Any text gets a verdict. Throws when the key in `keys` that the file names is not an Ed25519
+ * stored for the next check; `revocations` tells the list that counted, of which an application keeps the one of the highest
+ * `seq`. Any text gets a verdict. Throws when the key in `keys` that the file names is not an Ed25519
  * point.
  */
 export function verifyLicenseFile(text: string, options: VerifyLicenseFileOptions): Verification {

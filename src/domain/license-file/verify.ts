@@ -2,7 +2,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import { epochSeconds } from '../time.ts';
 import { isLicenseClaims, isRecord, LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
 import { isSignedBy, type Jws, type PublicKey, parseJson, readJws } from './jws.ts';
-import { type RevocationFault, readRevocations } from './revocations.ts';
+import { type RevocationClaims, type RevocationFault, readRevocations } from './revocations.ts';
 
 const MAX_BYTES = 64 * 1024;
 
@@ -33,7 +33,7 @@ export interface VerifyOptions {
   readonly hostId?: string | undefined;
   /** The product that uses the file; not given, any product is accepted. */
   readonly productId?: string | undefined;
-  /** The watermark of the last check on this device, in seconds since 1970. */
+  /** The watermark of the last check on this device, in whole seconds since 1970; any other value counts as a clock set back. */
   readonly watermark?: number | undefined;
   /** The text of a signed revocation list. */
   readonly revocations?: string | undefined;
@@ -47,10 +47,12 @@ export interface Verification {
   /** What the file states; null unless one of the keys signed it. */
   readonly claims: LicenseClaims | null;
   /**
-   * The latest time that is known, in seconds since 1970: of the clock, the watermark given, and a signed file's own
-   * date. To be stored, and given to the next check: a clock that is set back then gains nothing.
+   * The latest time that is known, in seconds since 1970: of the clock, the watermark given, and the dates of a signed
+   * file and of the revocation list. To be stored, and given to the next check: a clock that is set back then gains nothing.
    */
   readonly watermark: number;
+  /** The revocation list that was read; null without one, or when it does not count. A list with a lower `seq` is older. */
+  readonly revocations: { readonly seq: number; readonly issuedAt: number } | null;
 }
 
 /**
@@ -60,30 +62,46 @@ export interface Verification {
  */
 export function verifyLicenseFile(text: string, options: VerifyOptions): Verification {
   const clock = epochSeconds(options.now);
-  const watermark = Math.max(clock, options.watermark ?? clock);
-  const refused = (verdict: Verdict): Verification => ({ verdict, claims: null, watermark });
+  const known = options.watermark ?? clock;
+  const isKnown = Number.isSafeInteger(known) && known >= 0;
+  const watermark = isKnown ? Math.max(clock, known) : clock;
+  const refused = (verdict: Verdict): Verification => ({ verdict, claims: null, watermark, revocations: null });
   const envelope = readLicenseEnvelope(text);
   if (!envelope) return refused('token_malformed');
   const key = options.keys.find(({ kid }) => kid === envelope.kid);
   if (!key) return refused('unknown_kid');
   const { claims } = envelope;
   if (!isSignedBy(key, envelope) || envelope.signedKey !== claims.key) return refused('signature_invalid');
-  const time = { clock, effective: Math.max(watermark, claims.iat) };
-  return { verdict: checkClaims(envelope, options, time), claims, watermark: time.effective };
+  const list = readList(options, claims.iss, Math.max(watermark, claims.iat));
+  const dated = typeof list === 'string' ? null : list;
+  const effective = Math.max(watermark, claims.iat, dated?.iat ?? 0);
+  const isSetBack = !isKnown || Math.max(known, dated?.iat ?? 0) > clock + CLOCK_LEEWAY_SECONDS;
+  return {
+    verdict: checkClaims(envelope, options, { list, clock, effective, isSetBack }),
+    claims,
+    watermark: effective,
+    revocations: dated && { seq: dated.seq, issuedAt: dated.iat },
+  };
 }
 
-/** The time of a check in seconds since 1970: what the clock says, and the latest that is known. */
-interface Time {
+/** What a file is checked against besides the options; times in seconds since 1970. */
+interface Known {
+  readonly list: RevocationClaims | RevocationFault | null;
   readonly clock: number;
+  /** The latest time that is known. */
   readonly effective: number;
+  readonly isSetBack: boolean;
 }
 
-function checkClaims({ kid, claims }: LicenseEnvelope, options: VerifyOptions, { clock, effective }: Time): Verdict {
-  const { keys, hostId, productId, watermark = clock, revoked } = options;
-  const listed = checkRevocations(claims, keys, options.revocations, effective);
-  if (listed !== null) return listed;
+function checkClaims(
+  { kid, claims }: LicenseEnvelope,
+  { hostId, productId, revoked }: VerifyOptions,
+  { list, clock, effective, isSetBack }: Known,
+): Verdict {
+  if (typeof list === 'string') return list;
+  if (list?.files.includes(claims.jti) || list?.licenses.includes(claims.sub)) return 'revoked';
   if (revoked?.has(kid) || revoked?.has(claims.jti)) return 'revoked';
-  if (watermark > clock + CLOCK_LEEWAY_SECONDS) return 'clock_rolled_back';
+  if (isSetBack) return 'clock_rolled_back';
   if (claims.nbf > clock + CLOCK_LEEWAY_SECONDS) return 'not_yet_valid';
   if (claims.exp <= effective) return 'token_expired';
   if (hostId !== undefined && claims.machine !== hostId) return 'machine_mismatch';
@@ -91,17 +109,8 @@ function checkClaims({ kid, claims }: LicenseEnvelope, options: VerifyOptions, {
   return 'ok';
 }
 
-function checkRevocations(
-  { iss: issuer, jti, sub }: LicenseClaims,
-  keys: readonly PublicKey[],
-  list: string | undefined,
-  now: number,
-): Verdict | null {
-  if (list === undefined) return null;
-  const read = readRevocations(list, { keys, issuer, now });
-  if (typeof read === 'string') return read;
-  return read.files.includes(jti) || read.licenses.includes(sub) ? 'revoked' : null;
-}
+const readList = ({ keys, revocations }: VerifyOptions, issuer: string, now: number) =>
+  revocations === undefined ? null : readRevocations(revocations, { keys, issuer, now });
 
 /** The parts of a licence file. None of them can be trusted before the signature has been checked. */
 export interface LicenseEnvelope extends Jws {

@@ -8,6 +8,7 @@ import {
 } from '../../../src/domain/license-file/revocations.ts';
 import { createSigner, signLicenseFile, toJwk } from '../../../src/domain/license-file/sign.ts';
 import { type Verdict, verifyLicenseFile } from '../../../src/domain/license-file/verify.ts';
+import { toInstant } from '../../../src/domain/time.ts';
 import { hostId, licenseWith, now, privatePems, publicPemOf } from '../examples.ts';
 
 const [ours, theirs] = [createSigner(privatePems[0]), createSigner(privatePems[1])];
@@ -119,5 +120,23 @@ describe('a licence file beside a revocation list', () => {
     const list = listWith({ files: ['fil_1'] });
     expect(verdict(list, { hostId: 'host-2' })).toBe('revoked');
     expect(verdict(list, { watermark: at + DAY })).toBe('revoked');
+  });
+
+  it('moves the watermark to the date of a list that counts, and to that of no other', () => {
+    const check = (revocations: string, more: { now?: Instant; watermark?: number } = {}) => {
+      const { watermark, revocations: read } = verifyLicenseFile(text, { keys, now, revocations, ...more });
+      return { watermark, revocations: read };
+    };
+    const newer = listWith({ now: at + DAY, seq: 8 });
+    const { iat } = JSON.parse(Buffer.from(newer.split('.')[1] ?? '', 'base64url').toString());
+    const late = toInstant((at + DAY) * 1_000);
+    expect(check(newer, { now: late })).toEqual({ watermark: at + DAY, revocations: { seq: 8, issuedAt: iat } });
+    expect(check(newer)).toEqual({ watermark: iat, revocations: { seq: 8, issuedAt: iat } });
+    expect(verdict(newer)).toBe('clock_rolled_back');
+    expect(check(listWith({}), { watermark: iat })).toMatchObject({ watermark: iat, revocations: { seq: 7 } });
+    expect(check(signRevocations(theirs, { ...facts, now: at + DAY, iss: 'acc_2' }))).toEqual({
+      watermark: at,
+      revocations: null,
+    });
   });
 });

@@ -36,7 +36,7 @@ const options: VerifyOptions = { keys: [theirJwk, ourJwk], now, hostId, productI
 
 describe('verifyLicenseFile', () => {
   it('finds a file in order, and says what it states', () => {
-    expect(verifyLicenseFile(text, options)).toEqual({ verdict: 'ok', claims, watermark });
+    expect(verifyLicenseFile(text, options)).toEqual({ verdict: 'ok', claims, watermark, revocations: null });
   });
 
   it('holds a file against no host or product that it is not given', () => {
@@ -72,6 +72,7 @@ describe('verifyLicenseFile', () => {
       verdict,
       claims: signed ? claims : null,
       watermark: expect.any(Number),
+      revocations: null,
     });
   });
 
@@ -122,6 +123,21 @@ describe('the watermark', () => {
     expect(watermarkAfter({ now: at('09:00:00.000'), keys: [theirJwk] })).toBe(watermark - 3_600);
   });
 
+  it.each<[string, unknown]>([
+    ['no number', Number('abc')],
+    ['endless', Number.POSITIVE_INFINITY],
+    ['endlessly early', Number.NEGATIVE_INFINITY],
+    ['negative', -1],
+    ['a fraction', watermark + 0.5],
+    ['beyond whole numbers', 2 ** 53],
+    ['a text', String(watermark)],
+    ['an object', {}],
+  ])('counts as a clock set back when it is %s, and the next one is a time', (_, given) => {
+    const check = (now: Instant) => verifyLicenseFile(text, { ...options, now, watermark: given as number });
+    expect(check(now)).toMatchObject({ verdict: 'clock_rolled_back', watermark });
+    expect(check(at('11:00:00.000'))).toMatchObject({ verdict: 'clock_rolled_back', watermark: claims.exp });
+  });
+
   it('ends a file for ever, whatever the clock says later', () => {
     const seen = verifyLicenseFile(text, { ...options, now: at('11:00:00.000') });
     expect(seen.verdict).toBe('token_expired');
@@ -141,6 +157,7 @@ describe('a forged file', () => {
         verdict: expect.stringMatching(/^(token_malformed|signature_invalid)$/),
         claims: null,
         watermark,
+        revocations: null,
       });
     }
   });
@@ -188,14 +205,24 @@ describe('a forged file', () => {
       'token_malformed',
     ],
   ])('is found with %s', (_, licenseToken, verdict) => {
-    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({ verdict, claims: null, watermark });
+    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({
+      verdict,
+      claims: null,
+      watermark,
+      revocations: null,
+    });
   });
 
   it.each<[string, object, Verdict]>([
     ['another key on the envelope', { signedKey: 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' }, 'signature_invalid'],
     ['another keyId on the envelope', { keyId: theirs.kid }, 'token_malformed'],
   ])('is found with %s', (_, changes, verdict) => {
-    expect(verifyLicenseFile(fileWith(changes), options)).toEqual({ verdict, claims: null, watermark });
+    expect(verifyLicenseFile(fileWith(changes), options)).toEqual({
+      verdict,
+      claims: null,
+      watermark,
+      revocations: null,
+    });
   });
 });
 
@@ -205,6 +232,7 @@ it('takes a signed file to pieces only after its key: what is signed by an unkno
     verdict: 'unknown_kid',
     claims: null,
     watermark,
+    revocations: null,
   });
   expect(verifyLicenseFile(foreign, options).verdict).toBe('ok');
 });
