@@ -55,9 +55,7 @@ export async function updateCustomer(
 ): Promise<PayloadOf<Customers['update']>> {
   const { repositories, caller, now, record } = context;
   const { customers } = repositories;
-  const before = await customers.lock(caller.accountId, customerId);
-  if (before === null) throw apiError('customerNotFound', { customerId });
-  await refuseToChange(context, customerId);
+  const before = await lockCustomer(context, customerId);
   refuseStale(before, ifUpdatedAt);
   const changed = changedFields(before, { name, email, active });
   const resource = { type: 'customer', id: customerId } as const;
@@ -75,10 +73,8 @@ export async function updateCustomer(
 /** Removes a customer for ever; its keys stay, without a customer. */
 export async function deleteCustomer(context: Context, { customerId }: InputOf<Customers['delete']>): Promise<void> {
   const { repositories, caller, now, record } = context;
-  await refuseToChange(context, customerId);
-  if (!(await repositories.customers.remove(caller.accountId, customerId, now))) {
-    throw apiError('customerNotFound', { customerId });
-  }
+  await lockCustomer(context, customerId);
+  await repositories.customers.remove(caller.accountId, customerId, now);
   record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId } });
 }
 
@@ -88,15 +84,21 @@ export async function seesCustomer({ repositories, caller }: Context, customerId
   return productIds === null || repositories.customersOfProducts.has(accountId, customerId, productIds);
 }
 
-/** Throws what keeps a caller that is limited to products from changing a customer: it would change keys of others. */
-async function refuseToChange(context: Context, customerId: string): Promise<void> {
+/**
+ * The customer, who gets no key and is not changed until this transaction ends. Looks at the keys behind the lock: a caller
+ * that is limited to products must not change what keys of others belong to.
+ */
+async function lockCustomer(context: Context, customerId: string): Promise<Customer> {
   const { repositories, caller } = context;
   const { accountId, productIds } = caller;
-  if (productIds === null) return;
+  const customer = await repositories.customers.lock(accountId, customerId);
+  if (customer === null) throw apiError('customerNotFound', { customerId });
+  if (productIds === null) return customer;
   if (!(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
   if (await repositories.customersOfProducts.hasOthers(accountId, customerId, productIds)) {
     throw new RecordedRefusal('scopeMissing', { resource: { type: 'customer', id: customerId } });
   }
+  return customer;
 }
 
 /** Adds a customer, alone or together with a key. */

@@ -81,6 +81,25 @@ describe('creating a key for a customer beside its deletion, on PostgreSQL', () 
     expect(customers).toEqual([]);
   });
 
+  it('leaves a customer that another seller has given a key meanwhile to a token of all products', async () => {
+    await using beside = await prepare();
+    const { world, productId, customerId, client } = beside;
+    const { id: otherId } = await world.product('Server');
+    await world.key({ productId, customerId });
+    await world.key({ productId: otherId });
+    const seller = { kind: 'admin', productIds: [productId] } as const;
+    await world.tokenOf(seller);
+    await client.query('begin');
+    await client.query(`select 1 from customers where id = '${customerId}' for key share`);
+    await client.query(`update licenses set customer_id = '${customerId}' where product_id = '${otherId}'`);
+    const deleted = world.call(seller, 'DELETE', `/customer/by-id?customerId=${customerId}`);
+    await beside.untilBlocked();
+    await client.query('commit');
+    expect(outcome(await deleted)).toEqual({ status: 403, code: 1 });
+    const { licenses } = await world.contents();
+    expect(licenses?.map((row) => row.customer_id)).toEqual([customerId, customerId]);
+  });
+
   it('returns 200 or 404/2 and nothing else, on two servers and in forty rounds', async () => {
     await using beside = await prepare();
     const { world, productId } = beside;
