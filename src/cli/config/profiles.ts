@@ -4,7 +4,8 @@ import { CommandError, LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
-import { configDir, readPrivateFile, syncFolder, withLock, writeAtomically } from './files.ts';
+import { withLock } from '../state/lock.ts';
+import { configDir, readPrivateFile, syncFolder, writeAtomically } from './files.ts';
 import { isPostgres } from './location.ts';
 import { runningServers } from './running-servers.ts';
 
@@ -194,7 +195,7 @@ export function changeConfig<T>(io: Io, change: (config: Config) => { readonly c
   const path = configFile(io);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return withLock(folder, io.uuid(), io, () => {
+    return withLock(join(folder, 'config.lock'), () => {
       const { config, value } = change(readConfig(io));
       // Behind a link, as of those who keep their settings together, the file itself is replaced.
       const file = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;

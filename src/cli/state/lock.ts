@@ -22,6 +22,22 @@ export function takeLock(path: string, waitMs = 0): Lock | null {
   }
 }
 
+const LOCK_TIMEOUT_MS = 3_000;
+
+/**
+ * Runs `work` while no other process holds the lock of a file. All of it is synchronous. Throws an error with the code
+ * `ELOCKED` when another process holds the lock for seconds.
+ */
+export function withLock<T>(path: string, work: () => T): T {
+  const lock = takeLock(path, LOCK_TIMEOUT_MS);
+  if (lock === null) throw Object.assign(new Error(`${path} is held by another process`), { code: 'ELOCKED' });
+  try {
+    return work();
+  } finally {
+    lock.release();
+  }
+}
+
 /** Whether a process has the lock of a file. */
 export function isLocked(path: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;

@@ -1,3 +1,4 @@
+import { CommandError } from '../../failure/errors.ts';
 import { isObject } from './columns.ts';
 import type { RawRow, RawRows } from './raw-rows.ts';
 
@@ -28,57 +29,21 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
 
 /** Reads an array of objects. Their place in it stands for the line. */
 export async function* readJson(texts: AsyncIterable<string>): RawRows {
-  let line = 0;
-  for await (const written of elementsOf(texts)) {
-    line += 1;
-    const value = written === null ? undefined : parsed(written);
-    if (value === undefined) {
-      yield { line: null, text: 'it is not a JSON array' };
-      return;
+  const { default: streamArray } = await import('stream-json/streamers/stream-array.js');
+  const { pipeline, Readable } = await import('node:stream');
+  const parser = streamArray.withParserAsStream();
+  // An error of the text ends the parser with it.
+  pipeline(Readable.from(texts), parser, () => {});
+  const elements: AsyncIterable<{ readonly key: number; readonly value: unknown }> = parser;
+  try {
+    for await (const { key, value } of elements) {
+      if (isObject(value)) yield { line: key + 1, cells: cellsOf(value) };
+      else yield { line: key + 1, text: 'is not an object' };
     }
-    if (isObject(value)) yield { line, cells: cellsOf(value) };
-    else yield { line, text: 'is not an object' };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    yield { line: null, text: 'it is not a JSON array' };
   }
-}
-
-/** The texts of the elements of an array, not parsed; null for what is no array, and then no more. */
-async function* elementsOf(texts: AsyncIterable<string>): AsyncGenerator<string | null> {
-  /** How many brackets are open: 0 before the array and after it. */
-  let depth = 0;
-  let isInText = false;
-  let isEscaped = false;
-  let hasEnded = false;
-  let count = 0;
-  let element = '';
-  for await (const text of texts) {
-    let from = 0;
-    for (let at = 0; at < text.length; at++) {
-      const char = text[at];
-      if (isInText) {
-        if (isEscaped) isEscaped = false;
-        else if (char === '\\') isEscaped = true;
-        else if (char === '"') isInText = false;
-      } else if (depth === 0) {
-        if (char?.trim() === '') continue;
-        if (char !== '[' || hasEnded) return yield null;
-        depth = 1;
-        from = at + 1;
-      } else if (char === '"') isInText = true;
-      else if (char === '[' || char === '{') depth += 1;
-      else if (depth > 1 && (char === ']' || char === '}')) depth -= 1;
-      else if (depth === 1 && (char === ',' || char === ']')) {
-        element += text.slice(from, at);
-        from = at + 1;
-        if (char === ']') [depth, hasEnded] = [0, true];
-        // An array may be empty; a comma has something before and behind it.
-        if (char === ',' || count > 0 || element.trim() !== '') yield element;
-        count += 1;
-        element = '';
-      }
-    }
-    if (depth > 0) element += text.slice(from);
-  }
-  if (!hasEnded) yield null;
 }
 
 function parsed(text: string): unknown {
