@@ -117,8 +117,8 @@ interface Preparing {
 }
 
 /**
- * Finds each need of the rows of a run, or makes it, under an idempotency key of its own that is the same in every
- * process. Returns what puts their ids into a body.
+ * Finds each need of the rows of a run, or makes it, under an idempotency key of its own, which comes from the run and
+ * the need. Returns what puts their ids into a body.
  */
 export async function prepareRows(
   state: State,
