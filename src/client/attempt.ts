@@ -1,5 +1,4 @@
-import type { Fetch } from '../contract/endpoint.ts';
-import type { PreparedRequest, ResponseHeaders, Transport, TransportResponse } from '../contract/transport.ts';
+import type { PreparedRequest, ResponseHeaders, Transport, TransportResponse } from './network.ts';
 import { MAX_TIMER_MS } from './timing.ts';
 
 /** A response that was read to its end, before it is checked against the contract. */
@@ -119,8 +118,8 @@ const isUnreachable = ({ code, syscall }: SystemError) =>
 const isBeforeSending = (error: SystemError) =>
   isUnreachable(error) ||
   error.syscall === 'getaddrinfo' ||
-  // A proxy makes no tunnel: http and fetch of Node, whose error code for it is that of any aborted request.
-  error.code === 'ERR_PROXY_TUNNEL' ||
+  // A proxy makes no tunnel; the code of an answer that is not 200 is that of any aborted request.
+  /^UND_ERR_PRX_/.test(String(error.code)) ||
   error.message.startsWith('Proxy response (') ||
   isUntrustedCertificate(error) ||
   isNotTls(error) ||
@@ -138,9 +137,3 @@ const isNotTls = ({ code = '' }: SystemError) =>
 
 /** `fetch` opens no connection to some ports: https://fetch.spec.whatwg.org/#port-blocking */
 const isForbiddenPort = ({ message }: SystemError) => message === 'bad port';
-
-/** Sends through a `Fetch`: the server in this process, or the caller's own network. */
-export const fetchTransport =
-  (fetch: Fetch): Transport =>
-  ({ url, method, headers, body }, signal) =>
-    fetch(new Request(url, { method, headers, body, redirect: 'manual', signal }));

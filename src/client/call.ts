@@ -1,7 +1,7 @@
 import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
-import type { PreparedRequest, ResponseHeaders, Transport } from '../contract/transport.ts';
 import { sendOnce } from './attempt.ts';
 import { isInProgress, mayHaveRun, toCallError } from './errors.ts';
+import type { PreparedRequest, ResponseHeaders, Transport } from './network.ts';
 import type { AttemptEvent, CallOptions } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
 import { type AttemptResult, isReplayed, maxResponseBytes, readResult } from './response.ts';
@@ -17,6 +17,7 @@ export interface CallContext {
   readonly timing: Timing;
   readonly transport: Transport;
   onHeaders(operation: string, headers: ResponseHeaders): void;
+  onSend(operation: string): void;
   onAttempt(attempt: AttemptEvent): void;
 }
 
@@ -40,6 +41,7 @@ export async function call(
 
   for (let before = noAttempts; ; ) {
     const startedAt = timing.now();
+    context.onSend(operation);
     const received = await sendOnce(transport, request, bounds);
     const response = received.kind === 'response' ? received : null;
     if (response !== null) context.onHeaders(operation, response.headers);

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { type Contract, contract } from '../contract/index.ts';
-import { fetchTransport } from './attempt.ts';
 import { type CallContext, call } from './call.ts';
-import { openNetworkTransport } from './network.ts';
+import { fetchTransport, openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
 import { checkToken, readBaseUrl } from './request.ts';
 import { deprecationReporter } from './response.ts';
@@ -16,8 +15,8 @@ export type Client = ClientOf<Contract>;
 export type ClientOf<Endpoints> = {
   readonly [Resource in keyof Endpoints]: {
     readonly [Name in keyof Endpoints[Resource]]: Operation<
-      Plain<InputOf<Endpoints[Resource][Name]>>,
-      PayloadOf<Endpoints[Resource][Name]>
+      Exclusive<Plain<InputOf<Endpoints[Resource][Name]>>>,
+      Closed<PayloadOf<Endpoints[Resource][Name]>>
     >;
   };
 };
@@ -27,6 +26,28 @@ type Operation<Input, Payload> =
   Record<never, never> extends Input
     ? (input?: keyof Input extends never ? Record<string, never> : Input, options?: CallOptions) => Promise<Payload>
     : (input: Input, options?: CallOptions) => Promise<Payload>;
+
+/**
+ * `T` as it is read: with the fields that it declares and no others, so that a misspelt one does not compile. Fields that a
+ * later service adds are there all the same.
+ */
+export type Closed<T> = T extends string | number
+  ? T
+  : T extends (infer Item)[]
+    ? Closed<Item>[]
+    : T extends readonly (infer Item)[]
+      ? readonly Closed<Item>[]
+      : T extends object
+        ? { [Name in keyof T as IsOpen<Name, T[Name]> extends true ? never : Name]: Closed<T[Name]> }
+        : T;
+
+/** Whether a member stands for all that are not declared. */
+type IsOpen<Name, Value> = string extends Name ? (unknown extends Value ? true : false) : false;
+
+/** A customer is named or brought along, never both. */
+type Exclusive<Input> = 'customerId' | 'newCustomer' extends keyof Input
+  ? Input & ({ readonly customerId?: null | undefined } | { readonly newCustomer?: null | undefined })
+  : Input;
 
 /** `T` without zod's brands, so that a caller passes plain values: `ProductId` becomes `string`. */
 export type Plain<T> = T extends string & z.$brand
@@ -79,15 +100,15 @@ type AnyOperation = (input?: unknown, options?: CallOptions) => Promise<unknown>
 /** What the calls of a client share, from its options. Throws `InputError`. */
 export function readOptions(options: ClientOptions): CallContext {
   const { token, ca, fetch, timing = systemTiming } = options;
-  const given = options.transport ?? (fetch && fetchTransport(fetch));
-  const { timeoutMs = 30_000, maxRetries = null, maxElapsedMs = 30_000, maxWaitMs = 60_000 } = options;
+  const { timeoutMs = 30_000, maxRetries = null, maxWaitMs = 60_000 } = options;
+  const { maxElapsedMs = maxRetries === null ? 30_000 : Number.POSITIVE_INFINITY } = options;
   checkToken(token);
   // Within this process, and without a secret, there is nothing to eavesdrop on.
-  const plainHttpAllowed = given !== undefined && token === undefined;
+  const plainHttpAllowed = fetch !== undefined && token === undefined;
   const { href, host, isLoopback } = readBaseUrl(options.baseUrl, { plainHttpAllowed });
   const connectTimeoutMs = Math.min(10_000, timeoutMs);
   // A proxy elsewhere would see what plain http sends to a loopback address.
-  const transport = given ?? openNetworkTransport({ connectTimeoutMs, useProxy: !isLoopback, ca });
+  const transport = fetch ? fetchTransport(fetch) : openNetwork({ connectTimeoutMs, useProxy: !isLoopback, ca });
   return {
     baseHref: href,
     host,
@@ -96,6 +117,7 @@ export function readOptions(options: ClientOptions): CallContext {
     timing,
     transport,
     onHeaders: deprecationReporter(options.onNotice ?? (() => {})),
+    onSend: options.onSend ?? (() => {}),
     onAttempt: options.onAttempt ?? (() => {}),
   };
 }

@@ -1,10 +1,11 @@
+import { createParser } from 'eventsource-parser';
 import { streamEvents } from '../contract/event-stream.ts';
 import { Event, type EventType } from '../contract/events.ts';
-import type { PreparedRequest, TransportResponse } from '../contract/transport.ts';
 import { classifyFailure, readText } from './attempt.ts';
 import type { CallContext } from './call.ts';
 import { readOptions } from './client.ts';
 import { ProtocolError, toCallError } from './errors.ts';
+import type { PreparedRequest, TransportResponse } from './network.ts';
 import type { ClientOptions } from './options.ts';
 import { encodeInput, writeHeaders } from './request.ts';
 import { maxResponseBytes, readResult, readRetryAfter } from './response.ts';
@@ -102,12 +103,12 @@ async function* connect(
       throw failureOf(context, cause);
     });
     if (!isEventStream(response)) throw await refusalOf(context, response);
-    const parser = createParser(position);
+    const read = eventReader(position);
     const decoder = new TextDecoder();
     for await (const chunk of chunksOf(response)) {
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
-      yield parser(decoder.decode(chunk, { stream: true }));
+      yield read(decoder.decode(chunk, { stream: true }));
     }
   } finally {
     clearTimeout(timer);
@@ -174,41 +175,25 @@ const outsideContract = (cause: unknown): ProtocolError =>
 /** A line, or the data of one event, that is longer comes from no service of ours. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
-/**
- * Reads server-sent events (WHATWG, "Interpreting an event stream") from a text that comes in pieces of any length. Throws
- * `ProtocolError`.
- */
-function createParser(position: Position): (text: string) => Event[] {
-  let rest = '';
-  let data: string[] = [];
-  let length = 0;
-  let id: number | null = null;
-
-  function take(line: string, events: Event[]): void {
-    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
-    if (name === 'data') {
-      data.push(value);
-      length += value.length;
-    } else if (name === 'id' && /^\d+$/.test(value)) id = Number(value);
-    else if (name === 'retry' && /^\d+$/.test(value)) position.retryMs = Number(value);
-    else if (line === '') {
-      if (data.length > 0) events.push(readEvent(data.join('\n')));
-      if (id !== null) position.last = id;
-      data = [];
-      length = 0;
-      id = null;
-    }
-  }
-
+/** Reads server-sent events from a text that comes in pieces of any length. Throws `ProtocolError`. */
+function eventReader(position: Position): (text: string) => Event[] {
+  let events: Event[] = [];
+  const parser = createParser({
+    maxBufferSize: MAX_LENGTH,
+    onId: (id) => {
+      if (/^\d+$/.test(id)) position.last = Number(id);
+    },
+    onEvent: ({ data }) => void events.push(readEvent(data)),
+    onRetry: (ms) => {
+      position.retryMs = ms;
+    },
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') throw outsideContract(error);
+    },
+  });
   return (text) => {
-    const lines = (rest + text).split(LINE_END);
-    rest = lines.pop() ?? '';
-    const events: Event[] = [];
-    for (const line of lines) take(line, events);
-    if (rest.length + length > MAX_LENGTH) throw outsideContract(new RangeError('it does not end'));
+    events = [];
+    parser.feed(text);
     return events;
   };
 }
-
-/** A carriage return at the end of a piece may be half of one. */
-const LINE_END = /\r\n|\n|\r(?!$)/;

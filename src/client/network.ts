@@ -1,5 +1,28 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Transport } from '../contract/transport.ts';
+import type { Fetch, Method } from '../contract/endpoint.ts';
+
+/** A request that can be sent any number of times, with the same bytes each time. */
+export interface PreparedRequest {
+  readonly url: string;
+  readonly method: Method;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** Sends a request once. A redirect is returned, not followed. */
+export type Transport = (request: PreparedRequest, signal: AbortSignal) => Promise<TransportResponse>;
+
+/** What the client reads of a response; the global `Response` fits. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Reads one header; null when the response does not have it. */
+export interface ResponseHeaders {
+  get(name: string): string | null;
+}
 
 interface NetworkOptions {
   /** How long a connection may take, with its tunnel and its TLS. */
@@ -10,86 +33,36 @@ interface NetworkOptions {
   readonly ca?: string | undefined;
 }
 
-/**
- * Sends over the network with the HTTP client of Node.js. Redirects are not followed, and certificates are verified even
- * if `NODE_TLS_REJECT_UNAUTHORIZED` is 0.
- */
-export function openNetworkTransport({ connectTimeoutMs, useProxy, ca }: NetworkOptions): Transport {
-  // Closes what is idle, which keeps no process alive, and what a proxy has not begun when it was given up here.
-  const timeout = connectTimeoutMs + 1_000;
-  const options = { keepAlive: true, timeout, proxyEnv: useProxy ? proxyEnvironment(process.env) : undefined };
-  // An import of node:http would also load what it has for WebSockets, which takes longer than a request.
-  const openHttp = once(() => {
-    const { Agent, request } = process.getBuiltinModule('node:http');
-    return { request, agent: new Agent(options) };
-  });
-  const openHttps = once(() => {
-    const { Agent, request } = process.getBuiltinModule('node:https');
-    return { request, agent: new Agent({ ...options, rejectUnauthorized: true, ca }) };
-  });
-  return ({ url, method, headers, body }, signal) =>
-    new Promise((resolve, reject) => {
-      const { request, agent } = url.startsWith('https:') ? openHttps() : openHttp();
-      const sent = request(url, { method, headers, agent, signal });
-      sent.on('response', (response) => resolve(toTransportResponse(response)));
-      sent.on('error', reject);
-      // Written when the connection stands: an error before that means that nothing was sent.
-      onceConnected(sent, connectTimeoutMs, reject, () => sent.end(body));
-    });
-}
-
-/** A name in `NO_PROXY` stands for what is below it too, as for other programs; Node.js takes it for itself alone. */
-function proxyEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const entries = noProxyEntries(env);
-  const below = entries.filter((entry) => domainName.test(entry)).map((name) => `.${name}`);
-  return { ...env, no_proxy: [...entries, ...below].join() };
-}
-
-/** What `NO_PROXY` lists, apart by commas or blanks. */
-export const noProxyEntries = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
-  (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter(Boolean);
-
-/** Without a dot or star in front of it, a port, or digits at its end, as an address has. */
-const domainName = /^[a-z\d_-]+(?:\.[a-z\d_-]+)*\.?(?<!\d)$/i;
-
-function once<T>(open: () => T): () => T {
-  let opened: T | undefined;
-  return () => {
+/** Sends over the network. Certificates are verified even if `NODE_TLS_REJECT_UNAUTHORIZED` is 0. */
+export function openNetwork({ connectTimeoutMs, useProxy, ca }: NetworkOptions): Transport {
+  const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+  const connect = { ...tls, timeout: connectTimeoutMs };
+  const open = async () => {
+    const { Agent, EnvHttpProxyAgent, errors, Pool, request } = await import('undici');
+    // The client itself measures how long an attempt may take: only a proxy that is to make a tunnel has a time for it.
+    const options = { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+    const clientFactory = (proxy: URL, own: object) => new Pool(proxy, { ...own, headersTimeout: connectTimeoutMs });
+    const dispatcher = useProxy
+      ? new EnvHttpProxyAgent({ ...options, requestTls: tls, clientFactory })
+      : new Agent(options);
+    return { request, dispatcher, errors };
+  };
+  let opened: ReturnType<typeof open> | undefined;
+  return async ({ url, ...sent }, signal) => {
     opened ??= open();
-    return opened;
+    const { request, dispatcher, errors } = await opened;
+    const { statusCode, headers, body } = await request(url, { ...sent, signal, dispatcher }).catch(
+      (error: unknown) => {
+        if (!(error instanceof errors.HeadersTimeoutError)) throw error;
+        throw new errors.ConnectTimeoutError(`no tunnel through the proxy within ${connectTimeoutMs} ms`);
+      },
+    );
+    return { status: statusCode, headers: { get: (name) => headers[name]?.toString() ?? null }, body };
   };
 }
 
-function toTransportResponse(response: IncomingMessage) {
-  return {
-    status: response.statusCode ?? 0,
-    headers: { get: (name: string) => response.headers[name.toLowerCase()]?.toString() ?? null },
-    body: response,
-  };
-}
-
-/** Node.js leaves it to the system how long a connection may take, and to the proxy how long a tunnel. */
-function onceConnected(
-  request: ClientRequest,
-  timeoutMs: number,
-  reject: (error: Error) => void,
-  proceed: () => void,
-): void {
-  const timer = setTimeout(() => {
-    const error = Object.assign(new Error(`no connection within ${timeoutMs} ms`), connectTimedOut);
-    reject(error);
-    request.destroy(error);
-  }, timeoutMs);
-  const connected = () => {
-    clearTimeout(timer);
-    proceed();
-  };
-  request.on('close', () => clearTimeout(timer));
-  request.on('socket', (socket) => {
-    if (request.reusedSocket) connected();
-    else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected);
-  });
-}
-
-/** As the system says it of a connection that it has given up. */
-const connectTimedOut = { code: 'ETIMEDOUT', syscall: 'connect' };
+/** Sends through a `Fetch`: the server in this process, or the caller's own network. */
+export const fetchTransport =
+  (fetch: Fetch): Transport =>
+  ({ url, method, headers, body }, signal) =>
+    fetch(new Request(url, { method, headers, body, redirect: 'manual', signal }));

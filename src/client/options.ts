@@ -1,5 +1,4 @@
 import type { Fetch } from '../contract/endpoint.ts';
-import type { Transport } from '../contract/transport.ts';
 import type { Timing } from './timing.ts';
 
 /** How a client connects to its service. */
@@ -10,22 +9,20 @@ export interface ClientOptions {
   readonly token?: string | undefined;
   /** The one certificate (PEM), or the authorities, to trust at the service, in place of those of this machine. */
   readonly ca?: string | undefined;
-  /** The network; the default is that of Node.js, and uses `HTTPS_PROXY` and `NO_PROXY`. */
+  /** The network; the default is that of undici, and uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
-  /** The network as well, without objects of the Fetch API: that of `openInstance`. It goes before `fetch`. */
-  readonly transport?: Transport | undefined;
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
    * The most attempts after the first. Waits for a request in progress (409/3) do not count.
    *
    * By default 4, and while the service cannot be reached (no connection, 502, 503, 504) as many as `maxElapsedMs`
-   * allows, so that a call outlasts a restart of the service. A number given here bounds both.
+   * allows, so that a call outlasts a restart of the service. A number given here is that of both, however long they take.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * How long a call that fails is repeated, in milliseconds since its first failure; default 30 000. It is checked
-   * before each wait. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
+   * How long a call that fails is repeated, in milliseconds since its first failure; default 30 000, or without an end
+   * where `maxRetries` is given. It is checked before each wait. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
    */
   readonly maxElapsedMs?: number | undefined;
   /** Longest wait that one 429 or 503 may ask for, and for a request in progress in all; default 60 000. */
@@ -34,6 +31,8 @@ export interface ClientOptions {
   readonly userAgent?: string | undefined;
   /** Called once for each endpoint that the service is retiring. */
   readonly onNotice?: ((notice: DeprecationNotice) => void) | undefined;
+  /** Called before each attempt, with its method and path. */
+  readonly onSend?: ((operation: string) => void) | undefined;
   /** Called after each attempt. */
   readonly onAttempt?: ((attempt: AttemptEvent) => void) | undefined;
   /** Clock, timers and random numbers; tests set them. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Endpoint } from '../contract/endpoint.ts';
-import type { ResponseHeaders } from '../contract/transport.ts';
 import type { NetworkFailure, RawResponse } from './attempt.ts';
+import type { ResponseHeaders } from './network.ts';
 import type { DeprecationNotice } from './options.ts';
 
 /** How one attempt ended. */

@@ -1,8 +1,6 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Fetch } from '../contract/endpoint.ts';
-import { once } from '../contract/once.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
-import type { Transport } from '../contract/transport.ts';
 import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
@@ -15,7 +13,8 @@ import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
 import type { Clocks } from './clock-watch.ts';
-import { fetchOf, inProcessAddress, transportOf } from './http/in-process.ts';
+import { createApp } from './http/app.ts';
+import { fetchOf, inProcessAddress } from './http/in-process.ts';
 import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
 import { signCheckpoints } from './jobs/checkpoints.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
@@ -24,11 +23,6 @@ import type { TestClock } from './test-clock.ts';
 /** The service inside this process. */
 export interface Instance {
   readonly fetch: Fetch;
-  /**
-   * The same without objects of the Fetch API, which take Node.js longer to load than most requests. Who sends no token is
-   * the owner of the database here.
-   */
-  readonly transport: Transport;
   /** Authenticates the owner of the database, in this instance only, until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
@@ -73,27 +67,18 @@ export async function openInstance(options: {
       failure = told instanceof StartupError ? told : null;
     },
   };
-  const ownerToken = once(() => randomBytes(32).toString('base64url'));
-  const isOwnerToken = (authorization: string | null): boolean => authorization === `Bearer ${ownerToken()}`;
-  const serviceFor = (sends: (authorization: string | null) => boolean): AppParts => ({
+  const ownerToken = randomBytes(32).toString('base64url');
+  const app = createApp({
     ...base.parts,
-    newRequestId: guessableUuid,
     log,
     door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
-    owner: { sends, caller: ownerOf(base.accountId) },
-  });
-  const fetch = once(async () => {
-    const { createApp } = await import('./http/app.ts');
-    return fetchOf(createApp(serviceFor(isOwnerToken)));
+    owner: { sends: (authorization) => authorization === `Bearer ${ownerToken}`, caller: ownerOf(base.accountId) },
   });
   return {
-    fetch: async (request) => (await fetch())(request),
-    transport: transportOf(serviceFor((authorization) => authorization === null || isOwnerToken(authorization))),
-    get ownerToken() {
-      return ownerToken();
-    },
+    fetch: fetchOf(app),
+    ownerToken,
     get failure() {
       return failure;
     },
@@ -109,16 +94,6 @@ export async function openInstance(options: {
       }
     },
   };
-}
-
-/** A UUID of version 4 (RFC 9562) that is no secret: for a command that reads, `node:crypto` would take longest to load. */
-function guessableUuid(): string {
-  const digits = (count: number) =>
-    Math.floor(Math.random() * 16 ** count)
-      .toString(16)
-      .padStart(count, '0');
-  const variant = '89ab'.charAt(Math.floor(Math.random() * 4));
-  return `${digits(8)}-${digits(4)}-4${digits(3)}-${variant}${digits(3)}-${digits(12)}`;
 }
 
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../src/cli/config/settings.ts';
+import { openClient, openConnection } from '../../src/cli/request/connection.ts';
 import { observe } from '../../src/cli/request/observe.ts';
+import type { Target } from '../../src/cli/request/target.ts';
 import type { AttemptEvent } from '../../src/index.ts';
 import { fakeIo, type Surroundings } from './fake-io.ts';
 
@@ -87,6 +89,60 @@ describe('a wait before the next attempt', () => {
   it('fits a narrow terminal', () => {
     const { stderr } = seen([{ willRetryInMs: 9_000 }], { columns: 30 });
     expect(stderr.replace(CLEAR, '')).toHaveLength(29);
+  });
+});
+
+describe('a request without an answer', () => {
+  const silent = (surroundings: Surroundings, ms: number) => {
+    vi.useFakeTimers();
+    try {
+      const { io, printed } = fakeIo(surroundings);
+      const { onSend, onAttempt } = observe(readSettings({}, io), io);
+      onSend?.('GET /key');
+      vi.advanceTimersByTime(ms);
+      const { stderr } = printed;
+      onAttempt?.({ ...attempt, status: 200 });
+      return { stderr, after: printed.stderr.slice(stderr.length) };
+    } finally {
+      vi.useRealTimers();
+    }
+  };
+  const terminal = { terminal: { stderr: true } };
+
+  it('is said after two seconds, with how long it takes, and gone with the answer', () => {
+    expect(silent(terminal, 1_999)).toEqual({ stderr: '', after: '' });
+    expect(silent(terminal, 3_000)).toEqual({
+      stderr: `${CLEAR}waiting for an answer, for 2 s now${CLEAR}waiting for an answer, for 3 s now`,
+      after: CLEAR,
+    });
+  });
+
+  it('is not said where stderr is not a terminal', () => {
+    expect(silent({ terminal: false }, 9_000)).toEqual({ stderr: '', after: '' });
+  });
+});
+
+describe('a refused connection', () => {
+  const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  const waitsFor = async (baseUrl: string, terminal: boolean) => {
+    const { io } = fakeIo({ terminal });
+    const waits: number[] = [];
+    const timing = { now: () => waits.reduce((sum, ms) => sum + ms, 0), random: () => 0.5, newKey: () => 'k' };
+    const connection = await openConnection({ kind: 'remote', baseUrl } as Target, {
+      flags: {},
+      io: { ...io, fetch: () => Promise.reject(REFUSED) },
+      needsToken: false,
+    });
+    const slept = { ...io, timing: { ...timing, sleep: async (ms: number) => void waits.push(ms) } };
+    const client = await openClient(connection, {}, readSettings({}, io), slept);
+    await expect(client.signingKeys.jwks()).rejects.toMatchObject({ sent: false });
+    return timing.now();
+  };
+
+  it('on this machine is told within a second at a terminal, and after the usual time elsewhere', async () => {
+    expect(await waitsFor('http://127.0.0.1:9', true)).toBeLessThan(1_000);
+    expect(await waitsFor('http://127.0.0.1:9', false)).toBe(30_000);
+    expect(await waitsFor('https://lkm.example', true)).toBe(30_000);
   });
 });
 

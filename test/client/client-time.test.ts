@@ -3,7 +3,7 @@ import { type ClientOptions, createClient, NetworkError } from '../../src/index.
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 const answered = async () => Response.json(issued);
@@ -31,6 +31,20 @@ test('gives each attempt its own time', async () => {
   const created = connect({ fetch: slow, timeoutMs: 1_000, maxRetries: 1 }).keys.create({ productId });
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await created).toEqual({ key: licenseKey });
+});
+
+test('makes as many retries as it is told to, however long each attempt takes', async () => {
+  const hanging = vi.fn(neverAnswered);
+  const timing = { ...fakeTiming(), now: () => Date.now() };
+  const failed = connect({ fetch: hanging, maxRetries: 2, timing }).keys.create({ productId });
+  const caught = failed.catch((error: unknown) => error);
+  vi.setSystemTime(0);
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    await vi.advanceTimersByTimeAsync(30_000);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(await caught).toMatchObject({ name: 'NetworkError', call: { attempts: 3 } });
+  expect(hanging).toHaveBeenCalledTimes(3);
 });
 
 test('tells the fetch that the time is over', async () => {

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { sendOnce } from '../../src/client/attempt.ts';
-import { openNetworkTransport } from '../../src/client/network.ts';
+import { openNetwork } from '../../src/client/network.ts';
 import { createClient } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
@@ -153,7 +153,7 @@ test.each([
     socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
   });
   vi.stubEnv('https_proxy', `http://${await listen(proxy)}`);
-  vi.stubEnv('no_proxy', '');
+  vi.stubEnv('no_proxy', undefined);
   vi.stubEnv('NO_PROXY', noProxy);
   await expect(create(`https://${host}`)).rejects.toMatchObject({ name: 'NetworkError', sent: false });
   expect(asked).toEqual(isUsed ? [`${host}:443`] : []);
@@ -168,7 +168,7 @@ test.each([
   const address = await listen(silent);
   vi.stubEnv('https_proxy', `http://${address}`);
   vi.stubEnv('no_proxy', '');
-  const transport = openNetworkTransport({ connectTimeoutMs: 50, useProxy: false, ...options });
+  const transport = openNetwork({ connectTimeoutMs: 50, useProxy: false, ...options });
   const limits = { timeoutMs: 60_000, maxBytes: 1_000 };
   const request = { url: `${urlOf(address)}/key`, method: 'GET', headers: {}, body: null } as const;
   expect(await sendOnce(transport, request, limits)).toMatchObject({
@@ -179,7 +179,7 @@ test.each([
   });
 });
 
-test('uses a connection again', async () => {
+test('uses connections again', async () => {
   const ports = new Set<number | undefined>();
   const client = connect(
     await serve((request, response) => {
@@ -187,9 +187,8 @@ test('uses a connection again', async () => {
       answer(request, response);
     }),
   );
-  await client.keys.create({ productId });
-  await client.keys.create({ productId });
-  expect(ports.size).toBe(1);
+  for (let call = 0; call < 10; call += 1) await client.keys.create({ productId });
+  expect(ports.size).toBeLessThan(3);
 });
 
 test('shows no proxy what goes to a loopback address', async () => {

@@ -1,15 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
-import type { TransportResponse } from '../../src/contract/transport.ts';
 import { openInstance } from '../../src/server/index.ts';
 import { createFolder } from '../support/engines.ts';
 import { type Answer, readAnswer } from '../support/world.ts';
-
-/** Headers of a response; the first differs when a request is repeated. */
-const named = ['Idempotency-Replayed', 'content-type', 'Cache-Control', 'allow', 'www-authenticate', 'ETag'];
 
 const clock = () => Date.parse('2026-11-21T10:00:00.000Z');
 
@@ -52,76 +47,6 @@ describe('openInstance', () => {
     using database = new DatabaseSync(db, { readOnly: true });
     expect(database.prepare('SELECT id, name FROM accounts').all()).toEqual([
       { id: instance.accountId, name: 'default' },
-    ]);
-  });
-
-  it('gives the same responses with objects of the Fetch API and without them', async () => {
-    await using folder = await createFolder();
-    const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
-    const headers = {
-      authorization: `Bearer ${instance.ownerToken}`,
-      'content-type': 'application/json',
-      'idempotency-key': 'once',
-    };
-    const requests = [
-      { method: 'POST', path: '/product', headers, body: '{"name":"Engine"}' },
-      { method: 'POST', path: '/product', headers: { ...headers, 'content-type': 'text/plain' }, body: 'Engine' },
-      { method: 'POST', path: '/product', headers, body: `"${'a'.repeat(2_000_000)}"` },
-      { method: 'GET', path: '/product?limit=5', headers, body: null },
-      { method: 'GET', path: '/customer', headers, body: null },
-      { method: 'GET', path: '/customer', headers: { authorization: 'Bearer another' }, body: null },
-      { method: 'DELETE', path: '/create-key', headers, body: null },
-      { method: 'GET', path: '/nowhere', headers, body: null },
-      { method: 'GET', path: '/create%2Dkey', headers, body: null },
-      { method: 'GET', path: '/openapi.json', headers: {}, body: null },
-    ] as const;
-    const read = async ({ status, headers, body }: TransportResponse) => ({
-      status,
-      headers: named.map((name) => headers.get(name)),
-      body: body === null ? '' : await text(body),
-    });
-    const signal = new AbortController().signal;
-    const answers = [];
-    for (const { path, ...request } of requests) {
-      const url = `http://in-process${path}`;
-      const direct = await read(await instance.transport({ url, ...request }, signal));
-      answers.push(direct.status);
-      const { status, headers, body } = await instance.fetch(new Request(url, request));
-      // The second is a repetition of the first.
-      const [replayed, ...others] = direct.headers;
-      expect(replayed).toBeNull();
-      const fetched = await read({ status, headers, body });
-      expect([fetched.headers[0], others, fetched.body]).toEqual([
-        direct.status === 201 ? 'true' : null,
-        fetched.headers.slice(1),
-        direct.body,
-      ]);
-      expect(status).toBe(direct.status);
-    }
-    await instance.close();
-    expect(answers).toEqual([201, 400, 413, 200, 200, 401, 405, 404, 404, 200]);
-  });
-
-  it('takes who sends no token for the owner on its transport alone, which only this process can call', async () => {
-    await using folder = await createFolder();
-    const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
-    const send = async (headers: Readonly<Record<string, string>>) => {
-      const request = { url: 'http://in-process/customer', method: 'GET', headers, body: null } as const;
-      const { status } = await instance.transport(request, new AbortController().signal);
-      return [status, (await instance.fetch(new Request(request.url, { headers }))).status];
-    };
-    const statuses = [
-      await send({}),
-      await send({ authorization: '' }),
-      await send({ authorization: 'Bearer' }),
-      await send({ authorization: `Bearer ${instance.ownerToken}` }),
-    ];
-    await instance.close();
-    expect(statuses).toEqual([
-      [200, 401],
-      [401, 401],
-      [401, 401],
-      [200, 200],
     ]);
   });
 

@@ -82,7 +82,8 @@ async function send(
 ): Promise<void> {
   const { io, settings } = context;
   const { sleep } = io.timing ?? systemTiming;
-  const connection = await context.connect();
+  // A run outlasts a restart of the service, whoever watches.
+  const connection = { ...(await context.connect()), repeatMs: undefined };
   const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
   const { rows } = stored.run;
   const failedBefore = before.failed + before.unknown;

@@ -5,6 +5,8 @@ import { talk } from './terminal.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 const TICK_MS = 1_000;
+/** A request that takes longer than this is worth a line. */
+const SILENCE_MS = 2_000;
 /** Shorter waits are not worth a line. */
 const MIN_SHOWN_MS = 500;
 
@@ -15,16 +17,41 @@ const MIN_SHOWN_MS = 500;
 export function showWait(event: AttemptEvent, settings: Settings, io: Io): () => void {
   const ms = event.willRetryInMs ?? 0;
   if (!io.stderr.isTTY || ms < MIN_SHOWN_MS) return () => {};
-  let left = Math.ceil(ms / TICK_MS);
-  const text = (): string => `waiting for ${waitReason(event)}; next attempt in ${left} s`;
+  const seconds = Math.ceil(ms / TICK_MS);
+  const reason = waitReason(event);
+  return tick(
+    (passed) => (passed < seconds ? `waiting for ${reason}; next attempt in ${seconds - passed} s` : null),
+    settings,
+    io,
+  );
+}
+
+/** Says on a terminal that a request has had no answer for a while; returns what clears the line. */
+export function showSilence(settings: Settings, io: Io): () => void {
+  if (!io.stderr.isTTY) return () => {};
+  let end = (): void => {};
+  const timer = setTimeout(() => {
+    const before = SILENCE_MS / TICK_MS;
+    end = tick((passed) => `waiting for an answer, for ${before + passed} s now`, settings, io);
+  }, SILENCE_MS);
+  timer.unref();
+  return () => {
+    clearTimeout(timer);
+    end();
+  };
+}
+
+/** Shows a text that changes with the seconds that have passed, or its first form where nothing may move. */
+function tick(textAfter: (seconds: number) => string | null, settings: Settings, io: Io): () => void {
   if (!settings.draws) {
-    void talk([{ tone: 'hint', text: text() }], settings, io);
+    void talk([{ tone: 'hint', text: textAfter(0) ?? '' }], settings, io);
     return () => {};
   }
+  let passed = 0;
   const draw = (): void => {
-    if (left < 1) return;
-    void io.stderr.write(`${CLEAR_LINE}${text().slice(0, io.stderr.columns - 1)}`);
-    left -= 1;
+    const text = textAfter(passed);
+    passed += 1;
+    if (text !== null) void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
   };
   draw();
   const timer = setInterval(draw, TICK_MS);

@@ -1,7 +1,6 @@
 import type { CallEndpoint, Client } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
-import type { Transport } from '../../contract/transport.ts';
 import type { Instance } from '../../server/runtime.ts';
 import { checkExists, isPostgres } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
@@ -21,10 +20,11 @@ export interface TokenWithOrigin {
 export interface Connection {
   readonly baseUrl: string;
   readonly fetch?: Fetch | undefined;
-  readonly transport?: Transport | undefined;
   readonly token: TokenWithOrigin | null;
   /** A certificate to trust there in place of those of this machine. */
   readonly ca?: string | undefined;
+  /** How long a call that fails is repeated at most, in milliseconds; as long as the client does unless given. */
+  readonly repeatMs?: number | undefined;
   /** How long a call that fails is repeated or waits at most, in milliseconds; as long as the client does unless given. */
   readonly patienceMs?: number | undefined;
   /** Why the database in this process failed last, in words; null when it did not. */
@@ -43,20 +43,35 @@ export async function openConnection(
   if (target.kind === 'remote') {
     const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
-    return { baseUrl: target.baseUrl, ca: target.ca, fetch: io.fetch, token, close: async () => {} };
+    const { baseUrl, ca } = target;
+    const repeatMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_PATIENCE_MS : undefined;
+    return { baseUrl, ca, fetch: io.fetch, token, repeatMs, close: async () => {} };
   }
   const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   const token = given ? { token: given, from: '--token-file' } : null;
   return {
     baseUrl: inProcessUrl,
-    transport: instance.transport,
+    fetch: asOwner(instance),
     token,
     patienceMs: isPostgres(target.db) ? undefined : FILE_PATIENCE_MS,
     failure: () => instance.failure,
     close: () => instance.close(),
   };
 }
+
+/** Who sends no token is the owner of the database that this process has opened. */
+function asOwner({ fetch, ownerToken }: Instance): Fetch {
+  return (request) => {
+    if (!request.headers.has('authorization')) request.headers.set('authorization', `Bearer ${ownerToken}`);
+    return fetch(request);
+  };
+}
+
+/** Who sits before a service on the same machine knows whether it runs, and is told at once when it does not. */
+const LOOPBACK_PATIENCE_MS = 500;
+
+const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(baseUrl);
 
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
 const FILE_PATIENCE_MS = 5_000;
@@ -81,10 +96,13 @@ export async function openInstance(
   return server.openInstance({ db, clock, create, masterKey });
 }
 
+/** What is told of requests. */
+type Told = Pick<Observation, 'onSend' | 'onAttempt' | 'onNotice'>;
+
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
-  { baseUrl, token, fetch, transport, ca, patienceMs }: Connection,
-  { onAttempt, onNotice }: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  { baseUrl, token, fetch, ca, repeatMs, patienceMs }: Connection,
+  { onSend, onAttempt, onNotice }: Told,
   settings: Settings,
   io: Io,
 ): ClientOptions {
@@ -96,11 +114,11 @@ export function clientOptions(
     timeoutMs,
     maxRetries,
     maxWaitMs: patienceMs === undefined ? maxWaitMs : Math.min(patienceMs, maxWaitMs ?? patienceMs),
-    maxElapsedMs: patienceMs,
+    maxElapsedMs: maxRetries === undefined ? (patienceMs ?? repeatMs) : patienceMs,
     fetch,
-    transport,
     ca,
     timing: io.timing,
+    onSend,
     onAttempt,
     onNotice,
   };
@@ -109,7 +127,7 @@ export function clientOptions(
 /** What makes requests on a connection; what they show goes to the observation. */
 export async function openCaller(
   connection: Connection,
-  observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  observation: Told,
   settings: Settings,
   io: Io,
 ): Promise<CallEndpoint> {
@@ -120,7 +138,7 @@ export async function openCaller(
 /** The typed client on a connection. */
 export async function openClient(
   connection: Connection,
-  observation: Pick<Observation, 'onAttempt' | 'onNotice'>,
+  observation: Told,
   settings: Settings,
   io: Io,
 ): Promise<Client> {

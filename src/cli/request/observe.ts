@@ -1,11 +1,11 @@
 import type { ClientOptions } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { describeAttempt, describeNotice, showWait } from '../output/attempts.ts';
+import { describeAttempt, describeNotice, showSilence, showWait } from '../output/attempts.ts';
 import { sanitise, talk } from '../output/terminal.ts';
 
 /** What the requests of a command have shown. */
-export interface Observation extends Pick<ClientOptions, 'onAttempt' | 'onNotice'> {
+export interface Observation extends Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onNotice'> {
   /** Whether the last response was that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   /** Clears what says that something is waited for. */
@@ -29,6 +29,10 @@ export function observe(settings: Settings, io: Io): Observation {
       return replayed;
     },
     end,
+    onSend: () => {
+      end();
+      endWait = showSilence(settings, io);
+    },
     onAttempt: (event) => {
       end();
       replayed = event.replayed;

@@ -1,12 +1,9 @@
 import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
-import type { Transport } from '../../contract/transport.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { AppParts } from '../app-parts.ts';
-import { failed, listHandlers, routeRefusal } from '../handlers.ts';
 import type { App } from './app.ts';
 import type { AddressOf } from './client-address.ts';
-import { createBodyReader, splitTarget } from './input.ts';
+import { createBodyReader } from './input.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from './messages.ts';
 
 /**
@@ -19,49 +16,6 @@ export function fetchOf(app: App, peer: string = LOOPBACK): Fetch {
     const respond = (response: HttpResponse) => toResponse(request.method, response);
     return app.fetch(request, { request: toHttpRequest(request, peer), respond });
   };
-}
-
-/**
- * The service as a function that needs no objects of the Fetch API: handlers are found by their paths alone, which hold no
- * parameters. It never rejects.
- */
-export function transportOf(parts: AppParts): Transport {
-  const handlers = Map.groupBy(listHandlers(parts), ({ path }) => path);
-  const respond = async (request: HttpRequest): Promise<HttpResponse> => {
-    const here = handlers.get(splitTarget(request.target).path) ?? [];
-    const handler = here.find(({ method }) => method === request.method);
-    if (handler !== undefined) return handler.handle(request);
-    return routeRefusal(
-      parts,
-      request.method,
-      here.map(({ method }) => method),
-    );
-  };
-  return async ({ url, method, headers, body }) => {
-    const { pathname, search } = new URL(url);
-    const lines = withLines((name) => headers[name] ?? null);
-    const request = {
-      method,
-      target: pathname + search,
-      headers: lines,
-      peer: LOOPBACK,
-      readBody: () => readBody(body === null ? [] : [toBytes(body)], lines),
-    };
-    const response = await respond(request).catch((error: unknown) => failed(parts, error));
-    return { status: response.status, headers: headersOf(response), body: chunksOf(response) };
-  };
-}
-
-const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-function headersOf({ headers }: HttpResponse) {
-  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return { get: (name: string) => byName.get(name.toLowerCase()) ?? null };
-}
-
-async function* chunksOf({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
-  if (typeof body === 'string') yield toBytes(body);
-  else for await (const chunk of body) yield typeof chunk === 'string' ? toBytes(chunk) : chunk;
 }
 
 /** The address under which callers in the same process are recorded. */

@@ -54,7 +54,9 @@ export const createKeysOperation = bulkOperation({
 
   async send(client, input, { ifAbsent }, call) {
     try {
-      const { key } = await client.keys.create(input, call);
+      const { customerId, newCustomer, ...terms } = input;
+      const customer = newCustomer == null ? { customerId } : { newCustomer };
+      const { key } = await client.keys.create({ ...terms, ...customer }, call);
       return { status: 'created', result: { key } };
     } catch (error) {
       const { productId, reference } = input;
@@ -73,7 +75,7 @@ interface KeyInput {
   readonly usesPerKey: number | undefined;
   readonly expiresAfter: Duration | undefined;
   readonly gracePeriod: Duration | undefined;
-  readonly newCustomer: { readonly name: string; readonly email: string | undefined } | undefined;
+  readonly newCustomer?: { readonly name: string; readonly email: string | undefined } | undefined;
 }
 
 interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {

@@ -1,8 +1,7 @@
-import { noProxyEntries } from '../../../client/network.ts';
 import type { Io } from '../../io.ts';
 import { type Check, ok, warn } from './check.ts';
 
-/** Which proxy requests to an address go through, as Node.js reads the environment. */
+/** Which proxy requests to an address go through, as undici reads the environment. */
 export function proxyFor(baseUrl: string, isLoopback: boolean, env: Io['env']): { check: Check; isUsed: boolean } {
   const { protocol, hostname, port } = new URL(baseUrl);
   const proxy = protocol === 'https:' ? env.https_proxy || env.HTTPS_PROXY : env.http_proxy || env.HTTP_PROXY;
@@ -35,3 +34,7 @@ function isPassedBy(entries: readonly string[], hostname: string, port: string):
         ['*', hostname, `${hostname}:${port}`].includes(entry) || hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`),
     );
 }
+
+/** What `NO_PROXY` lists, apart by commas or blanks. */
+const noProxyEntries = (env: Io['env']): readonly string[] =>
+  (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter(Boolean);

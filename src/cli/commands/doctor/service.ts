@@ -1,6 +1,6 @@
-import { fetchTransport, type RawResponse, sendOnce } from '../../../client/attempt.ts';
+import { type RawResponse, sendOnce } from '../../../client/attempt.ts';
 import { toCallError } from '../../../client/errors.ts';
-import { openNetworkTransport } from '../../../client/network.ts';
+import { fetchTransport, openNetwork } from '../../../client/network.ts';
 import { readBaseUrl } from '../../../client/request.ts';
 import { apiVersion } from '../../../contract/index.ts';
 import { stats } from '../../../contract/stats.ts';
@@ -57,7 +57,7 @@ async function get(
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const transport = io.fetch
     ? fetchTransport(io.fetch)
-    : openNetworkTransport({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback, ca });
+    : openNetwork({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback, ca });
   const headers = { accept: 'application/json', 'user-agent': `lkm/${io.version}` };
   const request = { url: `${href}${path}`, method: 'GET', headers, body: null } as const;
   const response = await sendOnce(transport, request, { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop });
