@@ -1,8 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
-import type { Customer } from '../../src/contract/customers.ts';
-import type { License } from '../../src/contract/keys/licenses.ts';
 import type { List } from '../../src/contract/reply.ts';
-import type { CallOptions, Client } from '../../src/index.ts';
+import type { CallOptions, Client, Customer, License } from '../../src/index.ts';
 
 test('an operation takes plain values, without brands', () => {
   type Input = Parameters<Client['keys']['create']>[0];
@@ -29,8 +27,32 @@ test('input may be left out where nothing is required, and only there', () => {
 });
 
 test('an operation answers the payload without its envelope', () => {
-  expectTypeOf<Awaited<ReturnType<Client['customers']['list']>>>().toEqualTypeOf<List<Customer>>();
+  expectTypeOf<Awaited<ReturnType<Client['customers']['list']>>>().toExtend<List<Customer>>();
   expectTypeOf<Awaited<ReturnType<Client['customers']['delete']>>>().toEqualTypeOf<void>();
   expectTypeOf<Awaited<ReturnType<Client['keys']['get']>>['license']>().toEqualTypeOf<License>();
   expectTypeOf<Awaited<ReturnType<Client['keys']['create']>>['key']>().toExtend<string>();
+});
+
+test('a reply has the fields that it declares and no others, but for free metadata', () => {
+  const read = (license: License) => {
+    // @ts-expect-error a field that is misspelt
+    license.expirationdate;
+    // @ts-expect-error a field that only other resources have
+    license.devices[0]?.licenseKey;
+    return license.metadata?.plan;
+  };
+  expectTypeOf<License['expirationDate']>().toExtend<string | null>();
+  expectTypeOf<ReturnType<typeof read>>().not.toBeUnknown();
+});
+
+test('a customer is named or brought along, never both', () => {
+  type Create = Parameters<Client['keys']['create']>[0];
+  const productId = 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t';
+  const [named, brought]: Create[] = [
+    { productId, customerId: 'cus_1' },
+    { productId, newCustomer: { name: 'Ada' } },
+  ];
+  // @ts-expect-error both of them
+  const both: Create = { productId, customerId: 'cus_1', newCustomer: { name: 'Ada' } };
+  expectTypeOf([named, brought, both]).toExtend<(Create | undefined)[]>();
 });

@@ -1,9 +1,9 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { maxResponseBytes } from '../../src/client/response.ts';
-import { Customer } from '../../src/contract/customers.ts';
+import { Customer as CustomerSchema } from '../../src/contract/customers.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { contract } from '../../src/contract/index.ts';
-import { createClient, listAll, walkList } from '../../src/index.ts';
+import { type Customer, createClient, listAll, walkList } from '../../src/index.ts';
 import { customer } from './examples.ts';
 
 const { reply } = contract.customers.list;
@@ -14,7 +14,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return collected;
 }
 
-const stored = (id: string): Customer => Customer().parse({ ...customer, id });
+const stored = (id: string): Customer => CustomerSchema().parse({ ...customer, id });
 
 const numbered = (count: number): Customer[] => Array.from({ length: count }, (_, index) => stored(`cus_${index}`));
 

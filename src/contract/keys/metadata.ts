@@ -117,9 +117,10 @@ const isScalar = (value: unknown): value is FreeValue => ['string', 'number', 'b
 /** What a licence carries beside its limits. Source: API description, "License". */
 export const Metadata = once(() =>
   z
-    .looseObject({
+    .object({
       features: Features(),
       is_trial: z.boolean().describe('Whether it is a trial'),
     })
+    .catchall(z.custom<FreeValue | z.output<ReturnType<typeof Features>>>())
     .meta({ id: 'LicenseMetadata', description: 'Features, the trial mark and the free entries of the vendor' }),
 );

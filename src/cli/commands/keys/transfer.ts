@@ -33,13 +33,13 @@ export const keysTransfer = command({
     if (newCustomerEmail !== undefined && newCustomerName === undefined) {
       throw new UsageError('--new-customer-email needs --new-customer-name');
     }
-    const newCustomer = newCustomerName === undefined ? undefined : { name: newCustomerName, email: newCustomerEmail };
+    const receiver =
+      newCustomerName === undefined
+        ? { customerId: nobody ? null : customer }
+        : { newCustomer: { name: newCustomerName, email: newCustomerEmail } };
     const productId = await context.productOf(key, product);
     const changed = await context.change((client, call) =>
-      client.keys.transfer(
-        { productId, licenseKey: key, customerId: nobody ? null : customer, newCustomer, ifUpdatedAt },
-        call,
-      ),
+      client.keys.transfer({ productId, licenseKey: key, ...receiver, ifUpdatedAt }, call),
     );
     return changedKey(changed, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`);
   },
