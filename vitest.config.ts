@@ -7,8 +7,6 @@ const built = 'test/support/build.ts';
 const needs = {
   /** A PostgreSQL server. */
   engines: ['test/{api,model,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
-  /** Databases in partitions. */
-  partitions: ['test/partitioned/**/*.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
     'test/{built,house}/**/*.test.ts',
@@ -35,7 +33,6 @@ export default defineConfig({
       project('unit', ['test/**/*.test.ts'], { exclude: Object.values(needs).flat(), isolate: false }),
       project('engines', needs.engines, { globalSetup: postgres }),
       // Many processes start one after the other there, which a busy machine takes long for.
-      project('partitions', needs.partitions, { globalSetup: 'test/support/partitioned.ts' }),
       project('built', needs.built, { globalSetup: built, testTimeout: 120_000 }),
       project('faults', needs.faults, { globalSetup: [postgres, built] }),
     ],

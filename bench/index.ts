@@ -27,7 +27,6 @@ else if (mode === 'million') {
   await listsOf(1_000_000);
 } else if (mode === 'lists') await listsOf(Number(process.argv[3] ?? 1_000_000));
 else if (mode === 'webhooks') await benchWebhooks();
-else if (mode === 'scale') await (await import('./scale.ts')).benchScale(Number(process.argv[3] ?? 16));
 else if (mode === 'since') await since(revision);
 else {
   await besideBareHttp();

@@ -4,9 +4,7 @@ export {
   copyInstance,
   databaseStatus,
   inspectDatabase,
-  inspectStandby,
   migrateDatabase,
-  partitionDatabase,
   rekeyDatabase,
 } from './databases.ts';
 export { drill } from './drill.ts';

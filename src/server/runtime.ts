@@ -51,11 +51,13 @@ export async function openInstance(options: {
   readonly waitMs?: number;
   /** Whether a SQLite file that does not exist is made; true unless given. */
   readonly create?: boolean;
+  /** Whether an older schema is brought up to date; false unless given: then it is refused. */
+  readonly migrate?: boolean;
   /** What the secrets of the database are sealed under; without it they are plain. */
   readonly masterKey?: MasterKey | null;
 }): Promise<Instance> {
-  const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, masterKey = null } = options;
-  const base = await openBase(db, { waitMs, create, masterKey }, clock);
+  const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, migrate = false, masterKey = null } = options;
+  const base = await openBase(db, { waitMs, create, migrate, masterKey }, clock);
   const { store, parts } = base;
   let failure: StartupError | null = null;
   // A log that nobody reads; pino would be loaded for it.

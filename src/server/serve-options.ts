@@ -13,8 +13,6 @@ import type { SenderOptions } from './webhooks/send.ts';
 export interface ServeOptions {
   /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
   readonly db: string;
-  /** Hot standbys (`postgres://…`) of it that reads may go to. */
-  readonly standbys?: readonly string[];
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;

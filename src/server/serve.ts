@@ -24,7 +24,6 @@ import { checkExposure } from './preflight.ts';
 import { type Base, openBase } from './runtime.ts';
 import type { RunningServer, ServeOptions } from './serve-options.ts';
 import { openTelemetry } from './telemetry/open.ts';
-import { logStandbys } from './telemetry/standbys.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 import type { DeliveryParts } from './webhooks/deliver.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
@@ -122,12 +121,11 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   };
 }
 
-/** Opens the database and logs what is wrong with it, or with a standby of it. */
-async function openDatabase({ db, masterKey = null, standbys = [], webhooks, clock }: ServeOptions, log: Logger) {
+/** Opens the database, as a server does, and logs what is wrong with it. */
+async function openDatabase({ db, masterKey = null, webhooks, clock }: ServeOptions, log: Logger) {
   const { allowPrivate = false } = webhooks ?? {};
-  const base = await openBase(db, { masterKey, allowPrivate, standbys }, clock);
+  const base = await openBase(db, { masterKey, allowPrivate, migrate: true }, clock);
   for (const warning of base.store.warnings) log.warn(warning);
-  logStandbys(base.store.standbys, log);
   return base;
 }
 

@@ -29,7 +29,7 @@ export async function openDatabase(location: string, options?: OpenOptions): Pro
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
   const { openPool } = await import('./engine/postgres/pool.ts');
   const { explain } = await import('./engine/postgres/explain.ts');
-  const { pool, kysely } = await openPool(location, {});
+  const { pool, kysely } = await openPool(location);
   return { engine: 'PostgreSQL', kysely, explain: (error) => explain(error, location), close: () => pool.end() };
 }
 

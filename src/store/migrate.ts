@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { alone } from './alone.ts';
+import type { OpenOptions } from './engine/driver.ts';
 import { migrations } from './migrations/index.ts';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
@@ -22,29 +24,68 @@ export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
   };
 }
 
-/** Whether migrations are pending. Throws StartupError when a newer lkm has already changed the database. */
-export async function needsMigration(db: Kysely<Tables>): Promise<boolean> {
-  return (await pendingOf(db)).length > 0;
+/**
+ * Makes sure that the schema of a database is that of this version. A new database gets it where `create` is not false,
+ * an older one where `migrate` is true: commands migrate nothing, since servers may be running on the schema that there is.
+ *
+ * @param location how a person names the database
+ * @throws StartupError when it is missing or older, or was changed by a newer lkm
+ */
+export async function ensureSchema(
+  db: Kysely<Tables>,
+  {
+    location,
+    migrate: mayMigrate = false,
+    create = true,
+  }: Pick<OpenOptions, 'migrate' | 'create'> & { location: string },
+): Promise<'current' | 'to migrate'> {
+  const { done, pending } = await knownStatus(db);
+  if (pending.length === 0) return 'current';
+  if (mayMigrate || (done.length === 0 && create)) return 'to migrate';
+  const line = `lkm db migrate --db ${asArgument(location)}`;
+  if (done.length === 0)
+    throw new StartupError('there is nothing of lkm in the database', `make its tables with --create, or with ${line}`);
+  throw new StartupError(
+    `the database is of an older lkm (${pending.length} to migrate, from ${pending[0]})`,
+    `a server of this version migrates it when it starts; without one: ${line}`,
+  );
 }
 
-async function pendingOf(db: Kysely<Tables>): Promise<readonly string[]> {
-  const { pending, unknown } = await schemaStatus(db);
-  if (unknown.length === 0) return pending;
+/** The status of a database that no newer lkm has changed; else throws StartupError. */
+async function knownStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
+  const status = await schemaStatus(db);
+  if (status.unknown.length === 0) return status;
   throw new StartupError(
-    `the database was changed by a newer lkm (migration ${unknown[0]})`,
+    `the database was changed by a newer lkm (migration ${status.unknown[0]})`,
     'use that version or a later one',
   );
+}
+
+/** A location as it can be typed, without a password. */
+function asArgument(location: string): string {
+  if (/^postgres(ql)?:/.test(location) && URL.canParse(location)) {
+    const { protocol, username, host, pathname } = new URL(location);
+    return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+  }
+  return /^[\w./-]+$/.test(location) ? location : `'${location.replaceAll("'", "'\\''")}'`;
 }
 
 /**
  * Brings the schema up to date, and returns the migrations that it ran. Replicas that start at once take turns.
  *
- * @throws StartupError when a newer lkm has already changed the database.
+ * @throws StartupError when a newer lkm has already changed the database, or when it is in use on PostgreSQL
  */
 export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
-  const pending = await pendingOf(db);
-  if (pending.length === 0) return [];
+  if ((await knownStatus(db)).pending.length === 0) return [];
+  return alone(
+    db,
+    () => runPending(db),
+    async () => ((await knownStatus(db)).pending.length === 0 ? [] : null),
+  );
+}
 
+async function runPending(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { pending } = await knownStatus(db);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
   for (const name of pending) await migrations[name]?.before?.(db);
   const { error, results = [] } = await migrator.migrateToLatest();

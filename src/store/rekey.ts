@@ -1,9 +1,9 @@
-import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { alone, isShared } from './alone.ts';
 import type { Tables } from './schema.ts';
 import { createDataKey, type DataKey, type MasterKey, unwrapDataKey, wrapDataKey } from './secret-box.ts';
 import { plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
 import { StartupError } from './startup-error.ts';
-import { untilAlone } from './until-alone.ts';
 
 /** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
 const sealedColumns = [
@@ -27,16 +27,21 @@ export interface Rekeyed {
  * @throws StartupError when `from` is not the master key of the database, or when a server is connected whose secrets
  * would be others than those in the database
  */
-export async function rekey(
-  db: Kysely<Tables>,
-  { from, to, random }: { from: MasterKey | null; to: MasterKey | null; random: Sealing['random'] },
-): Promise<Rekeyed> {
-  const isSealed = (await openDataKey(db, from)) !== null;
-  const isShared = db.getExecutor().adapter instanceof PostgresAdapter;
-  const writesAll = isSealed !== (to !== null);
-  if (isShared && writesAll) await untilAlone(db);
+export async function rekey(db: Kysely<Tables>, keys: Keys): Promise<Rekeyed> {
+  const isSealed = (await openDataKey(db, keys.from)) !== null;
+  if (isSealed === (keys.to !== null)) return write(db, keys);
+  return alone(db, () => write(db, keys, isShared(db)));
+}
+
+interface Keys {
+  readonly from: MasterKey | null;
+  readonly to: MasterKey | null;
+  readonly random: Sealing['random'];
+}
+
+function write(db: Kysely<Tables>, { from, to, random }: Keys, locksSecrets = false): Promise<Rekeyed> {
   return db.transaction().execute(async (transaction) => {
-    if (isShared && writesAll) await lockSecrets(transaction);
+    if (locksSecrets) await lockSecrets(transaction);
     const old = await openDataKey(transaction, from);
     await transaction.deleteFrom('data_keys').execute();
     const key = to === null ? null : (old ?? createDataKey(random));

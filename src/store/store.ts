@@ -1,6 +1,5 @@
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
-import type { Standbys } from './engine/standbys.ts';
 import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
 import { createStaging, type NumberEntries, type Staging } from './staging.ts';
 import { accountRepository } from './tables/accounts.ts';
@@ -41,8 +40,6 @@ export interface Store
   readonly secrets: Secrets['kept'];
   /** Rate limits that replicas share; null where one process has the database for itself. */
   readonly rates: RateRepository | null;
-  /** The hot standbys that reads go to; null where there are none. */
-  readonly standbys: Standbys | null;
   /**
    * Has what is recorded numbered in the commit that makes it durable, and not left in the outbox. Returns false where
    * commits of several processes overtake each other: there it is numbered afterwards.
@@ -80,8 +77,7 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
   return {
     repositories,
     isOnlyWriter: driver.isOnlyWriter,
-    rates: driver.isOnlyWriter ? null : rateRepository(driver.primary ?? driver.reader),
-    standbys: driver.standbys ?? null,
+    rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
     numberInCommit(number) {
       if (staging === null) return false;
       staging.numberWith(number);
@@ -179,7 +175,7 @@ export interface StoreOptions extends OpenOptions {
 }
 
 /**
- * Opens the database that `location` names, and brings its schema up to date.
+ * Opens the database that `location` names; a new one gets its schema.
  *
  * @param location the path of a SQLite file, or `postgres://…`
  * @throws StartupError when it cannot be used, or its secrets cannot be opened
@@ -198,7 +194,7 @@ async function openDriver(location: string, options: OpenOptions): Promise<Drive
   if (!isPostgres(location)) return openSqlite(location, options);
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
   const { openPostgres } = await import('./engine/postgres/driver.ts');
-  return openPostgres(location, options.standbys);
+  return openPostgres(location, options);
 }
 
 /** Whether the location is that of a PostgreSQL database, and not the path of a file. */

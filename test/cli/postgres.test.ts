@@ -36,7 +36,7 @@ async function newDatabase() {
 describe('lkm on PostgreSQL', () => {
   it('issues, shows and signs as on a file', async () => {
     const { at } = await newDatabase();
-    const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q'])).stdout.trim();
+    const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create'])).stdout.trim();
     const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
     expect((await at(['keys', 'sign', key, '-P', product, '--host-id', 'h1', '-o', 'a.lic'])).code).toBe(0);
     expect((await at(['keys', 'verify', 'a.lic', '--host-id', 'h1'])).stdout).toBe('ok\n');
@@ -135,11 +135,11 @@ describe('the password of a database', () => {
 
   it('is not in the journal and in no line to run again', async () => {
     const { url, shown, cwd } = await newDatabase();
-    const argv = ['products', 'create', '--name', 'Engine Pro', '--db', url];
+    const argv = ['products', 'create', '--name', 'Engine Pro', '--db', url, '--create'];
     const ran = await lkm([...argv, '-o', '/dev/full'], { cwd });
     expect(ran.code).toBe(13);
     expect(ran.stderr).toContain(
-      `    LKM_DB='${shown.replace('@', ':***@')}' lkm products create --name 'Engine Pro' -o `,
+      `    LKM_DB='${shown.replace('@', ':***@')}' lkm products create --name 'Engine Pro' --create -o `,
     );
     const journal = readFileSync(join(cwd, '.local/state/lkm/state.db'), 'latin1');
     expect(journal).toContain(shown);

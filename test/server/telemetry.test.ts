@@ -64,7 +64,7 @@ describe('metrics', () => {
     const gone = async () => Promise.reject(new Error('the database is gone'));
     const repositories = { outbox: { count: gone }, sessions: { countAllLive: gone }, deliveries: { backlog: gone } };
     const metrics = createMetrics({
-      store: { repositories: repositories as never, standbys: null },
+      store: { repositories: repositories as never },
       concurrencyLimit: { load: () => ({ running: 1, waiting: 0, finished: 0 }) },
       now: () => '2026-11-21T12:00:00.000Z' as Instant,
       jobHealth: () => [{ name: 'cleanup', runs: ++runs, failures: 0 }] as never,

@@ -1,76 +1,96 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/store.ts';
-import { type Engine, engines } from '../support/engines.ts';
+import { createFolder, type Engine, engines } from '../support/engines.ts';
+import { freePort } from '../support/ports.ts';
+import { connect } from '../support/postgres.ts';
 
 const postgres = engines.find(({ name }) => name === 'PostgreSQL') as Engine;
 
-/** What a pooler makes of the first message of a connection: its length, the version, and settings by name. */
-type Startup = (message: Buffer, client: Socket) => Buffer | null;
+/** PgBouncer, of the system. */
+const pgBouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(existsSync);
 
-/** Something between lkm and a database of its own. */
-async function openPooler(startup: Startup) {
+/** PgBouncer before a database of its own; as root, under the user `nobody`, since it refuses to be root. */
+async function openPooler(settings: Readonly<Record<string, string>>) {
   const database = await postgres.createDatabase();
+  const folder = await createFolder();
   const target = new URL(database.location);
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    sockets.add(near.on('error', () => {}));
-    near.once('data', (first) => {
-      const message = startup(first, near);
-      if (message === null) return;
-      const far = connect(Number(target.port), target.hostname).on('error', () => near.destroy());
-      sockets.add(far);
-      far.write(message);
-      near.pipe(far).pipe(near);
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(target);
-  url.port = String((server.address() as AddressInfo).port);
+  const port = await freePort();
+  const user = `"${target.username}" "${decodeURIComponent(target.password)}"`;
+  writeFileSync(join(folder.path, 'users'), `${user}\n`);
+  const all = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'plain',
+    auth_file: join(folder.path, 'users'),
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
+  const place = `host=${target.hostname} port=${target.port} dbname=${target.pathname.slice(1)}`;
+  const config = join(folder.path, 'pgbouncer.ini');
+  writeFileSync(config, `[databases]\nlkm = ${place}\n[pgbouncer]\n${lines.join('\n')}\n`);
+  chmodSync(folder.path, 0o755);
+  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const pooler = spawn(pgBouncer ?? '', ['-q', ...asNobody, config], { stdio: 'ignore' });
+  const url = Object.assign(new URL(target), { port: String(port), pathname: '/lkm' }).href;
+  await expect.poll(() => canConnect(url), { timeout: 5_000 }).toBe(true);
   return {
-    url: url.href,
+    url,
     [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((closed) => server.close(closed));
+      await ended(pooler);
+      await folder[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Drops a setting, as a pooler does that is told to ignore it. */
-function without(name: string, message: Buffer): Buffer {
-  const words = message.subarray(8).toString('latin1').split('\0');
-  const at = words.indexOf(name);
-  const body = Buffer.from(words.toSpliced(at, 2).join('\0'), 'latin1');
-  const head = Buffer.from(message.subarray(0, 8));
-  head.writeInt32BE(body.length + 8);
-  return Buffer.concat([head, body]);
+const canConnect = (url: string): Promise<boolean> =>
+  connect(url).then(
+    (client) => client.end().then(() => true),
+    () => false,
+  );
+
+async function ended(child: ChildProcess): Promise<void> {
+  const exited = new Promise((done) => child.once('exit', done));
+  child.kill('SIGKILL');
+  await exited;
 }
 
-function refuse(client: Socket): null {
-  const fields = Buffer.from('SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0');
-  const head = Buffer.from('E0000');
-  head.writeInt32BE(fields.length + 4, 1);
-  client.end(Buffer.concat([head, fields]));
-  return null;
-}
-
-describe('a database behind a pooler', () => {
-  it.each<[string, Startup]>([
-    ['that refuses settings', (_, client) => refuse(client)],
-    ['that ignores them', (message) => without('statement_timeout', message)],
-  ])('%s is refused in words', async (_, startup) => {
-    await using pooler = await openPooler(startup);
-    await expect(openStore(pooler.url)).rejects.toMatchObject({
-      name: 'StartupError',
-      message: expect.stringMatching(/is behind a connection pooler/),
-      hint: expect.stringContaining('the address of PostgreSQL itself'),
-    });
+describe.skipIf(pgBouncer === undefined)('a database behind PgBouncer', () => {
+  it('is a database like another while each client keeps its connection', async () => {
+    expect(execFileSync(pgBouncer ?? '', ['--version'], { encoding: 'utf8' })).toMatch(/^PgBouncer/);
+    await using pooler = await openPooler({ pool_mode: 'session' });
+    const store = await openStore(pooler.url);
+    const names = await Promise.all(Array.from({ length: 12 }, () => store.repositories.accounts.next('')));
+    expect(names).toEqual(Array.from({ length: 12 }, () => null));
+    expect(await store.transaction((repositories) => repositories.tryLock('a name'))).toBe(true);
+    await store.close();
   });
 
-  it('that passes everything on is none', async () => {
-    await using pooler = await openPooler((message) => message);
-    await (await openStore(pooler.url)).close();
+  it.each([
+    ['each transaction', { pool_mode: 'transaction' }],
+    [
+      'each transaction, one after the other',
+      { pool_mode: 'transaction', server_round_robin: '1', min_pool_size: '4' },
+    ],
+    ['each transaction, of a few', { pool_mode: 'transaction', default_pool_size: '2' }],
+    ['each statement', { pool_mode: 'statement' }],
+    [
+      'each transaction, and settings are ignored',
+      {
+        pool_mode: 'transaction',
+        ignore_startup_parameters: 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+      },
+    ],
+  ])('is refused in words when %s gets another connection', async (_, settings) => {
+    await using pooler = await openPooler(settings);
+    await expect(openStore(pooler.url)).rejects.toMatchObject({
+      name: 'StartupError',
+      message: expect.stringMatching(/is behind a connection pooler that gives each transaction another connection$/),
+      hint: expect.stringContaining('pool_mode = session'),
+    });
   });
 });

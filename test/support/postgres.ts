@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { partitionDatabase } from '../../src/operator/databases.ts';
 import { openStore } from '../../src/store/store.ts';
 import { endUnavailable, openPostgres } from './postgres-server.ts';
 
@@ -21,7 +20,8 @@ export default async function setup({ vitest }: TestProject): Promise<() => Prom
   // What it holds is not needed after the run, so it need not wait for the disk.
   const server = await openPostgres({ fsync: 'off', max_connections: 400 }).catch(endUnavailable);
   const template = `lkm_test_${randomBytes(4).toString('hex')}`;
-  await makeTemplate(server.url, template, Number(process.env.LKM_TEST_PARTITIONS ?? 0));
+  await query(server.url, `create database ${template}`);
+  await (await openStore(databaseUrl(server.url, template), { migrate: true })).close();
   vitest.provide('postgres', server.url);
   vitest.provide('postgresTemplate', template);
   return async () => {
@@ -29,14 +29,6 @@ export default async function setup({ vitest }: TestProject): Promise<() => Prom
     if (server.restart === null) await dropDatabases(server.url, template);
     await server.stop();
   };
-}
-
-/** Makes an empty database with the newest schema; 0 partitions is a whole one. */
-export async function makeTemplate(server: string, name: string, partitions: number): Promise<void> {
-  await query(server, `create database ${name}`);
-  const url = databaseUrl(server, name);
-  if (partitions > 0) await partitionDatabase(url, partitions, () => {});
-  else await (await openStore(url)).close();
 }
 
 async function dropDatabases(server: string, prefix: string): Promise<void> {

@@ -25,7 +25,6 @@ import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './se
 import { reloadOnHangup } from './serving/reload-tls.ts';
 import type { SeedTarget } from './serving/seed.ts';
 import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
-import { standbyOptions, standbysOf } from './serving/standbys.ts';
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
@@ -59,7 +58,6 @@ const options = {
   metrics: option('--metrics <[HOST:]PORT>', 'serve /metrics for Prometheus there, and nothing else', {
     parse: parseListenAddress,
   }),
-  ...standbyOptions,
   clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
     parse: parseInstantMs,
   }),
@@ -168,7 +166,7 @@ async function checkOnly(values: Values, db: string, context: CommandContext): P
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [] } = values;
   const given = { ...values, db, host, port, behindProxy, isSeeded: seed !== undefined };
   const backups = () => backupSchedule(values, db, context.io);
-  const plan = { ...given, standbys: standbysOf(values, db), backups };
+  const plan = { ...given, backups };
   return checkResult(await checkConfig(plan, context), context);
 }
 
@@ -185,7 +183,6 @@ async function optionsFor(values: Values, db: string, context: CommandContext) {
   const masterKey = readMasterKey(io);
   return {
     host,
-    standbys: standbysOf(values, db),
     ...(tls && { tls }),
     masterKey,
     behindProxy: values.behindProxy ?? [],
@@ -215,7 +212,7 @@ async function serveCommand(
   const { endedWith, runAgainst, serveFor, stillValid, temporaryDatabase, temporaryToken } = child;
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
   const { logFormat = 'none', clock } = values;
-  const running = await optionsFor({ ...values, logFormat, dbRead: undefined }, db, context);
+  const running = await optionsFor({ ...values, logFormat }, db, context);
   const listening = { ...running, db, port: values.port ?? 0 };
   const seeded = await seedFrom(values, listening, io);
   const isThere = seeded === null && (isPostgres(db) || existsSync(db));

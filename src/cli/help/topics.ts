@@ -87,7 +87,6 @@ const ci: Topic = (view = plainHelp) =>
 
 const ownVariables = [
   ['LKM_TOKEN', 'the token itself'],
-  ['LKM_DB_READ', 'hot standbys of a PostgreSQL database that a server reads from: --db-read'],
   ['LKM_PRODUCT', 'the product of the keys commands: -P; a key of another one is then not found'],
   ['LKM_KEY_CHECK', 'off: send licence keys exactly as given, as --no-key-check does'],
   ['LKM_MASTER_KEY_FILE', 'opens sealed secrets: 32 bytes in base64, mode 0600'],

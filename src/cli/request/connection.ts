@@ -88,12 +88,16 @@ async function readGiven(file: string, io: Io): Promise<string> {
 export async function openInstance(
   db: string,
   io: Io,
-  { create, clock = io.now }: { readonly create: boolean; readonly clock?: () => number },
+  {
+    create,
+    migrate = false,
+    clock = io.now,
+  }: { readonly create: boolean; readonly migrate?: boolean; readonly clock?: () => number },
 ): Promise<Instance> {
   if (!create) checkExists(db, [['A new one:', '--create']]);
   const masterKey = readMasterKey(io);
   const server = await import('../../server/runtime.ts');
-  return server.openInstance({ db, clock, create, masterKey });
+  return server.openInstance({ db, clock, create, migrate, masterKey });
 }
 
 /** What is told of requests. */

@@ -5,7 +5,6 @@ import type { Store } from '../../store/store.ts';
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 import type { JobHealth } from '../jobs/job.ts';
 import type { ObservedAttempt } from '../webhooks/deliver.ts';
-import { measureStandbys } from './standby-metrics.ts';
 import { measureWebhooks } from './webhook-metrics.ts';
 import { whereReadable } from './where-readable.ts';
 
@@ -32,7 +31,7 @@ export interface Metrics {
 
 /** What is looked at when the metrics are asked for. */
 export interface MetricsSources {
-  readonly store: Pick<Store, 'repositories' | 'standbys'>;
+  readonly store: Pick<Store, 'repositories'>;
   readonly concurrencyLimit: Pick<ConcurrencyLimit, 'load'>;
   now(): Instant;
   jobHealth(): readonly JobHealth[];
@@ -95,7 +94,6 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   jobGauge('lkm_job_runs', 'Runs of a job that have ended.', ({ runs }) => runs);
   jobGauge('lkm_job_failures', 'Consecutive failed runs of a job.', ({ failures }) => failures);
 
-  measureStandbys(registry, store.standbys);
   const countAttempt = measureWebhooks(registry, { store, now });
   const stopMeasuring = measureCommits(({ size, seconds }) => {
     batches.observe(size);

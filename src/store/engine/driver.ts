@@ -1,4 +1,3 @@
-import type { Standbys } from './standbys.ts';
 import type { Statement } from './statement.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
@@ -15,14 +14,14 @@ export interface Connection {
   tryLock(name: string): Promise<boolean>;
 }
 
-/** How a database is opened; all but the standbys concerns a SQLite file. */
+/** How a database is opened. */
 export interface OpenOptions {
-  /** How long to wait for another short-lived owner, in milliseconds; 0 unless given. */
+  /** How long to wait for another short-lived owner of a SQLite file, in milliseconds; 0 unless given. */
   readonly waitMs?: number;
   /** Whether a database that does not exist is made; true unless given. */
   readonly create?: boolean;
-  /** Hot standbys (`postgres://…`) of a PostgreSQL database that reads may go to. */
-  readonly standbys?: readonly string[];
+  /** Whether an older schema is brought up to date; false unless given: then it is refused. */
+  readonly migrate?: boolean;
 }
 
 /** What is done in each commit. */
@@ -43,10 +42,6 @@ export interface CommitWork {
  */
 export interface Driver {
   readonly reader: Connection;
-  /** Reads and single changes of what no standby has; absent where `reader` is the same. */
-  readonly primary?: Connection;
-  /** Absent where there are none. */
-  readonly standbys?: Standbys;
   /** Whether no other process writes to the database while this one has it open. */
   readonly isOnlyWriter: boolean;
   /** What an operator should know about the database, one sentence each. */

@@ -11,12 +11,10 @@ import { checkConfigFile, checkStateFolder } from '../doctor/examine.ts';
 import { runCheck } from '../doctor/run-check.ts';
 import { judgeDates } from '../doctor/tls.ts';
 import { checkSelfSigning, readSelfSigned } from './self-signed.ts';
-import { checkStandbys } from './standbys.ts';
 
 /** What a server is asked to do, before anything of it is done. */
 export interface Plan extends TlsOptions {
   readonly db: string;
-  readonly standbys: readonly string[];
   readonly host: string;
   readonly port: number;
   readonly tlsSelfSigned: boolean;
@@ -39,7 +37,6 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
     ...(await checkCertificate(plan, context)),
     await runCheck('exposure', async () => checkExposure(plan, preflight)),
     ...(await checkDatabase(plan, context)),
-    ...(await checkStandbys(plan.db, plan.standbys)),
     ...(await checkBackups(plan, preflight)),
     ...(await checkAddresses(plan, preflight)),
   ];

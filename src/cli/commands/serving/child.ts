@@ -49,7 +49,7 @@ async function onInstance<T>(
   clock: () => number,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const instance = await openInstance(db, io, { create: false, clock });
+  const instance = await openInstance(db, io, { create: false, migrate: true, clock });
   try {
     const { fetch, ownerToken } = instance;
     return await work(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));

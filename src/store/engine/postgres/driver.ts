@@ -1,48 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import { migrate, needsMigration } from '../../migrate.ts';
+import { ensureSchema, migrate } from '../../migrate.ts';
 import type { Tables } from '../../schema.ts';
-import type { Connection, Driver } from '../driver.ts';
+import type { Driver, OpenOptions } from '../driver.ts';
 import { StorageError } from '../storage-error.ts';
 import { connect, createPreparer } from './connection.ts';
 import { explain } from './explain.ts';
-import { createPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { showPresence } from './presence.ts';
 import { checkRights } from './rights.ts';
-import type { StandbyOptions, StandbyReads } from './standby-reads.ts';
 import { createTransactions } from './transaction.ts';
 
 const SETTLE_RETRY_MS = 100;
 
 /**
- * Opens a PostgreSQL database, which any number of processes may share, and brings its schema up to date.
+ * Opens a PostgreSQL database, which any number of processes may share. An empty one gets its schema.
  *
- * @param standbys hot standbys of it that reads may go to
- * @throws StartupError when the server cannot be reached, refuses the user, cannot be written to, or belongs to a newer lkm
+ * @throws StartupError when the server cannot be reached, refuses the user, cannot be written to, or the schema is not that
+ * of this version
  */
-export async function openPostgres(url: string, standbys: readonly string[] = []): Promise<Driver> {
+export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
   const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
-  try {
-    await checkRights(writers, url);
-    await bringUpToDate(kysely, url);
-  } catch (error) {
+  const leave = await enter(writers, kysely, url, options).catch(async (error: unknown) => {
     await writers.end();
     throw explain(error, url);
-  }
-  const readers = createPool(url, REQUEST_TIMEOUTS, READ_CONNECTIONS);
-  const prepare = createPreparer(kysely);
-  const primary = connect(readers, prepare);
-  const reads = await readsFrom(primary, { url, standbys, prepare }).catch(async (error: unknown) => {
-    await Promise.all([writers.end(), readers.end()]);
-    throw explain(error, url);
   });
+  const readers = createRequestPool(url, READ_CONNECTIONS);
+  const prepare = createPreparer(kysely);
   const transactions = createTransactions(writers, prepare);
   const underWay = new Set<Promise<unknown>>();
   let closing = false;
   return {
     warnings: [],
-    ...reads,
-    primary,
+    reader: connect(readers, prepare),
     isOnlyWriter: false,
     transaction: (work) => {
       if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
@@ -60,27 +51,31 @@ export async function openPostgres(url: string, standbys: readonly string[] = []
       closing = true;
       // A pool that ends while somebody waits for a connection lets them wait until their timeout.
       await Promise.allSettled(underWay);
-      await reads.close();
-      await Promise.all([writers.end(), readers.end()]);
+      await Promise.all([writers.end(), readers.end(), leave()]);
     },
   };
 }
 
-/** Runs the migrations that are pending. They take as long as they take, and so does waiting for another server that runs them. */
-async function bringUpToDate(kysely: Kysely<Tables>, url: string): Promise<void> {
-  if (!(await needsMigration(kysely))) return;
-  const unlimited = await openPool(url, {});
+/** Makes sure that the schema is there and stays as it is until this process leaves. */
+async function enter(
+  pool: Pool,
+  kysely: Kysely<Tables>,
+  url: string,
+  options: OpenOptions,
+): Promise<() => Promise<void>> {
+  await checkRights(pool, url);
+  const leave = await showPresence(url);
+  try {
+    if ((await ensureSchema(kysely, { ...options, location: url })) === 'current') return leave;
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+  await leave();
+  // It takes as long as it takes, and so does waiting for another server that does it.
+  const unlimited = await openPool(url);
   await migrate(unlimited.kysely).finally(() => unlimited.pool.end());
-}
-
-/** Reads, with or without standbys. */
-type Reads = Omit<StandbyReads, 'standbys'> & Partial<StandbyReads>;
-
-// Loaded only where it is used: most databases have no standby.
-async function readsFrom(primary: Connection, options: StandbyOptions): Promise<Reads> {
-  if (options.standbys.length === 0) return { reader: primary, close: async () => {} };
-  const { openStandbyReads } = await import('./standby-reads.ts');
-  return openStandbyReads(primary, options);
+  return showPresence(url);
 }
 
 /**

@@ -1,12 +1,11 @@
 import { StartupError } from '../../startup-error.ts';
 import { codeOf, isFromServer } from './connection.ts';
 
-/** A pooler hands a connection on after each transaction: prepared statements and settings are then of somebody else. */
-export const behindPooler = (url: string, options?: ErrorOptions): StartupError =>
+/** Prepared statements and settings would then be of somebody else. */
+export const handedOn = (url: string): StartupError =>
   new StartupError(
-    `${nameOf(url)} is behind a connection pooler, which does not keep what is set for a connection`,
-    'give the address of PostgreSQL itself: a server of lkm has a pool of its own',
-    options,
+    `${nameOf(url)} is behind a connection pooler that gives each transaction another connection`,
+    'set pool_mode = session there, or give the address of PostgreSQL itself: a server of lkm has a pool of its own',
   );
 
 /** Says in one line what keeps PostgreSQL from being used; the password is in none of them. */
@@ -15,7 +14,6 @@ export function explain(error: unknown, url: string): unknown {
   const cause = causeOf(error);
   const code = codeOf(cause);
   const options = { cause: error };
-  if (code === UNSUPPORTED_PARAMETER) return behindPooler(url, options);
   if (code === INSUFFICIENT_PRIVILEGE) return lacksRights(cause, url);
   const known = typeof code === 'string' ? refusals.get(code) : undefined;
   if (known !== undefined) return new StartupError(`${nameOf(url)} ${known[0]}`, known[1], options);
@@ -33,7 +31,7 @@ const refusals: ReadonlyMap<string, readonly [problem: string, hint: string]> = 
   ['28000', ['refused the user or the password', 'check both in the address']],
   ['3D000', ['does not exist', 'make it with createdb']],
   ['53100', ['has no room left on its disk', 'free some space there']],
-  ['53300', ['takes no more connections', 'close some, or raise max_connections: a server of lkm uses up to 16']],
+  ['53300', ['takes no more connections', 'close some, or raise max_connections: a server of lkm uses up to 17']],
   ['55P03', ['has a table that another session has locked', 'end what works on it, such as a long transaction']],
   ['57014', ['took too long', 'try again, when less is going on there']],
 ]);
@@ -84,9 +82,6 @@ function explainEncryption(error: unknown, url: string): StartupError | null {
 /** Codes of OpenSSL and of Node.js for a certificate that is not trusted. */
 const NOT_VERIFIED =
   /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_)/;
-
-/** `protocol_violation`: by which PgBouncer refuses a connection that comes with settings. */
-const UNSUPPORTED_PARAMETER = '08P01';
 
 const UNREACHABLE: readonly unknown[] = [
   'ECONNREFUSED',

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Tables } from '../../schema.ts';
 import { StartupError } from '../../startup-error.ts';
-import { behindPooler, explain, nameOf } from './explain.ts';
+import { explain, handedOn, nameOf } from './explain.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -11,9 +11,10 @@ export const REQUEST_TIMEOUTS = {
   statement_timeout: 10_000,
   lock_timeout: 5_000,
   idle_in_transaction_session_timeout: 15_000,
-  /** Of this side: a connection that has gone silent would otherwise keep its request, and its key, for hours. */
-  query_timeout: 12_000,
 };
+
+/** Of this side: a connection that has gone silent would otherwise keep its request, and its key, for hours. */
+const SILENCE_TIMEOUT_MS = 12_000;
 
 /** Connections of one process: reads have their own, so that transactions that wait for locks do not make them wait. */
 export const READ_CONNECTIONS = 6;
@@ -27,11 +28,11 @@ const TRANSACTION_CONNECTIONS = 10;
  */
 export async function openPool(
   url: string,
-  timeouts: Partial<typeof REQUEST_TIMEOUTS>,
+  timeouts?: typeof REQUEST_TIMEOUTS,
 ): Promise<{ pool: pg.Pool; kysely: Kysely<Tables> }> {
-  const pool = createPool(url, timeouts, TRANSACTION_CONNECTIONS);
+  const pool = timeouts === undefined ? createPool(url, {}) : createRequestPool(url, TRANSACTION_CONNECTIONS);
   try {
-    await checkServer(pool, url, timeouts);
+    await checkServer(pool, url);
     return { pool, kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
   } catch (error) {
     await pool.end();
@@ -39,19 +40,25 @@ export async function openPool(
   }
 }
 
-/** Makes a pool that connects when it is first used. */
-export function createPool(
-  url: string,
-  timeouts: Partial<typeof REQUEST_TIMEOUTS> & Pick<pg.PoolConfig, 'connectionTimeoutMillis'>,
-  max: number,
-): pg.Pool {
+/** Makes a pool for requests, which wait so long and no longer. */
+export function createRequestPool(url: string, max: number): pg.Pool {
+  const settings = Object.entries(REQUEST_TIMEOUTS).map(([name, value]) => `set ${name} = ${value}`);
+  return createPool(url, { max, query_timeout: SILENCE_TIMEOUT_MS }, settings.join('; '));
+}
+
+/**
+ * Makes a pool that connects when it is first used.
+ *
+ * @param first what each connection runs first. A setting comes so, since poolers refuse a connection that begins with it
+ */
+export function createPool(url: string, config: pg.PoolConfig, first?: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: verifying(url),
     application_name: 'lkm',
     keepAlive: true,
-    max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    ...timeouts,
+    ...(first !== undefined && { onConnect: (client) => client.query(first) }),
+    ...config,
   });
   // A client that fails while it is idle is dropped by the pool; the next query opens another.
   pool.on('error', () => {});
@@ -69,26 +76,61 @@ const verifying = (url: string): string =>
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 
-/** Makes sure that the server can be written to, and that it is PostgreSQL itself. */
-async function checkServer(pool: pg.Pool, url: string, timeouts: Partial<typeof REQUEST_TIMEOUTS>): Promise<void> {
-  const { rows } = await pool.query(
-    "select current_setting('transaction_read_only') as read_only, " +
-      "(select setting from pg_settings where name = 'statement_timeout') as statement_timeout, " +
-      "current_setting('server_encoding') as encoding",
-  );
-  const [found] = rows;
-  if (found?.read_only === 'on') {
-    throw new StartupError(
-      `${nameOf(url)} is read-only: a standby, or set so`,
-      'give the address of the primary server',
+/** Makes sure that the server can be written to, and that a connection to it stays one. */
+async function checkServer(pool: pg.Pool, url: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query(
+      "select current_setting('transaction_read_only') as read_only, pg_backend_pid() as pid, " +
+        "current_setting('server_encoding') as encoding",
     );
+    const [found] = rows;
+    if (found?.read_only === 'on') {
+      throw new StartupError(
+        `${nameOf(url)} is read-only: a standby, or set so`,
+        'give the address of the primary server',
+      );
+    }
+    if (found?.encoding !== 'UTF8') {
+      throw new StartupError(
+        `${nameOf(url)} keeps texts as ${found?.encoding}, which has not every character`,
+        'make it with createdb --encoding UTF8 --template template0',
+      );
+    }
+    // A pooler tells its clients numbers of its own.
+    const isDirect = 'processID' in client && client.processID === found?.pid;
+    if (!isDirect && (await isHandedOn(client, pool))) throw handedOn(url);
+  } finally {
+    client.release();
   }
-  if (found?.encoding !== 'UTF8') {
-    throw new StartupError(
-      `${nameOf(url)} keeps texts as ${found?.encoding}, which has not every character`,
-      'make it with createdb --encoding UTF8 --template template0',
-    );
-  }
-  const { statement_timeout: asked } = timeouts;
-  if (asked !== undefined && found?.statement_timeout !== String(asked)) throw behindPooler(url);
 }
+
+const PID = 'select pg_backend_pid() as pid';
+
+/** How often it is looked: a pooler may give a connection back by chance. */
+const LOOKS = 3;
+
+/**
+ * Whether a pooler gives the server's connection to another client after each transaction: while one has begun a
+ * transaction, another that was there before has to have the same server process as ever, and none that it shares.
+ */
+async function isHandedOn(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> {
+  const other = await pool.connect();
+  try {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const before = await pidOf(client);
+      await other.query('begin');
+      const others = await pidOf(other);
+      if (others === before || (await pidOf(client)) !== before) return true;
+      await other.query('rollback');
+    }
+    return false;
+  } catch {
+    // Such as PgBouncer's refusal of `begin`, when it hands connections on after each statement.
+    return true;
+  } finally {
+    other.release(true);
+  }
+}
+
+const pidOf = async (client: pg.PoolClient): Promise<unknown> => (await client.query(PID)).rows[0]?.pid;

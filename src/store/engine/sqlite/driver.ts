@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Kysely } from 'kysely';
-import { migrate } from '../../migrate.ts';
+import { ensureSchema, migrate } from '../../migrate.ts';
 import type { Tables } from '../../schema.ts';
 import { StartupError } from '../../startup-error.ts';
 import type { CommitWork, Driver, OpenOptions } from '../driver.ts';
@@ -24,17 +24,17 @@ import { type FileLock, openAlone } from './lock.ts';
 import { createUndo } from './undo.ts';
 
 /**
- * Opens a SQLite file, new or known, for this process alone, and brings its schema up to date.
+ * Opens a SQLite file, new or known, for this process alone. A new one gets its schema.
  *
  * What it makes is readable by its owner only. Commits are durable (`synchronous=FULL`).
  *
- * @throws StartupError when the file is in use, is not a database of lkm, or belongs to a newer lkm
+ * @throws StartupError when the file is in use, is not a database of lkm, or has not the schema of this version
  */
-export async function openSqlite(location: string, options?: OpenOptions): Promise<Driver> {
+export async function openSqlite(location: string, options: OpenOptions = {}): Promise<Driver> {
   const file = await openSqliteFile(location, options);
   const { path, writer, kysely, lock } = file;
   try {
-    await migrate(kysely);
+    if ((await ensureSchema(kysely, { ...options, location: path })) === 'to migrate') await migrate(kysely);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const undo = createUndo(writer);
     const writing = connect(writer, kysely, { undo });
