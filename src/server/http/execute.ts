@@ -129,7 +129,7 @@ async function mutateOnce(
     try {
       return await repositories.nested(() => run(repositories));
     } catch (error) {
-      const response = responseToStore(route.endpoint, caller, error);
+      const response = responseToStore(route.endpoint, error);
       noteInvalidFields(request, error);
       await recordRefused(parts, request, repositories, error);
       return response;
