@@ -8,6 +8,7 @@ import type { Device, License } from '../domain/license.ts';
 import { showKey } from '../domain/license-key.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Session } from '../store/tables/sessions.ts';
+import { createRefusalCounts } from './refusal-counts.ts';
 
 /** One thing that a use case did. */
 export interface UseCaseEvent {
@@ -50,7 +51,7 @@ export interface Actor {
 export const actorOf = ({ accountId, tokenId }: Pick<Caller, 'accountId' | 'tokenId'>): Actor =>
   tokenId === null ? { type: 'owner', id: accountId } : { type: 'token', id: tokenId };
 
-/** Records a mutation with its events, in the transaction of what happened. */
+/** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
 
 /** As many as cannot be tried: see decision 0040. */
@@ -65,8 +66,13 @@ const SALT_BYTES = 16;
 export function createRecorder(random: (length: number) => Uint8Array): Recorder {
   const nextId = createIdSequence(random);
   const newSalt = () => Buffer.from(random(SALT_BYTES)).toString('base64url');
+  const countRefusal = createRefusalCounts();
   return async ({ outbox }, { accountId, at, events, refusal, ...mutation }) => {
     const subject = events.find(({ resource }) => resource.type === 'license') ?? events[0];
+    const { actor, operation } = mutation;
+    const words = [accountId, actor.id, operation, refusal ?? '', subject?.resource.id ?? ''];
+    const count = refusal === undefined ? 1 : countRefusal({ at, words });
+    if (count === null) return;
     await outbox.insert({
       accountId,
       id: nextId('aud', at),
@@ -76,7 +82,13 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
         salt: mutation.address === null ? null : newSalt(),
         outcome: refusal === undefined ? 'done' : 'refused',
         resource: subject?.resource ?? null,
-        details: { ...subject?.data, ...subject?.details, ...(refusal && { reason: refusal }) },
+        details: {
+          ...subject?.data,
+          ...subject?.details,
+          ...(refusal && { reason: refusal }),
+          // Those between this row and the one before it have no row.
+          ...(count > 1 && { count }),
+        },
         events: events.flatMap(({ type, resource, data = {} }) =>
           type === undefined ? [] : [{ id: nextId('evt', at), type, resource, data }],
         ),

@@ -12,7 +12,7 @@ import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import { authenticateAgain, TRUSTED_MS } from './authenticate.ts';
 import { budgetOfReplay } from './budget.ts';
-import { readInput } from './input.ts';
+import { isUnreadable, readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
 import { recordDone, recordRefused, refuse } from './recording.ts';
 import { responseToStore } from './refusal-to-store.ts';
@@ -129,6 +129,8 @@ async function mutateOnce(
     try {
       return await repositories.nested(() => run(repositories));
     } catch (error) {
+      // Nothing was asked of the service, and anybody can send it under any number of keys: it gets the same answer again.
+      if (isUnreadable(error)) throw error;
       const response = responseToStore(route.endpoint, error);
       noteInvalidFields(request, error);
       await recordRefused(parts, request, repositories, error);

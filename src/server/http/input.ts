@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
-import { apiError } from '../../contract/errors.ts';
+import { ApiError, apiError } from '../../contract/errors.ts';
 import { misplacedFields } from '../../contract/field-names.ts';
 import type { HttpRequest, RequestHeaders } from './messages.ts';
 
@@ -83,6 +83,10 @@ function readJson(contentType: string, bytes: Uint8Array): unknown {
     throw apiError('invalidParams', {}, { cause: error });
   }
 }
+
+/** Whether the input is refused for a body that is no JSON: no other invalid input has a cause. */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof ApiError && error.reason === 'invalidParams' && error.cause !== undefined;
 
 /** Looks at brackets outside strings only, so that nothing deep is ever built. */
 function isNestedDeeper(json: string, levels: number): boolean {
