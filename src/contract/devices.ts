@@ -11,7 +11,7 @@ const { productId, licenseKey, hostId } = examples.device;
 
 const DeviceTag = once(() => text(1, 64));
 
-/** How often tokens of kind `client` may rebind devices of one licence in a calendar year, UTC. Source: decision 0044. */
+/** How often tokens of kind `client` may take slots of one licence from their hosts in a calendar year, UTC. Source: decision 0044. */
 export const MAX_SELF_REBINDS_PER_YEAR = 3;
 
 /** What a reply says of the files of hosts that hold a slot no more. */
@@ -29,7 +29,8 @@ export const keyDevices = {
     summary: 'Free one device of a licence key, or all',
     description:
       'Removes a device from a licence key, which frees its activation slot. Without `hostId` all devices are ' +
-      'removed; a token of kind `client` has to name one.',
+      'removed. A token of kind `client` has to name one, and frees it only where the licence says `customerCanSelfReset`; ' +
+      `each time counts as a rebinding, of which it has ${MAX_SELF_REBINDS_PER_YEAR} in a calendar year (UTC).`,
     method: 'POST',
     path: '/deactivate-key',
     scope: 'license:activate',
@@ -47,7 +48,7 @@ export const keyDevices = {
         ...revokedFiles(),
       }),
     example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
-    errors: ['notActivated', 'deviceNotFound'],
+    errors: ['notActivated', 'deviceNotFound', 'selfResetOff', 'rebindLimit'],
     source: 'API description, POST /deactivate-key',
   }),
 

@@ -107,14 +107,6 @@ export function mayFree(caller: Caller, hostId: string | null): boolean {
   return hostId !== null || caller.kind !== 'client';
 }
 
-/**
- * Whether the caller may move slots of the licence from host to host: a token of kind `client` only where its customer
- * may. Source: decision 0044.
- */
-export function mayRebind(caller: Caller, license: { readonly customerCanSelfReset: boolean }): boolean {
-  return caller.kind !== 'client' || license.customerCanSelfReset;
-}
-
 /** Whether the caller may access the product at all. */
 export function canAccessProduct(caller: Caller, productId: string): boolean {
   return caller.productIds === null || caller.productIds.has(productId);

@@ -18,6 +18,8 @@ export interface Facts {
   /** How many of its sessions have a lease that runs. */
   readonly liveSessions: number;
   readonly now: Instant;
+  /** Whether a token of kind `client` asks: it acts for the customer, who may move devices only where the licence says so. */
+  readonly isForCustomer: boolean;
 }
 
 /** One rule with its outcome. */
@@ -42,7 +44,8 @@ export interface Decision {
  * Source: API description, POST /key/sign, POST /deactivate-key and "Errors", 403; decision 0009.
  */
 export function decide(action: Action, facts: Facts): Decision {
-  const rules = rulesByAction[action].map((name): Rule => {
+  const names = rulesByAction[action].filter((name) => name !== 'selfReset' || facts.isForCustomer);
+  const rules = names.map((name): Rule => {
     const { reason, judge } = ruleBook[name];
     const { passed, detail } = judge(facts);
     return { rule: name, passed, detail, ...(!passed && { reason }) };
@@ -96,6 +99,11 @@ const ruleBook = {
         'The licence has no device, or the vendor has disabled it.',
       ),
   },
+  selfReset: {
+    reason: 'selfResetOff',
+    judge: ({ license: { customerCanSelfReset } }) =>
+      when(customerCanSelfReset, 'Its customer may move devices.', 'Its customer may not move devices.'),
+  },
   device: {
     reason: 'deviceNotFound',
     judge: ({ hostId, holdsSlot }) =>
@@ -113,8 +121,8 @@ const rulesByAction = {
   sign: ['enabled', 'term', 'customer', 'host', 'slot'],
   checkout: ['type', 'enabled', 'term', 'customer', 'host', 'seat'],
   heartbeat: ['type', 'enabled', 'term', 'customer', 'host'],
-  rebind: ['enabled', 'term', 'customer', 'host'],
-  deactivate: ['activated', 'device'],
+  rebind: ['selfReset', 'enabled', 'term', 'customer', 'host'],
+  deactivate: ['activated', 'device', 'selfReset'],
 } as const satisfies Record<string, readonly RuleName[]>;
 
 function judgeTerm({ license, now }: Facts): Verdict {

@@ -3,7 +3,7 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
-import { type Caller, mayRebind, seesSecrets } from '../domain/access.ts';
+import { seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Device, License } from '../domain/license.ts';
 import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
@@ -36,6 +36,7 @@ export async function deactivateKey(
     for (const device of devices) context.record(deviceEvent('device.deactivated', license, device));
     return { message: 'All devices deactivated', ...(await revokeFiles(context, license, null)) };
   }
+  if (context.caller.kind === 'client') await countMove(context, license);
   const device = await repositories.devices.remove(license, input.hostId);
   // Another request may have freed it since we looked.
   if (device === null) throw apiError('deviceNotFound');
@@ -98,16 +99,13 @@ export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>
   const facts = await loadFacts(context, 'rebind', { ...input, hostId: newHostId, at: now });
   if (facts === null) throw apiError('licenseNotFound');
   const { license } = facts;
-  if (!mayRebind(caller, license)) throw apiError('selfResetOff');
   refuseUnlessAllowed('rebind', facts);
 
   // Held from here on: whoever takes a slot for the new host has to wait.
   await repositories.keys.lock(license);
   if ((await repositories.devices.find(license, hostId)) === null) throw apiError('deviceNotFound');
   if ((await repositories.devices.find(license, newHostId)) !== null) throw apiError('hostActivated');
-  const year = Number(now.slice(0, 4));
-  const rebindings = await repositories.rebindings.count(license, year, maxRebindings(caller));
-  if (rebindings === null) throw apiError('rebindLimit');
+  const rebindings = await countMove(context, license);
   const device = await repositories.devices.rebind(license, hostId, {
     newHostId,
     deviceTag: input.deviceTag ?? null,
@@ -172,5 +170,13 @@ interface WantedDevice {
   readonly deviceTag?: string | undefined;
 }
 
-/** A token of kind `client` is in the hands of the customer. */
-const maxRebindings = (caller: Caller): number | null => (caller.kind === 'client' ? MAX_SELF_REBINDS_PER_YEAR : null);
+/**
+ * Counts that a slot leaves its host, and returns how many have in this year. Throws ApiError `rebindLimit` when a token of
+ * kind `client`, which is in the hands of the customer, has no more left. Source: decision 0044.
+ */
+async function countMove({ repositories, caller, now }: Context, license: License): Promise<number> {
+  const most = caller.kind === 'client' ? MAX_SELF_REBINDS_PER_YEAR : null;
+  const moves = await repositories.rebindings.count(license, Number(now.slice(0, 4)), most);
+  if (moves === null) throw apiError('rebindLimit');
+  return moves;
+}

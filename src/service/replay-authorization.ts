@@ -2,7 +2,7 @@ import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { TokenId } from '../contract/scalars.ts';
-import { mayMint, mayRebind, seesSecrets } from '../domain/access.ts';
+import { mayMint, seesSecrets } from '../domain/access.ts';
 import type { Context } from './context.ts';
 import { countIssue } from './keys/keys.ts';
 
@@ -42,20 +42,21 @@ export async function unlessUnmasked(
     throw apiError('scopeMissing');
 }
 
-/** Masked, and only for who may move devices of the key now. */
-async function rebinding(
-  context: Context,
-  { productId, licenseKey }: InputOf<Contract['keys']['rebind']>,
-  stored: StoredSuccess<unknown>,
-): Promise<void> {
-  const { repositories, caller } = context;
-  if (caller.kind === 'client') {
-    const license = await repositories.keys.find(caller.accountId, productId, licenseKey);
-    if (license === null) throw apiError('licenseNotFound');
-    if (!mayRebind(caller, license)) throw apiError('selfResetOff');
-  }
-  await unlessUnmasked(context, undefined, stored);
+type Device = Parameters<AuthorizeReplay<Contract['keys']['deactivate']>>[1];
+
+/** Only for who may move devices of the key now. */
+async function moving({ repositories, caller }: Context, { productId, licenseKey }: Device): Promise<void> {
+  if (caller.kind !== 'client') return;
+  const license = await repositories.keys.find(caller.accountId, productId, licenseKey);
+  if (license === null) throw apiError('licenseNotFound');
+  if (!license.customerCanSelfReset) throw apiError('selfResetOff');
 }
+
+/** That, and masked. */
+const rebinding: AuthorizeReplay<Contract['keys']['rebind']> = async (context, input, stored) => {
+  await moving(context, input);
+  await unlessUnmasked(context, input, stored);
+};
 
 /** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
 async function customer({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
@@ -86,7 +87,7 @@ export const replayAuthorizations: ReplayAuthorizations<Contract> = {
   keys: {
     create: countIssue,
     import: countIssue,
-    deactivate: anyone,
+    deactivate: moving,
     rebind: rebinding,
     sign: anyone,
     checkout: anyone,

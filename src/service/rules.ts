@@ -41,6 +41,7 @@ export async function loadFacts(
     holdsSlot: device !== null,
     liveSessions: action === 'checkout' ? await repositories.sessions.countLive(license, at) : 0,
     now: at,
+    isForCustomer: caller.kind === 'client',
   };
 }
 

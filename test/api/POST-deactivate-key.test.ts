@@ -47,7 +47,10 @@ scenarios<Subject>(
   'keys.deactivate',
   async (world) => {
     const { id: productId } = await world.product();
-    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '2' }) };
+    const address = {
+      productId,
+      licenseKey: await world.key({ productId, usesPerKey: '2', customerCanSelfReset: true }),
+    };
     await world.activate(address, 'host-1', 'host-2');
     return { address, otherProductId: (await world.product('Viewer')).id };
   },
@@ -94,12 +97,43 @@ scenarios<Subject>(
       afterwards: leaves(),
     },
     {
-      name: 'is open to a token that may activate and no more',
+      name: 'is open to a token that may activate and no more, and counts as a rebinding',
       as: 'client',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
       expect: oneFreed('host-2'),
-      wrote: { devices: -1, revocation_lists: 1 },
+      wrote: { devices: -1, revocation_lists: 1, rebindings: 1 },
       afterwards: leaves('host-1'),
+    },
+    {
+      name: 'frees no device for a token of kind client where the customer may not, which would move the slot',
+      given: async (world, { address }) => {
+        await world.call('admin', 'PATCH', '/key', { ...address, customerCanSelfReset: false });
+      },
+      as: 'client',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
+      expect: { status: 403, code: 12, message: 'Customers cannot rebind devices of this license' },
+      afterwards: leaves('host-1', 'host-2'),
+    },
+    {
+      name: 'frees no fourth device in a year for a token of kind client, nor after rebindings',
+      given: async (world, { address }) => {
+        const move = async (path: string, body: object) =>
+          expect((await world.call('client', 'POST', path, { ...address, ...body })).status).toBe(200);
+        await move('/deactivate-key', { hostId: 'host-1' });
+        await move('/key/activate', { hostId: 'host-3' });
+        await move('/key/rebind', { hostId: 'host-3', newHostId: 'host-4' });
+        await move('/deactivate-key', { hostId: 'host-4' });
+        const { status } = await world.call('client', 'POST', '/key/rebind', {
+          ...address,
+          hostId: 'host-2',
+          newHostId: 'host-5',
+        });
+        expect(status).toBe(403);
+      },
+      as: 'client',
+      request: ({ address }) => ({ body: { ...address, hostId: 'host-2' } }),
+      expect: { status: 403, code: 13, message: 'Rebind limit of this year reached' },
+      afterwards: leaves('host-2'),
     },
     {
       name: 'refuses to free every device for a token of kind client, which has to name its own',

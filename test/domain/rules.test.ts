@@ -16,6 +16,7 @@ const facts = (license: Partial<License> = {}, more: Partial<Omit<Facts, 'licens
   hostId,
   holdsSlot: false,
   liveSessions: 0,
+  isForCustomer: false,
   now,
   ...more,
 });
@@ -94,6 +95,16 @@ describe('to deactivate', () => {
       'notActivated',
     ],
     ['refuses a host without a slot', facts({ activations: 1 }), 'deviceNotFound'],
+    [
+      'refuses a customer who may not',
+      facts({ activations: 1 }, { holdsSlot: true, isForCustomer: true }),
+      'selfResetOff',
+    ],
+    [
+      'lets a customer who may',
+      facts({ activations: 1, customerCanSelfReset: true }, { holdsSlot: true, isForCustomer: true }),
+      null,
+    ],
   ])('%s', (_, given, refusal) => {
     expect(decide('deactivate', given).refusal).toBe(refusal);
   });
