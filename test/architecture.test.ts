@@ -46,7 +46,6 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],
   'store/engine/sqlite/lock.ts': ['process'],
-  'store/migrations/0004-sealed-idempotency.ts': ['randomBytes'],
 };
 
 describe('ARCHITECTURE.md', () => {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { alone } from './alone.ts';
 import type { OpenOptions } from './engine/driver.ts';
-import { migrations } from './migrations/index.ts';
+import { migrations, replaced } from './migrations/index.ts';
 import type { Tables } from './schema.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -16,12 +16,23 @@ export interface SchemaStatus {
 
 /** Compares the migrations that have run with those that exist. */
 export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
-  const done = await listExecuted(db);
+  const done = afterReplacing(await listExecuted(db));
   return {
     done: done.filter((name) => name in migrations),
     pending: Object.keys(migrations).filter((name) => !done.includes(name)),
     unknown: done.filter((name) => !(name in migrations)),
   };
+}
+
+/** The migrations that have run, as this version names them. */
+function afterReplacing(done: readonly string[]): readonly string[] {
+  const old = done.filter((name) => replaced.includes(name));
+  if (old.length === 0) return done;
+  if (old.length === replaced.length) return [...Object.keys(migrations).slice(0, 1), ...done.slice(old.length)];
+  throw new StartupError(
+    `the database was made by an unreleased lkm (its last migration is ${old.at(-1)})`,
+    'serve it once with the lkm of commit de2f3e1, which brings it up to date; then go on with this one',
+  );
 }
 
 /**
@@ -85,13 +96,22 @@ export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
 }
 
 async function runPending(db: Kysely<Tables>): Promise<readonly string[]> {
-  const { pending } = await knownStatus(db);
+  await renameReplaced(db);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
-  for (const name of pending) await migrations[name]?.before?.(db);
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
-  for (const name of pending) await migrations[name]?.after?.(db);
   return results.map((result) => result.migrationName);
+}
+
+/** The migrator compares names, so that what has run is written down under those of this version. */
+async function renameReplaced(db: Kysely<Tables>): Promise<void> {
+  const [first, ...others] = replaced;
+  if (!(await listExecuted(db)).includes(first ?? '')) return;
+  await db.transaction().execute(async (transaction) => {
+    const [schema] = Object.keys(migrations);
+    await sql`delete from kysely_migration where name in (${sql.join(others)})`.execute(transaction);
+    await sql`update kysely_migration set name = ${schema} where name = ${first}`.execute(transaction);
+  });
 }
 
 /** The names of the migrations that have run, in order; none on a new database. */

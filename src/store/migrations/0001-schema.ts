@@ -1,0 +1,210 @@
+import { type Kysely, SqliteAdapter, sql } from 'kysely';
+
+/** Makes all tables. */
+export async function up(db: Kysely<never>): Promise<void> {
+  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
+  for (const statement of isSqlite ? statements(forSqlite) : statements(forPostgres)) {
+    await sql.raw(statement).execute(db);
+  }
+}
+
+/** What the engines call by names of their own. */
+interface Dialect {
+  /**
+   * Keeps the rows in the order of the primary key. Without it SQLite keeps them by a number of their own and the primary key
+   * beside them, so that each is written twice. PostgreSQL knows one way only.
+   */
+  readonly clustered: string;
+  readonly bytewise: string;
+  readonly unlogged: string;
+}
+
+const forSqlite: Dialect = { clustered: 'without rowid', bytewise: 'text', unlogged: '' };
+const forPostgres: Dialect = { clustered: '', bytewise: 'text collate "C"', unlogged: 'unlogged' };
+
+/** Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
+const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string[] => [
+  `create table accounts (
+    id text primary key, name text not null, created_at text not null
+  )`,
+  // Replicas that start at once on an empty database must agree on one account.
+  `create unique index accounts_by_name on accounts (name)`,
+  `create table data_keys (
+    slot text primary key, id text not null, sealed text not null, salt text
+  )`,
+  `create table signing_keys (
+    account_id text not null references accounts (id), kid text not null, private_pem text not null,
+    public_pem text not null, created_at text not null,
+    constraint signing_keys_pk primary key (account_id, kid)
+  )`,
+  `create table tokens (
+    account_id text not null references accounts (id), id text not null, hash text not null unique,
+    name text not null, kind text not null, scopes text not null, product_ids text, max_issues integer,
+    issued integer not null, expires_at text, revoked_at text, created_at text not null, networks text,
+    rate_limit integer, last_used_on text, budget_of text,
+    constraint tokens_pk primary key (account_id, id)
+  )`,
+  // How much of each rate limit is used up, for replicas that share a database. It needs no log.
+  `create ${unlogged} table rates (
+    name text primary key, empty_at bigint not null
+  )`,
+  `create index rates_by_end on rates (empty_at)`,
+  `create table products (
+    account_id text not null references accounts (id), id text not null, name text not null,
+    active integer not null, created_at text not null, updated_at text not null,
+    constraint products_pk primary key (account_id, id)
+  )`,
+  `create table product_versions (
+    account_id text not null, id text not null, product_id text not null, version text not null,
+    description text, active integer not null, created_at text not null,
+    constraint product_versions_pk primary key (account_id, id),
+    constraint product_versions_name unique (account_id, product_id, version),
+    constraint product_versions_product foreign key (account_id, product_id) references products (account_id, id)
+  )`,
+  `create table customers (
+    account_id text not null references accounts (id), id text not null, name text not null, email text,
+    email_key text, active integer not null, created_at text not null, updated_at text not null,
+    search_text text default '' not null,
+    constraint customers_pk primary key (account_id, id),
+    constraint customers_email unique (account_id, email_key)
+  )`,
+  `create table licenses (
+    account_id text not null, id text not null, product_id text not null, license_key text not null,
+    customer_id text, max_activations integer, activations integer not null, expires_at text,
+    features text not null, is_trial integer not null, allowed_hosts text, license_type text not null,
+    max_sessions integer, heartbeat_seconds integer not null, lease_seconds integer not null,
+    customer_can_self_reset integer not null, vendor_disabled integer not null, version_id text,
+    created_at text not null, updated_at text not null, metadata text default '{}' not null,
+    soon_recorded_for text, expired_recorded_for text, reference text, expires_after text, grace_period text,
+    constraint licenses_pk primary key (account_id, id),
+    constraint licenses_product foreign key (account_id, product_id) references products (account_id, id),
+    constraint licenses_customer foreign key (account_id, customer_id) references customers (account_id, id)
+  )`,
+  // One index says that a key is there once, and finds it by its end: keys are random, so that each entry of an index of
+  // them has a page of its own to be written.
+  `create unique index licenses_key on licenses
+    (account_id, lower(substr(license_key, length(license_key) - 3)), license_key)`,
+  // Holds the licences whose end is still to be announced, and no others; first those that are not announced at all.
+  `create index licenses_to_record on licenses
+    (account_id, (case when soon_recorded_for is distinct from expires_at then 0 else 1 end), expires_at, id)
+    where expires_at is not null and expired_recorded_for is distinct from expires_at`,
+  `create unique index licenses_reference on licenses (account_id, reference) where reference is not null`,
+  // The indexes that answer lists of keys, each with ids in order behind what it finds, and what counting needs behind them.
+  // One that holds a part of the keys is used by statements that say the same condition in the same words; what they compare
+  // stands before the id, since SQLite would otherwise read on in the primary key. Decision 0052.
+  `create index licenses_by_customer on licenses (account_id, customer_id, id) where customer_id is not null`,
+  `create index licenses_by_product on licenses (account_id, product_id, id)`,
+  `create index licenses_by_end on licenses
+    (account_id, expires_at, id, vendor_disabled, product_id) where expires_at is not null`,
+  `create index licenses_blocked on licenses (account_id, vendor_disabled, id) where vendor_disabled = 1`,
+  `create index licenses_unused on licenses
+    (account_id, activations, id, vendor_disabled, expires_at) where activations = 0`,
+  `create index licenses_full on licenses
+    (account_id, (case when activations >= max_activations then 1 end), id, vendor_disabled, expires_at)
+    where activations >= max_activations`,
+  `create index licenses_trial on licenses (account_id, is_trial, id) where is_trial = 1`,
+  `create index licenses_floating on licenses (account_id, license_type, id) where license_type = 'floating'`,
+  `create index licenses_by_fill on licenses
+    (account_id, (activations * 100 / max_activations), id) where max_activations > 1 and activations > 0`,
+  `create table license_metadata (
+    account_id text not null references accounts (id), name text not null, value text not null,
+    license_id text not null,
+    constraint license_metadata_pk primary key (account_id, name, value, license_id)
+  ) ${clustered}`,
+  // A range of texts has to be the same under every locale; SQLite compares bytes anyway. Decision 0052.
+  `create table search_phrases (
+    account_id text not null references accounts (id), phrase ${bytewise} not null, kind text not null,
+    owner_id text not null, detail text not null,
+    constraint search_phrases_pk primary key (account_id, phrase, kind, owner_id, detail)
+  ) ${clustered}`,
+  `create table devices (
+    account_id text not null, license_id text not null, host_id text not null, id text not null, tag text,
+    ip_address text not null, created_at text not null,
+    constraint devices_pk primary key (account_id, license_id, host_id),
+    constraint devices_license foreign key (account_id, license_id) references licenses (account_id, id)
+  )`,
+  `create index devices_by_time on devices (account_id, created_at)`,
+  `create table sessions (
+    account_id text not null, license_id text not null, id text not null, host_id text, tag text,
+    user_identifier text, secret text not null, nonce text not null, expires_at text not null,
+    created_at text not null, previous_nonce text,
+    constraint sessions_pk primary key (account_id, license_id, id),
+    constraint sessions_license foreign key (account_id, license_id) references licenses (account_id, id)
+  )`,
+  `create unique index sessions_by_id on sessions (account_id, id)`,
+  `create index sessions_by_end on sessions (expires_at)`,
+  `create table rebindings (
+    account_id text not null, license_id text not null, calendar_year integer not null, total integer not null,
+    constraint rebindings_pk primary key (account_id, license_id, calendar_year),
+    constraint rebindings_license foreign key (account_id, license_id) references licenses (account_id, id) on delete cascade
+  )`,
+  // No reference to the licence: its files stay when it is deleted.
+  `create table license_files (
+    account_id text not null references accounts (id), id text not null, license_id text not null,
+    host_id text not null, kid text not null, signed_at text not null, ends_at text not null, revoked_at text,
+    constraint license_files_pk primary key (account_id, id)
+  ) ${clustered}`,
+  `create index license_files_by_license on license_files (account_id, license_id, ends_at)`,
+  `create index license_files_by_end on license_files (ends_at)`,
+  // Anybody may ask for the revocation list, so it must not cost more than what stands in it.
+  `create index license_files_revoked on license_files (account_id, id) where revoked_at is not null`,
+  `create table revocation_lists (
+    account_id text primary key references accounts (id), seq integer not null, changed_at text not null
+  )`,
+  `create table idempotency (
+    account_id text not null references accounts (id), key_hash text not null,
+    fingerprint_version integer not null, fingerprint text not null, state text not null, method text not null,
+    path text not null, token_id text, sealed_response text, created_at text not null,
+    constraint idempotency_by_hash primary key (account_id, key_hash)
+  )`,
+  `create index idempotency_by_age on idempotency (created_at)`,
+  `create table outbox (
+    account_id text not null references accounts (id), id text not null, created_at text not null,
+    entry text not null,
+    constraint outbox_pk primary key (account_id, id)
+  ) ${clustered}`,
+  `create table audit (
+    account_id text not null references accounts (id), seq integer not null, operation text not null,
+    content text not null, hash text not null,
+    constraint audit_by_seq primary key (account_id, seq)
+  )`,
+  `create index audit_resolutions on audit (account_id, seq) where operation = 'idempotency.resolve'`,
+  `create table events (
+    account_id text not null references accounts (id), seq integer not null, type text not null,
+    subject_id text not null, content text not null,
+    constraint events_by_seq primary key (account_id, seq)
+  )`,
+  `create index events_by_subject on events (account_id, subject_id, seq)`,
+  `create table record_heads (
+    account_id text primary key references accounts (id), audit_seq integer not null, audit_hash text not null,
+    event_seq integer not null, checkpoint_seq integer not null, checkpoint_at text
+  )`,
+  `create table checkpoints (
+    account_id text not null references accounts (id), seq integer not null, hash text not null,
+    created_at text not null, kid text not null, signature text not null,
+    constraint checkpoints_pk primary key (account_id, seq)
+  )`,
+  `create table webhooks (
+    account_id text not null references accounts (id), id text not null, url text not null, types text,
+    description text, reveal integer not null, ordered integer not null, active integer not null,
+    api_version text not null, secret text not null, previous_secret text, previous_secret_until text,
+    last_seq integer not null, retry_at text, paused_until text, lease text, lease_until text, served_at text,
+    failing_since text, disabled_at text, disabled_reason text, created_at text not null,
+    updated_at text not null,
+    constraint webhooks_pk primary key (account_id, id)
+  )`,
+  `create index webhooks_active on webhooks (account_id, id) where active = 1`,
+  `create table webhook_deliveries (
+    account_id text not null, webhook_id text not null, seq integer not null, event_id text not null,
+    type text not null, state text not null, attempts integer not null, status integer, error text, answer text,
+    duration_ms integer not null, attempted_at text not null, next_attempt_at text,
+    constraint webhook_deliveries_pk primary key (account_id, webhook_id, seq),
+    constraint webhook_deliveries_webhook foreign key (account_id, webhook_id) references webhooks (account_id, id) on delete cascade
+  )`,
+  // What was accepted is most of the table, and is asked for by its end only.
+  `create index webhook_deliveries_open on webhook_deliveries
+    (account_id, webhook_id, state, seq) where state <> 'delivered'`,
+  `create index webhook_deliveries_due on webhook_deliveries
+    (account_id, webhook_id, next_attempt_at, seq) where state = 'retrying'`,
+  `create index webhook_deliveries_by_age on webhook_deliveries (attempted_at)`,
+];

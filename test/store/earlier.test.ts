@@ -1,0 +1,98 @@
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { databaseStatus, drill, migrateDatabase } from '../../src/operator/index.ts';
+import { migrations, replaced } from '../../src/store/migrations/index.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createFolder } from '../support/engines.ts';
+
+/** A database of the build before the migrations became one: a product, a customer, a key, a device, a signed file. */
+async function earlier(change = '') {
+  const folder = await createFolder();
+  const db = join(folder.path, 'lkm.db');
+  const database = new DatabaseSync(db);
+  database.exec(readFileSync(join(import.meta.dirname, 'earlier.sql'), 'utf8') + change);
+  database.close();
+  chmodSync(db, 0o600);
+  return { db, folder: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+/** Tables, columns, indexes and references, whatever the text that made them looks like. */
+function schemaOf(db: string) {
+  const database = new DatabaseSync(db, { readOnly: true });
+  const all = (text: string) => database.prepare(text).all();
+  const flat = (text: unknown) =>
+    String(text)
+      .replaceAll('"', '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([(),]) ?/g, '$1');
+  const found = all(`select name, type, sql from sqlite_master where name not like 'sqlite_%' order by name`).map(
+    ({ name, type, sql: text }) => ({
+      name,
+      ...(type === 'index'
+        ? {
+            index: flat(text)
+              .replace(/^create/i, '')
+              .trim()
+              .toLowerCase(),
+          }
+        : {
+            columns: all(`pragma table_xinfo('${name}')`),
+            indexes: all(`select name, "unique", origin, partial from pragma_index_list('${name}') order by name`),
+            references: all(`pragma foreign_key_list('${name}')`),
+            isClustered: /without rowid/i.test(String(text)),
+          }),
+    }),
+  );
+  database.close();
+  return found;
+}
+
+it('a database of the build before is taken as it is: its data is there, its files verify', async () => {
+  await using made = await earlier();
+  expect(await databaseStatus(made.db)).toEqual({ engine: 'SQLite', done: ['0001-schema'], pending: [], unknown: [] });
+  const store = await openStore(made.db, { create: false });
+  expect(await store.repositories.accounts.oldest()).not.toBeNull();
+  await store.close();
+  const report = await drill(made.db, {
+    ...{ workPath: join(made.folder, 'drill.db'), now: '2026-11-24T10:00:00.000Z' as never },
+    ...{ masterKey: null, licenseFiles: [] },
+  });
+  expect(report).toMatchObject({
+    migrations: [],
+    problems: [],
+    accounts: [{ auditRows: expect.any(Number), files: 1 }],
+  });
+});
+
+it('a database of the build before has the tables that a new one gets', async () => {
+  await using made = await earlier();
+  const fresh = join(made.folder, 'new.db');
+  await (await openStore(fresh)).close();
+  expect(schemaOf(fresh)).toEqual(schemaOf(made.db));
+});
+
+it('a database of the build before gets the migrations that follow', async () => {
+  await using made = await earlier();
+  const known: Record<string, unknown> = migrations;
+  known['0002-next'] = { up: (db: never) => sql`create table of_next (id integer)`.execute(db) };
+  try {
+    expect(await migrateDatabase(made.db)).toEqual(['0002-next']);
+    expect(await databaseStatus(made.db)).toMatchObject({ done: ['0001-schema', '0002-next'], pending: [] });
+  } finally {
+    delete known['0002-next'];
+  }
+});
+
+it.each(replaced.slice(0, -1))('a database that has come to %s is refused, with what to do', async (last) => {
+  await using made = await earlier(`delete from kysely_migration where name > '${last}';`);
+  const refused = {
+    name: 'StartupError',
+    message: `the database was made by an unreleased lkm (its last migration is ${last})`,
+    hint: expect.stringContaining('serve it once with the lkm of commit de2f3e1'),
+  };
+  await expect(openStore(made.db)).rejects.toMatchObject(refused);
+  await expect(migrateDatabase(made.db)).rejects.toMatchObject(refused);
+});
