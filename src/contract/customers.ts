@@ -143,7 +143,9 @@ export const customers = {
   /** Removes a customer for ever; its keys stay, without a customer. */
   delete: endpoint({
     summary: 'Delete a customer for ever',
-    description: 'Deletes a customer. Its licence keys stay valid, without a customer. This cannot be undone.',
+    description:
+      'Deletes a customer. Its licence keys stay valid, without a customer; those of an ' +
+      'inactive customer are blocked, so that they stay stopped. This cannot be undone.',
     method: 'DELETE',
     path: '/customer/by-id',
     scope: 'customer:delete',

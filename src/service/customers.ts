@@ -70,12 +70,17 @@ export async function updateCustomer(
   return customer;
 }
 
-/** Removes a customer for ever; its keys stay, without a customer. */
+/**
+ * Removes a customer for ever; its keys stay, without a customer. Those of an inactive customer stay stopped: they are
+ * disabled, as nobody is left whose state would stop them. Source: decision 0015.
+ */
 export async function deleteCustomer(context: Context, { customerId }: InputOf<Customers['delete']>): Promise<void> {
   const { repositories, caller, now, record } = context;
-  await lockCustomer(context, customerId);
-  await repositories.customers.remove(caller.accountId, customerId, now);
-  record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId } });
+  const { active } = await lockCustomer(context, customerId);
+  const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
+  if (!active && keys > 0) await repositories.files.noteBlockings(caller.accountId, now);
+  const data = { keys, keysBlocked: !active };
+  record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId }, data });
 }
 
 /** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */

@@ -46,6 +46,24 @@ scenarios<Subject>(
       },
     },
     {
+      name: 'leaves the keys of an inactive customer stopped, by blocking them and their files',
+      given: async (world, { customerId }) => {
+        await world.call('admin', 'PUT', `/customer/by-id?customerId=${customerId}`, { active: false });
+      },
+      as: 'admin',
+      request: ({ customerId }) => ({ query: { customerId } }),
+      expect: removed,
+      wrote: { customers: -1, revocation_lists: 1 },
+      afterwards: async (world, { address }) => {
+        expect(await world.license(address)).toMatchObject({ vendorDisabled: true, activated: false });
+        const body = { ...address, hostId: 'host-2' };
+        expect((await world.call('admin', 'POST', '/key/activate', body)).body).toMatchObject({ code: 6 });
+        await world.sequence();
+        const { data } = (await world.call('admin', 'GET', '/event/list?type=customer.deleted')).body;
+        expect(data).toMatchObject([{ data: { keys: 1, keysBlocked: true } }]);
+      },
+    },
+    {
       name: 'leaves the keys of other customers theirs',
       given: async (world) => ({ customerId: (await world.customer({ name: 'Acme' })).id }),
       as: { scopes: ['customer:delete'] },

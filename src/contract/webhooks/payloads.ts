@@ -41,7 +41,7 @@ export const eventData = {
   'session.denied': z.looseObject({ ...license, hostId: id.nullable(), maxConcurrentSessions: Count().nullable() }),
   'customer.created': z.looseObject({}),
   'customer.updated': z.looseObject({ changed, active: z.boolean() }),
-  'customer.deleted': z.looseObject({}),
+  'customer.deleted': z.looseObject({ keys: Count(), keysBlocked: z.boolean() }),
   'product.created': z.looseObject({}),
   'product.updated': z.looseObject(product),
   'token.created': z.looseObject({ kind: z.string(), expiresAt: InstantText().nullable() }),

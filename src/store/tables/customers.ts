@@ -67,10 +67,14 @@ const findByEmail = statement<{ accountId: AccountId; emailKey: string }>()((db,
   db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('email_key', '=', $.emailKey),
 );
 
-const releaseLicenses = statement<{ accountId: AccountId; id: string; now: Instant }>()((db, $) =>
+const releaseLicenses = statement<{ accountId: AccountId; id: string; blocks: number; now: Instant }>()((db, $) =>
   db
     .updateTable('licenses')
-    .set({ customer_id: null, updated_at: latestOf('updated_at', $.now) })
+    .set({
+      customer_id: null,
+      vendor_disabled: sql<0 | 1>`case when ${$.blocks} = 1 then 1 else vendor_disabled end`,
+      updated_at: latestOf('updated_at', $.now),
+    })
     .where('account_id', '=', $.accountId)
     .where('customer_id', '=', $.id),
 );
@@ -165,14 +169,18 @@ export const customerRepository = (db: Connection) => ({
     return (await db.first(findByEmail, { accountId, emailKey: email.toLowerCase() }))?.id ?? null;
   },
 
-  /** Removes a customer and leaves its licences without one; false when there is no such customer. */
-  async remove(accountId: AccountId, id: string, now: Instant): Promise<boolean> {
+  /**
+   * Removes a customer and leaves its licences without one; those of an inactive customer are disabled. Returns how many
+   * they are, or null when there is no such customer.
+   */
+  async remove(accountId: AccountId, id: string, now: Instant): Promise<number | null> {
     // The lock waits for transactions that hold the customer, so that the licences they add are seen below.
     const row = await db.first(lockRow, { accountId, id });
-    if (row === undefined) return false;
+    if (row === undefined) return null;
     await removePhrases(db, ownerOf(accountId, id), phrasesOf(row.name, row.email));
-    await db.run(releaseLicenses, { accountId, id, now });
-    return (await db.run(remove, { accountId, id })) === 1;
+    const released = await db.run(releaseLicenses, { accountId, id, now, blocks: row.active === 1 ? 0 : 1 });
+    await db.run(remove, { accountId, id });
+    return released;
   },
 });
 

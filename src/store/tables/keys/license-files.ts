@@ -203,6 +203,9 @@ export const licenseFileRepository = (db: Connection) => {
       if ((await db.first(any, idsOf(license))) !== undefined) await renumber(license.accountId, now);
     },
 
+    /** Notes the same of several licences of the account. */
+    noteBlockings: renumber,
+
     /** What the account's revocation list states. An ended file stays in it until it is removed. */
     async revocations(accountId: AccountId): Promise<Revocations> {
       const rows = await db.all(revocations, { accountId });
