@@ -206,6 +206,29 @@ describe('GET /event/stream', () => {
     expect((await readOn(second, begun[1])).length).toBe(400);
   });
 
+  it('ends at the first event after its token was revoked', async () => {
+    await using service = await startTestServer();
+    const call = async (path: string, method: string, body?: object) => {
+      const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' };
+      const response = await fetch(`${service.server.url}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      expect(response.status).toBeLessThan(300);
+      return (await response.json()) as { data: { id: string; token: string } };
+    };
+    const { data } = await call('/token', 'POST', { name: 'reader', kind: 'read-only' });
+    const stream = await open({ ...service, adminToken: data.token });
+    expect(stream.response.status).toBe(200);
+    await call(`/token/by-id?tokenId=${data.id}`, 'DELETE');
+    await call('/customer', 'POST', { name: 'Zoë' });
+    const started = Date.now();
+    await expect.poll(() => stream.isOver, { timeout: 5_000 }).toBe(true);
+    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(stream.text).not.toContain('customer.created');
+  });
+
   it('in process ends with what there is', async () => {
     await using world = await createWorld();
     await world.customer();

@@ -19,7 +19,7 @@ type Events = PayloadOf<Contract['events']['list']>;
 /** Events that are read at one time. */
 const PART = 100;
 
-/** How often a caller is shown that the stream is alive, and its token is looked at again, in milliseconds. */
+/** How often a caller is shown that the stream is alive, and its token is looked at also when nothing happens, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
 
 /** When a caller is to come back that has lost the stream, in milliseconds. */
@@ -106,6 +106,7 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
       { after: last, limit: PART, type },
     );
     const isBehind = meta.last > last;
+    if (isBehind && !(await isStillAllowed(parts, following))) return;
     last = Math.max(last, meta.last);
     if (items.length > 0) yield items.map(write).join('');
     following.sent += items.length;
