@@ -1,11 +1,11 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 import { makePrivateFolder, stateDir } from '../config/files.ts';
 import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
-import { isLocked, type Lock, makeOwnFile, sqliteCode, takeLock } from './lock.ts';
+import { isLocked, type Lock, makeOwnFile, sqliteCode, takeLock, withLock } from './lock.ts';
 
 /** A row as SQLite gives it. */
 export type StateRow = Readonly<Record<string, SQLOutputValue>>;
@@ -105,7 +105,11 @@ function open(folder: string, io: Io): State {
   if (!isOwn) throw Object.assign(new Error(`${path} is not a file of this user`), { code: 'EPERM' });
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    database.exec('PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON');
+    const mode = isOnNetwork(folder) ? 'TRUNCATE' : 'WAL';
+    const setUp = () => database.exec(`PRAGMA journal_mode=${mode}; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON`);
+    // The first processes of a new file one after the other: it cannot change its mode while others look at it.
+    if (stats.size > 0) setUp();
+    else withLock(`${path}-lock`, setUp);
     const state = stateOf(database, folder, io);
     makeTables(database, state, path);
     return state;
@@ -114,6 +118,12 @@ function open(folder: string, io: Io): State {
     throw error;
   }
 }
+
+/** File systems of which several machines may have the same file open, as statfs(2) calls them: NFS, SMB, 9P. */
+const NETWORK_TYPES = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
+
+/** Whether the memory that WAL shares between processes may not reach all of them. */
+const isOnNetwork = (folder: string): boolean => NETWORK_TYPES.includes(statfsSync(folder).type);
 
 function makeTables(database: DatabaseSync, state: State, path: string): void {
   const version = () => Number(state.all('PRAGMA user_version')[0]?.user_version);

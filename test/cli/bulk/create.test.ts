@@ -49,6 +49,16 @@ describe('lkm keys create --count', () => {
     expect(await shop.keys()).toHaveLength(5);
   });
 
+  it('is another run at another address of the same service, as the help on bulk commands says', async () => {
+    await using shop = await bulkShop();
+    const argv = ['keys', 'create', '--count', '1'];
+    await shop.at(argv);
+    await shop.at(argv, { env: { LKM_BASE_URL: 'https://replica.example.com' } });
+    expect(await shop.keys()).toHaveLength(2);
+    const help = (await shop.at(['help', 'bulk'])).stdout.replaceAll(/\s+/g, ' ');
+    expect(help).toContain('always name a service by the same address');
+  });
+
   it('is another run with other options, another product, another number', async () => {
     await using shop = await bulkShop();
     const other = (await shop.json('products', 'create', '--name', 'Other')).id;
