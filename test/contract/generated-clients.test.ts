@@ -3,7 +3,7 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFolder } from '../support/engines.ts';
 import { startTestServer } from '../support/server.ts';
@@ -95,12 +95,11 @@ it.each(generators)('a client of $name does the main job', { timeout: 120_000 },
   expect(checked.stdout).toBe('');
 
   await build({
-    entryPoints: [path('program.ts')],
-    outfile: path('program.js'),
-    bundle: true,
+    input: path('program.ts'),
     platform: 'node',
-    format: 'esm',
-    preserveSymlinks: true,
+    resolve: { symlinks: false },
+    logLevel: 'silent',
+    output: { file: path('program.js'), format: 'esm' },
   });
   const program = (await import(/* @vite-ignore */ pathToFileURL(path('program.js')).href)) as {
     run(baseUrl: string, token: string): Promise<MainJob>;
