@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Instant } from '../../src/contract/scalars.ts';
+import { fileStamp } from '../../src/domain/time.ts';
 import { drill, restore } from '../../src/operator/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { lkm } from '../command.ts';
@@ -143,7 +144,7 @@ async function examine(file: string, customers: readonly string[]): Promise<stri
   const target = `${file}.restored`;
   try {
     const { problems } = await drill(file, { workPath: file, now, masterKey: null, licenseFiles: [] });
-    await restore(file, target, { replace: false, at: now });
+    await restore(file, target, { replace: false, stamp: fileStamp(now) });
     const there = customersIn(target);
     const lost = customers.filter((id) => !there.has(id));
     return [

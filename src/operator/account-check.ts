@@ -1,6 +1,5 @@
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Jwk } from '../contract/signing-keys.ts';
-import type { Checkpoint } from '../domain/audit-chain.ts';
 import { FIRST_HASH } from '../domain/audit-chain.ts';
 import { checkAudit } from '../domain/audit-check.ts';
 import { signLicenseFile, toJwk } from '../domain/license-file/sign.ts';
@@ -29,8 +28,17 @@ export interface AccountReport {
   readonly problems: readonly string[];
 }
 
-/** Follows the audit chain of an account, and signs a sample of its licence files. */
-export async function checkAccount(repositories: Repositories, id: AccountId): Promise<AccountReport> {
+/** Follows the audit chain of each account, and signs a sample of its licence files. */
+export async function checkAccounts(repositories: Repositories): Promise<AccountReport[]> {
+  const reports: AccountReport[] = [];
+  const { accounts } = repositories;
+  for (let id = await accounts.next(''); id !== null; id = await accounts.next(id)) {
+    reports.push(await checkAccount(repositories, id));
+  }
+  return reports;
+}
+
+async function checkAccount(repositories: Repositories, id: AccountId): Promise<AccountReport> {
   const keys = (await repositories.signingKeys.list(id)).map(({ publicPem }) => toJwk(publicPem));
   const audit = await followAudit(repositories, id, keys);
   const files = await checkSigning(repositories, id, keys);
@@ -45,24 +53,27 @@ export async function checkAccount(repositories: Repositories, id: AccountId): P
 }
 
 async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id: AccountId, keys: readonly Jwk[]) {
-  const stored: Checkpoint[] = [];
-  for (let after = 0; ; after = stored.at(-1)?.seq ?? after) {
-    const part = await checkpoints.list(id, { after, limit: BATCH });
-    stored.push(...part);
-    if (part.length < BATCH) break;
-  }
+  const stored = await Array.fromAsync(inOrder((after) => checkpoints.list(id, { after, limit: BATCH })));
   const head = (await recordHeads.find(id)) ?? { auditSeq: 0, auditHash: FIRST_HASH };
   const check = checkAudit({ stored, kept: null, keys });
   let rows = 0;
-  for (let after = 0; ; ) {
-    const part = await audit.list(id, { after, until: Number.MAX_SAFE_INTEGER, limit: BATCH });
-    for (const { seq, hash, ...row } of part) check.add({ ...contentOf(row), seq, hash });
-    rows += part.length;
-    after = part.at(-1)?.seq ?? after;
-    if (part.length < BATCH) break;
+  const all = inOrder((after) => audit.list(id, { after, until: Number.MAX_SAFE_INTEGER, limit: BATCH }));
+  for await (const { seq, hash, ...row } of all) {
+    check.add({ ...contentOf(row), seq, hash });
+    rows += 1;
   }
   const problems = check.end({ seq: head.auditSeq, hash: head.auditHash });
   return { rows, checkpoints: stored.length, problems: problems.map(({ text }) => text) };
+}
+
+/** All rows of a numbered list, a batch at a time. */
+async function* inOrder<T extends { readonly seq: number }>(list: (after: number) => Promise<readonly T[]>) {
+  for (let after = 0; ; ) {
+    const part = await list(after);
+    yield* part;
+    if (part.length < BATCH) return;
+    after = part.at(-1)?.seq ?? after;
+  }
 }
 
 /** What cannot be read is not what was hashed: the check says so of the row. */

@@ -1,7 +1,6 @@
 import { createRandom } from '../service/context.ts';
 import { type CopiedTable, type CopyProgress, copyDatabase, migrateTarget } from '../store/copy.ts';
 import { LOCK_TIMEOUT_MS, withDatabase } from '../store/database.ts';
-import { type Inspection, inspect } from '../store/inspect.ts';
 import { ensureSchema, migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
 import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
@@ -15,9 +14,6 @@ const existing = { ...shortly, create: false };
 /** Returns which migrations a database has run and which are pending; changes nothing. */
 export const databaseStatus = (location: string): Promise<{ engine: string } & SchemaStatus> =>
   withDatabase(location, existing, async ({ engine, kysely }) => ({ engine, ...(await schemaStatus(kysely)) }));
-
-/** Looks at a database that others may be using; see `inspect`. */
-export const inspectDatabase = (location: string): Promise<Inspection | null> => inspect(location);
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
 export const migrateDatabase = (location: string): Promise<readonly string[]> =>

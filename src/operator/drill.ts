@@ -4,27 +4,21 @@ import { createRandom } from '../service/context.ts';
 import { withCopy } from '../store/backup/restore.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore } from '../store/store.ts';
-import { type AccountReport, checkAccount, isUnverifiable, verifyWith } from './account-check.ts';
+import { type AccountReport, checkAccounts, isUnverifiable, verifyWith } from './account-check.ts';
 import { migrateDatabase } from './databases.ts';
 
-/** A licence file that the public keys of a backup were tried on. */
-export interface VerifiedFile {
-  readonly name: string;
-  readonly verdict: Verdict;
-}
-
 /** What a drill has found out about a backup. */
-export interface DrillReport {
+interface DrillReport {
   /** What the schema lacked, and now has in the copy that was tried. */
   readonly migrations: readonly string[];
   readonly accounts: readonly AccountReport[];
-  readonly licenseFiles: readonly VerifiedFile[];
+  readonly licenseFiles: readonly { readonly name: string; readonly verdict: Verdict }[];
   /** What is wrong, one sentence each; none when the backup is good. */
   readonly problems: readonly string[];
 }
 
 /** What a drill works with besides the backup. */
-export interface DrillOptions {
+interface DrillOptions {
   /** The copy that is tried is made in a folder beside this path, and removed again. */
   readonly workPath: string;
   readonly now: Instant;
@@ -45,11 +39,7 @@ export function drill(file: string, { workPath, now, masterKey, licenseFiles }: 
     const migrations = await migrateDatabase(copy);
     const store = await openStore(copy, { sealing: { masterKey, random: createRandom() } });
     try {
-      const accounts: AccountReport[] = [];
-      const { repositories } = store;
-      for (let id = await repositories.accounts.next(''); id !== null; id = await repositories.accounts.next(id)) {
-        accounts.push(await checkAccount(repositories, id));
-      }
+      const accounts = await checkAccounts(store.repositories);
       const keys = accounts.flatMap((account) => account.keys);
       const verified = licenseFiles.map(({ name, text }) => ({ name, verdict: verifyWith(keys, text, now) }));
       const problems = [

@@ -4,12 +4,11 @@ import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/context.ts';
 import { readAuditRow } from '../service/numbering.ts';
 import { createRecorder } from '../service/record.ts';
+import { LOCK_TIMEOUT_MS } from '../store/database.ts';
 import { deriveKey } from '../store/response-sealing.ts';
 import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Repositories } from '../store/store.ts';
 import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
-
-const LOCK_TIMEOUT_MS = 10_000;
 
 /** Records that one list holds at most. */
 const MAX_LIST_ROWS = 1_000;
@@ -20,25 +19,16 @@ const RESOLVE = 'idempotency.resolve';
 /** The beginning of a hash that is long enough to name a request. */
 const hashPrefix = /^[0-9a-f]{8,64}$/i;
 
-/** A request that is in progress and will not end by itself. */
-export interface UnfinishedRequest {
-  /** Of its idempotency key, which is not stored: 64 hexadecimal digits. */
-  readonly hash: string;
-  readonly method: string;
-  readonly path: string;
-  readonly createdAt: string;
-}
-
-/** Lists the requests that are in progress, oldest first. Their retries are refused with 409 until they are resolved. */
-export function listUnfinishedRequests(location: string): Promise<UnfinishedRequest[]> {
+/**
+ * Lists the requests that are in progress and will not end by themselves, oldest first, by the hash of their idempotency
+ * key, which is not stored. Their retries are refused with 409 until they are resolved.
+ */
+export function listUnfinishedRequests(location: string) {
   return withOwner(location, async ({ repositories, accountId }) => {
     const records = await repositories.idempotency.list(accountId, 'in_progress', { limit: MAX_LIST_ROWS });
     return records.map(({ keyHash, method, path, createdAt }) => ({ hash: keyHash, method, path, createdAt }));
   });
 }
-
-/** What an operator found out about a request: its effect is there, or it is not. */
-export type Resolution = 'completed' | 'abandoned';
 
 /**
  * Resolves a request that is in progress: as `completed`, its retries are refused because the response is missing; as
@@ -51,7 +41,7 @@ export type Resolution = 'completed' | 'abandoned';
 export function resolveRequest(
   location: string,
   name: string,
-  { resolution, by, at }: { readonly resolution: Resolution; readonly by: string; readonly at: number },
+  { resolution, by, at }: { readonly resolution: 'completed' | 'abandoned'; readonly by: string; readonly at: number },
 ): Promise<readonly string[]> {
   return withOwner(location, async ({ repositories, accountId }) => {
     const records = await findUnfinished(repositories, accountId, name);
@@ -69,10 +59,7 @@ export function resolveRequest(
         requestId: null,
         operation: RESOLVE,
         events: [
-          {
-            resource: { type: 'idempotency_record', id: keyHash },
-            data: { method, path, outcome: resolution },
-          },
+          { resource: { type: 'idempotency_record', id: keyHash }, data: { method, path, outcome: resolution } },
         ],
       });
     }
@@ -94,38 +81,20 @@ async function findUnfinished(
   return [byKey, ...byHash.filter(({ keyHash }) => keyHash !== byKey.keyHash)];
 }
 
-/** A request that an operator has resolved. */
-export interface ResolvedRequest {
-  readonly hash: string;
-  readonly method: string | null;
-  readonly path: string | null;
-  readonly outcome: string | null;
-  readonly by: string;
-  readonly resolvedAt: string;
-}
-
-/** Lists the requests that {@link resolveRequest} has resolved, oldest first. */
-export function listResolvedRequests(location: string): Promise<ResolvedRequest[]> {
+/** Lists the requests that {@link resolveRequest} has resolved, oldest first: what became of each, and who said so. */
+export function listResolvedRequests(location: string) {
   return withOwner(location, async ({ repositories, accountId }) => {
-    const numbered = await repositories.audit.listResolutions(accountId, MAX_LIST_ROWS);
-    const staged = await repositories.outbox.list(MAX_LIST_ROWS);
-    return [
-      ...numbered.map(readAuditRow),
-      ...staged.flatMap(({ at, entry, ...row }) => (row.accountId === accountId ? [{ at, ...entry }] : [])),
-    ].flatMap(({ at, operation, resource, actor, details }) =>
-      operation === RESOLVE && resource !== null
-        ? [
-            {
-              hash: resource.id,
-              method: textOf(details.method),
-              path: textOf(details.path),
-              outcome: textOf(details.outcome),
-              by: actor.id,
-              resolvedAt: at,
-            },
-          ]
-        : [],
-    );
+    const numbered = (await repositories.audit.listResolutions(accountId, MAX_LIST_ROWS)).map(readAuditRow);
+    const staged = (await repositories.outbox.list(MAX_LIST_ROWS))
+      .filter((row) => row.accountId === accountId)
+      .map(({ at, entry }) => ({ ...entry, at }));
+    return [...numbered, ...staged]
+      .filter(({ operation }) => operation === RESOLVE)
+      .map(({ at, resource, actor, details: { method, path, outcome } }) => ({
+        hash: resource?.id ?? '',
+        ...{ method: textOf(method), path: textOf(path), outcome: textOf(outcome) },
+        ...{ by: actor.id, resolvedAt: at },
+      }));
   });
 }
 

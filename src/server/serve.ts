@@ -23,7 +23,7 @@ import { openLog } from './log.ts';
 import { checkExposure } from './preflight.ts';
 import { type Base, openBase } from './runtime.ts';
 import type { RunningServer, ServeOptions } from './serve-options.ts';
-import { openTelemetry } from './telemetry/open.ts';
+import { openTelemetry } from './telemetry/observe.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 import type { DeliveryParts } from './webhooks/deliver.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { runBackups } from '../../faults/backups/run.ts';
 import { createRandom } from '../../faults/random.ts';
+import { fileStamp } from '../../src/domain/time.ts';
 import { backUp, drill, restore } from '../../src/operator/index.ts';
 import { openInstance } from '../../src/server/runtime.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -61,7 +62,7 @@ test('a backup under load holds every change acknowledged before it, whenever th
     const report = await drill(file, { workPath: file, now: instant(Date.now()), masterKey: null, licenseFiles: [] });
     expect(report.problems).toEqual([]);
     const target = join(folder.path, `restored-${i}.db`);
-    await restore(file, target, { replace: false, at: instant(Date.now()) });
+    await restore(file, target, { replace: false, stamp: fileStamp(instant(Date.now())) });
     const there = await customersIn(target);
     expect(acknowledged.filter(({ id, at }) => at < began && !there.has(id))).toEqual([]);
   }

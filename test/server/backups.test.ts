@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
+import { fileStamp } from '../../src/domain/time.ts';
 import { drill, restore } from '../../src/operator/index.ts';
 import { backupJob } from '../../src/server/jobs/backups.ts';
 import { createJobs } from '../../src/server/jobs/job.ts';
@@ -47,7 +48,7 @@ describe.each(engines)('backups on $name', (engine) => {
     const report = await drill(file, { workPath: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
     expect(report).toMatchObject({ problems: [], migrations: [], accounts: [{ files: 1 }, { files: 0 }] });
     const target = join(folder.path, 'restored.db');
-    await restore(file, target, { replace: false, at: STARTED_AT });
+    await restore(file, target, { replace: false, stamp: fileStamp(STARTED_AT) });
     const restored = await openStore(target);
     const found = await restored.repositories.keys.find(world.accounts.acme, productId as never, licenseKey as never);
     await restored.close();

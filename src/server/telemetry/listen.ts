@@ -12,12 +12,6 @@ export interface MetricsAddress {
 
 const MAX_CONNECTIONS = 64;
 
-/** Metrics that can be asked for. */
-export interface MetricsListener {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /**
  * Serves `GET /metrics` on an address of its own: they are for the operator's network, not for callers (decision 0081).
  *
@@ -27,7 +21,7 @@ export async function listenForMetrics(
   { host, port }: MetricsAddress,
   metrics: Pick<Metrics, 'print' | 'contentType'>,
   onFailure: (error: unknown) => void,
-): Promise<MetricsListener> {
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
     const isKnown = request.url?.split('?')[0] === '/metrics';
     if (!isKnown || (request.method !== 'GET' && request.method !== 'HEAD')) {

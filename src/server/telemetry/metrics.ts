@@ -1,15 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Instant } from '../../contract/scalars.ts';
+import { readEventContent } from '../../service/numbering.ts';
 import { type Commit, commits } from '../../store/engine/commits.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 import type { JobHealth } from '../jobs/job.ts';
 import type { ObservedAttempt } from '../webhooks/deliver.ts';
-import { measureWebhooks } from './webhook-metrics.ts';
-import { whereReadable } from './where-readable.ts';
 
 /** A request that has its response. The route is that of the contract: the path itself may contain a key. */
-export interface Observed {
+interface Observed {
   readonly method: string;
   readonly route: string;
   readonly status: number;
@@ -41,60 +40,77 @@ export interface MetricsSources {
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
+/** An event that is repeated is delivered within days. */
+const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3_600, 86_400];
+
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** Names no token, key or address: routes, methods, status codes and counts only. */
+/** Names no token, key, webhook or address: routes, methods, status codes and counts only. */
 export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
-    name: 'lkm_http_requests_total',
-    help: 'Requests, by endpoint and status.',
-    labelNames: ['method', 'route', 'status'],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'lkm_http_request_seconds',
-    help: 'Time until a response was ready.',
-    labelNames: ['method', 'route'],
-    buckets: REQUEST_BUCKETS,
-    registers,
-  });
-  const batches = new Histogram({
-    name: 'lkm_commit_batch_size',
-    help: 'Changes that one commit made durable.',
-    buckets: BATCH_BUCKETS,
-    registers,
-  });
-  const commitSeconds = new Histogram({
-    name: 'lkm_commit_seconds',
-    help: 'Time of a commit, with its sync to disk.',
-    buckets: COMMIT_BUCKETS,
-    registers,
-  });
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({ name, help, registers, collect: whereReadable(async (own) => own.set(await read())) });
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+    new Histogram({ name, help, buckets, labelNames, registers: [registry] });
+  const gauge = makerOfGauges(registry);
+
+  const requests = counter('lkm_http_requests_total', 'Requests, by endpoint and status.', [
+    'method',
+    'route',
+    'status',
+  ]);
+  const seconds = histogram('lkm_http_request_seconds', 'Time until a response was ready.', REQUEST_BUCKETS, [
+    'method',
+    'route',
+  ]);
+  const batches = histogram('lkm_commit_batch_size', 'Changes that one commit made durable.', BATCH_BUCKETS);
+  const commitSeconds = histogram('lkm_commit_seconds', 'Time of a commit, with its sync to disk.', COMMIT_BUCKETS);
   gauge('lkm_requests_running', 'Requests that run now.', () => concurrencyLimit.load().running);
   gauge('lkm_requests_waiting', 'Requests that wait for a place to run.', () => concurrencyLimit.load().waiting);
-  gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.', () => store.repositories.outbox.count());
-  gauge('lkm_sessions', 'Sessions of floating licences that are live.', () =>
-    store.repositories.sessions.countAllLive(now()),
+  const { outbox, sessions, deliveries } = store.repositories;
+  gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.', () => outbox.count());
+  gauge('lkm_sessions', 'Sessions of floating licences that are live.', () => sessions.countAllLive(now()));
+  const ofJobs = (read: (job: JobHealth) => number) => () => jobHealth().map((job) => [job.name, read(job)] as const);
+  gauge(
+    'lkm_job_runs',
+    'Runs of a job that have ended.',
+    ofJobs(({ runs }) => runs),
+    'job',
   );
-  const jobGauge = (name: string, help: string, read: (job: JobHealth) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['job'],
-      registers,
-      collect() {
-        for (const job of jobHealth()) this.set({ job: job.name }, read(job));
-      },
-    });
-  jobGauge('lkm_job_runs', 'Runs of a job that have ended.', ({ runs }) => runs);
-  jobGauge('lkm_job_failures', 'Consecutive failed runs of a job.', ({ failures }) => failures);
+  gauge(
+    'lkm_job_failures',
+    'Consecutive failed runs of a job.',
+    ofJobs(({ failures }) => failures),
+    'job',
+  );
 
-  const countAttempt = measureWebhooks(registry, { store, now });
+  const attempts = counter(
+    'lkm_webhook_attempts_total',
+    'Attempts to send an event, by how they ended: accepted, refused with another status, failed without a whole response.',
+    ['result'],
+  );
+  for (const result of ['accepted', 'refused', 'failed']) attempts.inc({ result }, 0);
+  const lag = histogram('lkm_webhook_lag_seconds', 'Time from an event until it was accepted.', LAG_BUCKETS);
+  const readBacklog = shared(() => deliveries.backlog());
+  gauge(
+    'lkm_webhook_oldest_seconds',
+    'Age of the oldest event that some active webhook has not accepted.',
+    async () => {
+      const { oldest } = await readBacklog();
+      const ages = oldest.map((content) => secondsBetween(readEventContent(content).created_at, now()));
+      return Math.max(0, ...ages);
+    },
+  );
+  gauge(
+    'lkm_webhook_events',
+    'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.',
+    async () => {
+      const { waiting, retrying, dead } = await readBacklog();
+      return Object.entries({ waiting, retrying, dead });
+    },
+    'state',
+  );
   const stopMeasuring = measureCommits(({ size, seconds }) => {
     batches.observe(size);
     commitSeconds.observe(seconds);
@@ -105,12 +121,56 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
       requests.inc({ method, route, status });
       seconds.observe({ method, route }, ms / 1_000);
     },
-    countAttempt,
+    countAttempt({ accepted, status, lagSeconds }) {
+      attempts.inc({ result: accepted ? 'accepted' : isRefusal(status) ? 'refused' : 'failed' });
+      if (accepted) lag.observe(Math.max(0, lagSeconds));
+    },
     print: () => registry.metrics(),
     contentType: registry.contentType,
     close: stopMeasuring,
   };
 }
+
+/** A value, or one for each value of a label. */
+type Reading = number | readonly (readonly [label: string, value: number])[];
+
+/**
+ * Makes gauges that are read when they are asked for. Without the database those that are read from it are absent, and all
+ * other metrics are there: that is when they are looked at.
+ */
+const makerOfGauges =
+  (registry: Registry) =>
+  (name: string, help: string, read: () => Reading | Promise<Reading>, label?: string): Gauge =>
+    new Gauge({
+      ...{ name, help, labelNames: label === undefined ? [] : [label], registers: [registry] },
+      async collect() {
+        try {
+          const found = await read();
+          if (typeof found === 'number') this.set(found);
+          else for (const [of, value] of found) this.set({ [label ?? '']: of }, value);
+        } catch {
+          // Jobs and requests log what is wrong with the database.
+          if (label === undefined) this.remove();
+          else this.reset();
+        }
+      },
+    });
+
+/** Shares one reading among the metrics of a scrape, which are collected at the same time. */
+function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null;
+  return () => {
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    return reading;
+  };
+}
+
+/** A response of 2xx that was not whole, or too late, is none. */
+const isRefusal = (status: number | null): boolean => status !== null && (status < 200 || status > 299);
+
+const secondsBetween = (from: Instant, to: Instant): number => (Date.parse(to) - Date.parse(from)) / 1_000;
 
 /** Calls `take` for each commit of this process that has succeeded, until the function that it returns is called. */
 function measureCommits(take: (commit: { readonly size: number; readonly seconds: number }) => void): () => void {

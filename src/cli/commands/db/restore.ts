@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { toInstant } from '../../../domain/time.ts';
+import { fileStamp, toInstant } from '../../../domain/time.ts';
 import { argument, command, flag, many, yes } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import { readMasterKey } from '../../config/master-key.ts';
@@ -49,7 +49,10 @@ export const dbRestore = command({
         flag: '--yes',
       });
     }
-    const restored = await operator.restore(path, db, { replace: isReplaced, at: toInstant(io.now()) });
+    const restored = await operator.restore(path, db, {
+      replace: isReplaced,
+      stamp: fileStamp(toInstant(io.now())),
+    });
     const target = withoutPassword(restored.target);
     return {
       kind: 'value',
