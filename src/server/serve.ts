@@ -17,7 +17,6 @@ import { cleanupJob } from './jobs/cleanup.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
 import { createJobs, type Job, type Jobs } from './jobs/job.ts';
-import { ratesJob } from './jobs/rates.ts';
 import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { openLog } from './log.ts';
 import { checkExposure } from './preflight.ts';
@@ -104,7 +103,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   if (store.isOnlyWriter) await store.transaction(({ webhooks }) => webhooks.releaseAll());
   jobs.start(listJobs(base, { recording, onNumbered, deliverer, uses, backup }));
   if (!base.numbersInCommit) jobs.wake(SEQUENCER);
-  if (backup?.claimRun?.()) jobs.wake(backup.name);
+  if (backup !== null) jobs.wake(backup.name);
 
   const { url, port, reloadTls } = listener;
   return {
@@ -192,7 +191,7 @@ function listJobs({ store, clocks, numbersInCommit, parts }: Base, sources: JobS
     deliveryJob(deliverer, !store.isOnlyWriter),
     deliveryCleanupJob(parts),
     uses.job,
-    ...(store.rates === null ? [] : [ratesJob(store.rates)]),
+    ...(store.rates === null ? [] : [{ name: 'rates', everyMs: 60_000, run: store.rates.removeEmpty }]),
     ...(backup === null ? [] : [backup]),
   ];
 }

@@ -38,32 +38,17 @@ describe.each(engines)('a job on $name', (engine) => {
     await jobs.stop();
   });
 
-  it('runs at its interval, when it is due', async () => {
+  it('runs at its interval, and a look that finds nothing due counts as no run', async () => {
     await using world = await createWorld({ engine });
     let looks = 0;
-    const claimRun = () => {
+    const run = async () => {
       looks += 1;
-      return looks === 3;
+      return looks > 5;
     };
-    const { jobs } = await start(world, { everyMs: 5, claimRun, run: async () => {} });
-    await expect.poll(() => looks).toBeGreaterThan(5);
-    expect(jobs.health()).toMatchObject([{ runs: 1 }]);
+    const { jobs } = await start(world, { everyMs: 5, run });
+    await expect.poll(() => looks).toBeGreaterThan(7);
     await jobs.stop();
-  });
-
-  it('that cannot tell whether it is due has failed, and looks again', async () => {
-    await using world = await createWorld({ engine });
-    let looks = 0;
-    const claimRun = () => {
-      looks += 1;
-      if (looks < 3) throw new Error('the folder is gone');
-      return looks === 3;
-    };
-    const { jobs, lines } = await start(world, { everyMs: 5, claimRun, run: async () => {} });
-    await expect.poll(() => looks).toBeGreaterThan(3);
-    await expect.poll(() => jobs.health()).toEqual([{ name: 'test', state: 'waiting', runs: 3, failures: 0 }]);
-    expect(lines.map((line) => JSON.parse(line).failures)).toEqual([1, 2]);
-    await jobs.stop();
+    expect(jobs.health()).toEqual([{ name: 'test', state: 'waiting', runs: looks - 5, failures: 0 }]);
   });
 
   it('that fails is logged and shows it, and goes on until it works again', async () => {

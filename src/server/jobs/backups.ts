@@ -42,22 +42,21 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
   return {
     name: 'backups',
     everyMs: Math.min(schedule.everyMs, LOOK_EVERY_MS),
-    claimRun() {
-      const newest = takenBy(now()).at(-1);
-      return newest === undefined || Date.parse(now()) - takenAt(newest) >= schedule.everyMs;
-    },
     async run({ log, signal }) {
       const at = now();
+      const newest = takenBy(at).at(-1);
+      if (newest !== undefined && Date.parse(at) - takenAt(newest) < schedule.everyMs) return false;
       removeAbandoned(folder, Date.parse(at));
       const file = join(folder, nameAt(at));
       try {
         const bytes = await takeBackup(location, file, { signal });
         log.info({ file, bytes }, 'backed up');
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) return true;
         throw error;
       }
       for (const name of takenBy(at).slice(0, -schedule.keep)) rmSync(join(folder, name));
+      return true;
     },
   };
 }

@@ -139,19 +139,16 @@ export function createCleanupSchedule(clocks: Clocks): () => DueRun | null {
 /** The job that cleans up once a day. After a failed run the next day brings another. */
 export function cleanupJob(clocks: Clocks, parts: { readonly record: Recorder; onRecorded(): void }): Job {
   const claim = createCleanupSchedule(clocks);
-  let due: DueRun = 'first';
   return {
     name: 'cleanup',
     everyMs: LOOK_EVERY_MS,
-    claimRun: () => {
-      const claimed = claim();
-      due = claimed ?? due;
-      return claimed !== null;
-    },
     async run(context) {
+      const due = claim();
+      if (due === null) return false;
       const removed = await cleanUp(context, clocks.wall(), { record: parts.record, due, signal: context.signal });
       parts.onRecorded();
       context.log.info({ removed }, 'cleaned up');
+      return true;
     },
   };
 }

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
+import type { License } from '../../domain/license.ts';
 import { addSeconds } from '../../domain/time.ts';
 import { licenseEvent, type Recorder, sessionEvent, type UseCaseEvent } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
@@ -62,28 +64,23 @@ export async function recordExpiries(
 
   for (let account = await nextAccount(transaction, ''); account !== null && !signal.aborted; ) {
     const accountId: AccountId = account;
-    await repeat(async ({ licenseExpiries }) => {
-      const licenses = await licenseExpiries.markSoon(accountId, addSeconds(at, SOON_SECONDS));
-      return {
-        isLast: !licenseExpiries.isFullBatch(licenses.length),
-        happened: licenses.map((license) => ({
-          accountId,
-          operation: 'keys.expireSoon',
-          event: licenseEvent('license.expiring_soon', license, { expirationDate: license.expirationDate }),
-        })),
-      };
-    });
-    await repeat(async ({ licenseExpiries }) => {
-      const licenses = await licenseExpiries.markExpired(accountId, at);
-      return {
-        isLast: !licenseExpiries.isFullBatch(licenses.length),
-        happened: licenses.map((license) => ({
-          accountId,
-          operation: 'keys.expire',
-          event: licenseEvent('license.expired', license, { expirationDate: license.expirationDate }),
-        })),
-      };
-    });
+    const announce = (
+      operation: string,
+      type: EventType,
+      mark: (expiries: Repositories['licenseExpiries']) => Promise<License[]>,
+    ) =>
+      repeat(async ({ licenseExpiries }) => {
+        const licenses = await mark(licenseExpiries);
+        const happened = licenses.map((license) => ({
+          ...{ accountId, operation },
+          event: licenseEvent(type, license, { expirationDate: license.expirationDate }),
+        }));
+        return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
+      });
+    await announce('keys.expireSoon', 'license.expiring_soon', (expiries) =>
+      expiries.markSoon(accountId, addSeconds(at, SOON_SECONDS)),
+    );
+    await announce('keys.expire', 'license.expired', (expiries) => expiries.markExpired(accountId, at));
     account = await nextAccount(transaction, accountId);
   }
 

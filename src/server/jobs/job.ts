@@ -7,12 +7,8 @@ export interface Job {
   readonly name: string;
   /** How often it runs, in milliseconds. */
   readonly everyMs: number;
-  /**
-   * Called at each interval; false skips it. True may count as the run: a daily job gives it once a day. What it throws is a
-   * run that failed.
-   */
-  claimRun?(): boolean;
-  run(context: JobContext): Promise<void>;
+  /** False when nothing was due, as for a daily job on most looks: that counts as no run. */
+  run(context: JobContext): Promise<unknown>;
 }
 
 /**
@@ -52,7 +48,7 @@ export interface Jobs {
 interface JobParts {
   readonly store: Store;
   readonly log: Logger;
-  /** Each time it is moved, the jobs that are due then run, one after the other. */
+  /** Each time it is moved, the jobs run, one after the other. */
   readonly testClock?: TestClock | undefined;
 }
 
@@ -60,7 +56,7 @@ interface JobParts {
 export function createJobs(parts: JobParts): Jobs {
   const runners = new Map<string, Runner>();
   const stopListening = parts.testClock?.onMoved(async () => {
-    for (const { runIfDue } of runners.values()) await runIfDue();
+    for (const { runNow } of runners.values()) await runNow();
   });
   return {
     start(jobs) {
@@ -94,27 +90,13 @@ function startJob(job: Job, { store, log }: JobParts) {
 
   async function runOnce(): Promise<void> {
     try {
-      await job.run(context);
+      if ((await job.run(context)) === false) return;
       failures = 0;
     } catch (error) {
-      countFailure(error);
+      failures += 1;
+      log.error({ err: error, job: job.name, failures }, 'job failed');
     }
     runs += 1;
-  }
-
-  function countFailure(error: unknown): void {
-    failures += 1;
-    log.error({ err: error, job: job.name, failures }, 'job failed');
-  }
-
-  function isDue(): boolean {
-    try {
-      return job.claimRun?.() ?? true;
-    } catch (error) {
-      countFailure(error);
-      runs += 1;
-      return false;
-    }
   }
 
   async function runWhileWanted(): Promise<void> {
@@ -131,15 +113,15 @@ function startJob(job: Job, { store, log }: JobParts) {
   }
 
   /** Resolves once nothing is wanted any more. */
-  async function runIfDue(): Promise<void> {
-    if (isDue()) wake();
+  async function runNow(): Promise<void> {
+    wake();
     await running;
   }
 
-  const timer = setInterval(() => void runIfDue(), job.everyMs).unref();
+  const timer = setInterval(wake, job.everyMs).unref();
   return {
     wake,
-    runIfDue,
+    runNow,
     health: (): JobHealth => ({ name: job.name, state: running === null ? 'waiting' : 'running', runs, failures }),
     async stop() {
       clearInterval(timer);
