@@ -44,7 +44,7 @@ await build({
     ...output,
     chunkFileNames: 'bundle/[name]-[hash].js',
     // What nearly every command needs is in one file: opening a file takes longer than reading it.
-    codeSplitting: { groups: [{ name: 'contract', test: /src.(client|contract)|zod/ }] },
+    codeSplitting: { groups: [{ name: 'contract', test: /src.(client|contract).(?!openapi|webhooks.payloads)|zod/ }] },
   },
 });
 

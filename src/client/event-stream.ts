@@ -159,7 +159,7 @@ async function refusalOf({ host, timing }: CallContext, response: TransportRespo
 /** Reads the data of one event. Throws `ProtocolError`. */
 function readEvent(data: string): Event {
   try {
-    return Event().parse(JSON.parse(data));
+    return Event.parse(JSON.parse(data));
   } catch (cause) {
     throw outsideContract(cause);
   }

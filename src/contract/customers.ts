@@ -1,48 +1,41 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { flagField, pageFields, SearchText } from './fields.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
 import { CustomerId, Email, Instant, InstantText, Name } from './scalars.ts';
 
 /** A customer to be created: with a key or on its own. */
-export const NewCustomer = once(() =>
-  z
-    .object({ name: Name(), email: Email().optional() })
-    .meta({ id: 'NewCustomer', description: 'A customer to be created' }),
-);
+export const NewCustomer = z
+  .object({ name: Name, email: Email.optional() })
+  .meta({ id: 'NewCustomer', description: 'A customer to be created' });
 
 /** A customer as the list shows it. Source: API description, "Customer". */
-export const Customer = once(() =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Identifier of the customer', examples: [examples.customer.id] }),
-      name: z.string().meta({ examples: [examples.customer.name] }),
-      email: z
-        .string()
-        .nullable()
-        .meta({ description: 'Unique in the account', examples: [examples.customer.email] }),
-      active: z.boolean().describe('Whether its keys may be used'),
-      createdAt: InstantText(),
-      updatedAt: InstantText(),
-      createdBy: z
-        .string()
-        .meta({ description: 'The account that created the customer', examples: [examples.accountId] }),
-    })
-    .meta({ id: 'Customer', description: 'A buyer or lessee of licences' }),
-);
-export type Customer = z.output<ReturnType<typeof Customer>>;
+export const Customer = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the customer', examples: [examples.customer.id] }),
+    name: z.string().meta({ examples: [examples.customer.name] }),
+    email: z
+      .string()
+      .nullable()
+      .meta({ description: 'Unique in the account', examples: [examples.customer.email] }),
+    active: z.boolean().describe('Whether its keys may be used'),
+    createdAt: InstantText,
+    updatedAt: InstantText,
+    createdBy: z
+      .string()
+      .meta({ description: 'The account that created the customer', examples: [examples.accountId] }),
+  })
+  .meta({ id: 'Customer', description: 'A buyer or lessee of licences' });
+export type Customer = z.output<typeof Customer>;
 
 /** The customer inside a licence lookup. Source: API description, "Customer". */
-export const CustomerSummary = once(() =>
-  Customer().pick({ id: true, name: true, email: true, active: true }).meta({
-    id: 'CustomerSummary',
-    description: 'The customer of a licence',
-  }),
-);
+export const CustomerSummary = Customer.pick({ id: true, name: true, email: true, active: true }).meta({
+  id: 'CustomerSummary',
+  description: 'The customer of a licence',
+});
 
-const byId = once(() => z.object({ customerId: CustomerId() }));
+const byId = z.object({ customerId: CustomerId });
 
 /** The operations on customers. */
 export const customers = {
@@ -55,21 +48,16 @@ export const customers = {
     method: 'GET',
     path: '/customer',
     scope: 'customer:read',
-    query: () =>
-      z.object({
-        ...pageFields(),
-        email: SearchText()
-          .optional()
-          .describe('Only customers whose e-mail address contains this, compared without case'),
-        text: SearchText()
-          .optional()
-          .describe(
-            'Only customers with a word in the name or the e-mail address that begins with this, compared without case. ' +
-              'Several words have to follow each other',
-          ),
-        active: flagField().optional().describe('Only customers that are active, or only those that are not'),
-      }),
-    reply: () => actedList('ListCustomersResponse', 'customers.list', Customer()),
+    query: z.object({
+      ...pageFields,
+      email: SearchText.optional().describe('Only customers whose e-mail address contains this, compared without case'),
+      text: SearchText.optional().describe(
+        'Only customers with a word in the name or the e-mail address that begins with this, compared without case. ' +
+          'Several words have to follow each other',
+      ),
+      active: flagField().optional().describe('Only customers that are active, or only those that are not'),
+    }),
+    reply: actedList('ListCustomersResponse', 'customers.list', Customer),
     example: { query: { page: '1', active: 'true' }, reply: { items: [examples.customer], meta: examples.page } },
     errors: [],
     source: 'API description, GET /customer; pages and filters: decision 0029',
@@ -83,7 +71,7 @@ export const customers = {
     path: '/customer',
     scope: 'customer:write',
     body: NewCustomer,
-    reply: () => acted('CreateCustomerResponse', 'customers.create', Customer(), 201),
+    reply: acted('CreateCustomerResponse', 'customers.create', Customer, 201),
     example: { body: { name: 'Ada Ltd', email: 'it@ada.example' }, reply: examples.customer },
     errors: ['emailTaken'],
     source: 'decision 0005',
@@ -97,7 +85,7 @@ export const customers = {
     path: '/customer/by-id',
     scope: 'customer:read',
     query: byId,
-    reply: () => acted('GetCustomerResponse', 'customers.get', Customer()),
+    reply: acted('GetCustomerResponse', 'customers.get', Customer),
     example: { query: { customerId: examples.customer.id }, reply: examples.customer },
     errors: ['customerNotFound'],
     source: 'decision 0053',
@@ -114,23 +102,22 @@ export const customers = {
     path: '/customer/by-id',
     scope: 'customer:write',
     query: byId,
-    body: () =>
-      z
-        .object({
-          name: Name().optional(),
-          email: Email().nullish().describe('null removes it'),
-          active: z.boolean().optional().describe('Whether its keys may be used'),
-          ifUpdatedAt: Instant().optional().describe('The `updatedAt` that the customer is expected to have'),
-        })
-        .refine(
-          ({ name, email, active }) => name !== undefined || email !== undefined || active !== undefined,
-          'name, email or active is required',
-        )
-        .meta({
-          id: 'UpdateCustomerRequest',
-          anyOf: [{ required: ['name'] }, { required: ['email'] }, { required: ['active'] }],
-        }),
-    reply: () => acted('UpdateCustomerResponse', 'customers.update', Customer()),
+    body: z
+      .object({
+        name: Name.optional(),
+        email: Email.nullish().describe('null removes it'),
+        active: z.boolean().optional().describe('Whether its keys may be used'),
+        ifUpdatedAt: Instant.optional().describe('The `updatedAt` that the customer is expected to have'),
+      })
+      .refine(
+        ({ name, email, active }) => name !== undefined || email !== undefined || active !== undefined,
+        'name, email or active is required',
+      )
+      .meta({
+        id: 'UpdateCustomerRequest',
+        anyOf: [{ required: ['name'] }, { required: ['email'] }, { required: ['active'] }],
+      }),
+    reply: acted('UpdateCustomerResponse', 'customers.update', Customer),
     example: {
       query: { customerId: examples.customer.id },
       body: { email: null, ifUpdatedAt: examples.customer.updatedAt },
@@ -150,7 +137,7 @@ export const customers = {
     path: '/customer/by-id',
     scope: 'customer:delete',
     query: byId,
-    reply: () => done('DeleteCustomerResponse', 'customers.delete'),
+    reply: done('DeleteCustomerResponse', 'customers.delete'),
     example: { query: { customerId: examples.customer.id }, reply: undefined },
     errors: ['customerNotFound'],
     source: 'API description, DELETE /customer/by-id',

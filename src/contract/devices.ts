@@ -2,25 +2,24 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { RevokedFile } from './keys/license-files.ts';
 import { Device, licenseAddress, Warning } from './keys/licenses.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { bare, plain } from './reply.ts';
 import { Count, HostId, text } from './scalars.ts';
 
 const { productId, licenseKey, hostId } = examples.device;
 
-const DeviceTag = once(() => text(1, 64));
+const DeviceTag = text(1, 64);
 
 /** How often tokens of kind `client` may take slots of one licence from their hosts in a calendar year, UTC. Source: decision 0044. */
 export const MAX_SELF_REBINDS_PER_YEAR = 3;
 
 /** What a reply says of the files of hosts that hold a slot no more. */
-const revokedFiles = once(() => ({
+const revokedFiles = {
   files: z
-    .array(RevokedFile())
+    .array(RevokedFile)
     .optional()
     .describe('Licence files of freed devices that have not ended; absent when there are none'),
-}));
+};
 
 /** The operations on the devices of keys. */
 export const keyDevices = {
@@ -35,18 +34,16 @@ export const keyDevices = {
     path: '/deactivate-key',
     scope: 'license:activate',
     openToClients: true,
-    body: () =>
-      z
-        .object({
-          ...licenseAddress(),
-          hostId: HostId().optional().describe('The device to free; absent: all of them'),
-        })
-        .meta({ id: 'DeactivateKeyRequest' }),
-    reply: () =>
-      bare('DeactivateKeyResponse', {
-        message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
-        ...revokedFiles(),
-      }),
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId.optional().describe('The device to free; absent: all of them'),
+      })
+      .meta({ id: 'DeactivateKeyRequest' }),
+    reply: bare('DeactivateKeyResponse', {
+      message: z.string().meta({ description: '"Device deactivated" or "All devices deactivated"' }),
+      ...revokedFiles,
+    }),
     example: { body: { productId, licenseKey, hostId }, reply: { message: 'Device deactivated' } },
     errors: ['notActivated', 'deviceNotFound', 'selfResetOff', 'rebindLimit'],
     source: 'API description, POST /deactivate-key',
@@ -62,22 +59,20 @@ export const keyDevices = {
     path: '/key/activate',
     scope: 'license:activate',
     openToClients: true,
-    body: () =>
-      z
-        .object({
-          ...licenseAddress(),
-          hostId: HostId(),
-          deviceTag: DeviceTag().optional().describe('What people call the device; of a new device only'),
-        })
-        .meta({ id: 'ActivateKeyRequest' }),
-    reply: () =>
-      bare('ActivateKeyResponse', {
-        message: z.string(),
-        device: Device(),
-        activations: Count().describe('How many devices hold a slot, this one included'),
-        maxActivations: Count().nullable().describe('How many slots there are; null means unlimited'),
-        warning: Warning().optional(),
-      }),
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId,
+        deviceTag: DeviceTag.optional().describe('What people call the device; of a new device only'),
+      })
+      .meta({ id: 'ActivateKeyRequest' }),
+    reply: bare('ActivateKeyResponse', {
+      message: z.string(),
+      device: Device,
+      activations: Count.describe('How many devices hold a slot, this one included'),
+      maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
+      warning: Warning.optional(),
+    }),
     example: {
       body: { productId, licenseKey, hostId },
       reply: { message: 'Device activated', device: examples.license.devices[0], activations: 1, maxActivations: 5 },
@@ -104,16 +99,15 @@ export const keyDevices = {
     path: '/key/rebind',
     scope: 'license:activate',
     openToClients: true,
-    body: () =>
-      z
-        .object({
-          ...licenseAddress(),
-          hostId: HostId().describe('The device that gives up its slot'),
-          newHostId: HostId().describe('The host that gets it'),
-          deviceTag: DeviceTag().optional().describe('What people call the new device; absent: as the old one'),
-        })
-        .meta({ id: 'RebindKeyRequest' }),
-    reply: () => bare('RebindKeyResponse', { message: z.string(), device: Device(), ...revokedFiles() }),
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId.describe('The device that gives up its slot'),
+        newHostId: HostId.describe('The host that gets it'),
+        deviceTag: DeviceTag.optional().describe('What people call the new device; absent: as the old one'),
+      })
+      .meta({ id: 'RebindKeyRequest' }),
+    reply: bare('RebindKeyResponse', { message: z.string(), device: Device, ...revokedFiles }),
     example: {
       body: { productId, licenseKey, hostId: 'host-0', newHostId: hostId },
       reply: { message: 'Device rebound', device: examples.license.devices[0] },
@@ -143,27 +137,25 @@ export const keyDevices = {
     path: '/key/sign',
     scope: 'license:sign',
     openToClients: true,
-    body: () =>
-      z
-        .object({
-          ...licenseAddress(),
-          hostId: HostId(),
-          ttl: z
-            .int()
-            .min(60)
-            .max(3_155_760_000)
-            .optional()
-            .meta({
-              description: 'Seconds the file is good for; required when the licence never expires',
-              examples: [86_400],
-            }),
-        })
-        .meta({ id: 'SignKeyRequest' }),
-    reply: () =>
-      plain('SignKeyResponse', {
-        file: z.string().describe('The licence file: JSON text'),
-        warning: Warning().optional(),
-      }),
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId,
+        ttl: z
+          .int()
+          .min(60)
+          .max(3_155_760_000)
+          .optional()
+          .meta({
+            description: 'Seconds the file is good for; required when the licence never expires',
+            examples: [86_400],
+          }),
+      })
+      .meta({ id: 'SignKeyRequest' }),
+    reply: plain('SignKeyResponse', {
+      file: z.string().describe('The licence file: JSON text'),
+      warning: Warning.optional(),
+    }),
     example: { body: { productId, licenseKey, hostId, ttl: 86_400 }, reply: { file: examples.licenseFile } },
     errors: [
       'licenseNotFound',

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { apiErrors, commonReasons, mutationReasons, type Reason } from './errors.ts';
-import { once } from './once.ts';
 import type { Reply } from './reply.ts';
 import type { Scope } from './scopes.ts';
 
@@ -34,10 +33,9 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly scope: Scope | 'none' | 'public';
   /** Whether a token of kind `client` may call it. Such a token is shipped inside applications, so few are open to it. */
   readonly openToClients?: boolean;
-  /** Schemas are built with the first use of each: a command uses a few endpoints, a program perhaps one. */
-  readonly query?: () => Q;
-  readonly body?: () => B;
-  readonly reply: () => R;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly reply: R;
   /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
   readonly example: EndpointExample;
@@ -71,26 +69,9 @@ export type AnyEndpoint = Endpoint<never, unknown, never>;
 type NoFields = z.ZodType<Record<never, never>>;
 
 /** Declares an endpoint; its types follow from its schemas. */
-export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>({
-  query,
-  body,
-  reply,
-  ...spec
-}: EndpointSpec<Q, B, Reply<O, T>>): Endpoint<z.output<Q> & z.output<B>, O, T> {
-  const [builtQuery, builtBody, builtReply] = [query && once(query), body && once(body), once(reply)];
-  return {
-    ...spec,
-    get query() {
-      return builtQuery?.();
-    },
-    get body() {
-      return builtBody?.();
-    },
-    get reply() {
-      return builtReply();
-    },
-  };
-}
+export const endpoint = <O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>(
+  spec: EndpointSpec<Q, B, Reply<O, T>>,
+): Endpoint<z.output<Q> & z.output<B>, O, T> => spec;
 
 /** What the use case of endpoint `E` receives: parsed, branded, wire codecs decoded. */
 export type InputOf<E> = E extends Endpoint<infer Input, infer _, infer _T> ? Input : never;

@@ -30,12 +30,11 @@ export const streamEvents = endpoint({
   method: 'GET',
   path: '/event/stream',
   scope: 'event:read',
-  query: () =>
-    z.object({
-      after: feedFields().after.describe('The number after which to begin'),
-      type: listField(eventTypes).optional().describe('Only events of these types'),
-    }),
-  reply: () => eventStream,
+  query: z.object({
+    after: feedFields.after.describe('The number after which to begin'),
+    type: listField(eventTypes).optional().describe('Only events of these types'),
+  }),
+  reply: eventStream,
   example: {
     query: { after: '41' },
     reply: 'id: 42\nevent: license.created\ndata: {"id":"evt_…","seq":42,"type":"license.created"}\n\n',

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { feed, feedFields } from './feed.ts';
 import { listField } from './fields.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { Count, InstantText, ShownIp, text } from './scalars.ts';
 
@@ -69,37 +68,33 @@ export interface JsonObject {
 }
 
 /** The schema of {@link JsonObject}. */
-export const Members: () => z.ZodType<JsonObject> = once(() => z.record(z.string(), z.any()));
+export const Members: z.ZodType<JsonObject> = z.record(z.string(), z.any());
 
 /** Who did something. */
-export const Actor = once(() =>
-  z
-    .looseObject({
-      type: z.string().describe('`token`, `owner` (of the database), `operator` or `job`'),
-      id: z.string().describe('The token, the account, or a name'),
-    })
-    .meta({ id: 'Actor', description: 'Who did something' }),
-);
+export const Actor = z
+  .looseObject({
+    type: z.string().describe('`token`, `owner` (of the database), `operator` or `job`'),
+    id: z.string().describe('The token, the account, or a name'),
+  })
+  .meta({ id: 'Actor', description: 'Who did something' });
 
 /** One thing that happened. */
-export const Event = once(() =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Identifier of the event', examples: [examples.event.id] }),
-      seq: Count().min(1).describe('Its number in the account: from 1, without gaps'),
-      type: z.string().meta({ description: 'What happened', examples: [examples.event.type] }),
-      api_version: z.string().describe('The version of the contract that it follows, a date'),
-      created_at: InstantText(),
-      resource_type: z.string().describe('What it happened to'),
-      resource_id: z.string(),
-      actor: Actor(),
-      request_id: z.string().nullable().describe('The `X-Request-Id` of the request that did it; null without one'),
-      address: ShownIp().nullable().describe('Where the request came from; masked as the addresses of devices are'),
-      data: Members().describe('Ids, numbers, instants and masked keys'),
-    })
-    .meta({ id: 'Event', description: 'One thing that happened' }),
-);
-export type Event = z.output<ReturnType<typeof Event>>;
+export const Event = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the event', examples: [examples.event.id] }),
+    seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
+    type: z.string().meta({ description: 'What happened', examples: [examples.event.type] }),
+    api_version: z.string().describe('The version of the contract that it follows, a date'),
+    created_at: InstantText,
+    resource_type: z.string().describe('What it happened to'),
+    resource_id: z.string(),
+    actor: Actor,
+    request_id: z.string().nullable().describe('The `X-Request-Id` of the request that did it; null without one'),
+    address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
+    data: Members.describe('Ids, numbers, instants and masked keys'),
+  })
+  .meta({ id: 'Event', description: 'One thing that happened' });
+export type Event = z.output<typeof Event>;
 
 /** The operations on events. */
 export const events = {
@@ -113,15 +108,14 @@ export const events = {
     method: 'GET',
     path: '/event/list',
     scope: 'event:read',
-    query: () =>
-      z.object({
-        ...feedFields(),
-        type: listField(eventTypes).optional().describe('Only events of these types'),
-        resourceId: text(1, 256)
-          .optional()
-          .describe('Only those of this licence, with its devices and sessions, or of this other resource'),
-      }),
-    reply: () => feed('ListEventsResponse', Event(), {}),
+    query: z.object({
+      ...feedFields,
+      type: listField(eventTypes).optional().describe('Only events of these types'),
+      resourceId: text(1, 256)
+        .optional()
+        .describe('Only those of this licence, with its devices and sessions, or of this other resource'),
+    }),
+    reply: feed('ListEventsResponse', Event, {}),
     example: {
       query: { after: '41', type: 'license.created' },
       reply: { items: [examples.event], meta: { last: 42 } },

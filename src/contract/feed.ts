@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { integerField } from './fields.ts';
-import { once } from './once.ts';
 import type { Reply } from './reply.ts';
 import { Count } from './scalars.ts';
 
@@ -8,10 +7,10 @@ import { Count } from './scalars.ts';
 export const MAX_SEQ = 2_147_483_647;
 
 /** The fields that ask for a part of a numbered list. */
-export const feedFields = once(() => ({
+export const feedFields = {
   after: integerField(0, MAX_SEQ).optional().describe('The number after which to begin; 0 unless given'),
   limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
-}));
+};
 
 /** How many items a part has when no `limit` is given. */
 export const DEFAULT_FEED_SIZE = 100;
@@ -27,8 +26,8 @@ export function feed<T, M extends z.ZodRawShape>(
   id: string,
   item: z.ZodType<T>,
   more: M,
-): Reply<Feed<T, z.output<z.ZodObject<M & ReturnType<typeof lastField>>>>> {
-  const meta = z.looseObject({ ...lastField(), ...more });
+): Reply<Feed<T, z.output<z.ZodObject<M & typeof lastField>>>> {
+  const meta = z.looseObject({ ...lastField, ...more });
   const code = z.literal(0).describe('0 on success');
   const schema = z.looseObject({ data: z.array(item), meta, code }).meta({ id });
   return {
@@ -42,6 +41,6 @@ export function feed<T, M extends z.ZodRawShape>(
   };
 }
 
-const lastField = once(() => ({
-  last: Count().describe('Where to go on: the next part begins after it. Nothing is left once it is what `after` was'),
-}));
+const lastField = {
+  last: Count.describe('Where to go on: the next part begins after it. Nothing is left once it is what `after` was'),
+};

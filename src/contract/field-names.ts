@@ -61,7 +61,7 @@ let known: ReadonlySet<string> | undefined;
 function knownNames(): ReadonlySet<string> {
   known ??= new Set([
     ...listEndpoints().flatMap(({ endpoint }) => [...fieldsOf(endpoint)]),
-    ...namesIn(License()),
+    ...namesIn(License),
     ...SAME_MEANING.flat(),
     ...EXPECTED_ELSEWHERE,
   ]);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { once } from './once.ts';
 import { showAs } from './openapi/json-schema.ts';
 import { text } from './scalars.ts';
 
@@ -60,20 +59,18 @@ export function listField<const V extends readonly [string, ...string[]]>(values
   return showAs(field, items);
 }
 
-const DurationParts = once(() =>
-  z.object({
-    years: z.int(),
-    months: z.int(),
-    weeks: z.int(),
-    days: z.int(),
-    hours: z.int(),
-    minutes: z.int(),
-    seconds: z.int(),
-  }),
-);
+const DurationParts = z.object({
+  years: z.int(),
+  months: z.int(),
+  weeks: z.int(),
+  days: z.int(),
+  hours: z.int(),
+  minutes: z.int(),
+  seconds: z.int(),
+});
 
 /** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
-export type Duration = Readonly<z.output<ReturnType<typeof DurationParts>>>;
+export type Duration = Readonly<z.output<typeof DurationParts>>;
 
 const durationShape =
   /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
@@ -84,7 +81,7 @@ export function durationField({ pattern = durationShape.source } = {}) {
     .string()
     .regex(durationShape)
     .meta({ pattern, examples: ['P30D'] });
-  return z.codec(written, DurationParts(), { decode: readDuration, encode: writeDuration });
+  return z.codec(written, DurationParts, { decode: readDuration, encode: writeDuration });
 }
 
 /** A duration that is longer than nothing. */
@@ -133,12 +130,12 @@ export function writeDuration(duration: Duration): string {
 export const DEFAULT_PAGE_SIZE = 100;
 
 /** The fields that ask for one page of a list. Without both of them the list is complete. */
-export const pageFields = once(() => ({
+export const pageFields = {
   page: integerField(1, 1_000_000).optional().describe('The page, from 1; 1 when only `limit` is given'),
   limit: integerField(1, 1_000)
     .optional()
     .describe(`How many items a page has; ${DEFAULT_PAGE_SIZE} when only \`page\` is given`),
-}));
+};
 
 /** A text that something contains, 1 to 256 characters. */
-export const SearchText = once(() => text(1, 256));
+export const SearchText = text(1, 256);

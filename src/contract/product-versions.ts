@@ -17,15 +17,14 @@ export const productVersions = {
     method: 'POST',
     path: '/product/version',
     scope: 'product:write',
-    body: () =>
-      z
-        .object({
-          productId: ProductId(),
-          version: VersionName(),
-          description: text(0, 500).optional().describe('What is new in it'),
-        })
-        .meta({ id: 'CreateVersionRequest' }),
-    reply: () => data('CreateVersionResponse', ProductVersion()),
+    body: z
+      .object({
+        productId: ProductId,
+        version: VersionName,
+        description: text(0, 500).optional().describe('What is new in it'),
+      })
+      .meta({ id: 'CreateVersionRequest' }),
+    reply: data('CreateVersionResponse', ProductVersion),
     example: { body: { productId, version, description }, reply: examples.version },
     errors: ['productNotFound', 'versionTaken'],
     source: 'decision 0054',
@@ -40,15 +39,14 @@ export const productVersions = {
     method: 'PUT',
     path: '/product/version',
     scope: 'product:write',
-    body: () =>
-      z
-        .object({
-          versionId: VersionId(),
-          active: z.boolean().describe('Whether licences may be given this version'),
-          productId: ProductId().optional().describe('The product that it is expected to be of'),
-        })
-        .meta({ id: 'UpdateVersionRequest' }),
-    reply: () => data('UpdateVersionResponse', ProductVersion()),
+    body: z
+      .object({
+        versionId: VersionId,
+        active: z.boolean().describe('Whether licences may be given this version'),
+        productId: ProductId.optional().describe('The product that it is expected to be of'),
+      })
+      .meta({ id: 'UpdateVersionRequest' }),
+    reply: data('UpdateVersionResponse', ProductVersion),
     example: { body: { versionId, active: false }, reply: { ...examples.version, active: false } },
     errors: ['versionNotFound'],
     source: 'decision 0054',

@@ -1,52 +1,41 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList } from './reply.ts';
 import { IfUpdatedAt, InstantText, Name, ProductId } from './scalars.ts';
 
 /** A software title that is distributed. Only active products issue keys. */
-export const Product = once(() =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Identifier of the product', examples: [examples.product.id] }),
-      name: z.string().meta({ examples: [examples.product.name] }),
-      active: z.boolean().describe('Whether keys may be issued for it'),
-      createdAt: InstantText(),
-      updatedAt: InstantText(),
-    })
-    .meta({ id: 'Product', description: 'A software title that is distributed' }),
-);
-export type Product = z.output<ReturnType<typeof Product>>;
+export const Product = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the product', examples: [examples.product.id] }),
+    name: z.string().meta({ examples: [examples.product.name] }),
+    active: z.boolean().describe('Whether keys may be issued for it'),
+    createdAt: InstantText,
+    updatedAt: InstantText,
+  })
+  .meta({ id: 'Product', description: 'A software title that is distributed' });
+export type Product = z.output<typeof Product>;
 
 /** A release of a product, which licences may be for. */
-export const ProductVersion = once(() =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Identifier of the version', examples: [examples.version.id] }),
-      version: z
-        .string()
-        .meta({ description: 'Its name, unique in the product', examples: [examples.version.version] }),
-      description: z.string().nullable(),
-      active: z.boolean().describe('Whether licences may be given this version'),
-      createdAt: InstantText(),
-    })
-    .meta({ id: 'ProductVersion', description: 'A release of a product' }),
-);
-export type ProductVersion = z.output<ReturnType<typeof ProductVersion>>;
+export const ProductVersion = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the version', examples: [examples.version.id] }),
+    version: z.string().meta({ description: 'Its name, unique in the product', examples: [examples.version.version] }),
+    description: z.string().nullable(),
+    active: z.boolean().describe('Whether licences may be given this version'),
+    createdAt: InstantText,
+  })
+  .meta({ id: 'ProductVersion', description: 'A release of a product' });
+export type ProductVersion = z.output<typeof ProductVersion>;
 
-const ProductDetails = once(() =>
-  z
-    .looseObject({ ...Product().shape, versions: z.array(ProductVersion()).describe('Its versions, oldest first') })
-    .meta({ id: 'ProductDetails', description: 'A product with its versions' }),
-);
+const ProductDetails = z
+  .looseObject({ ...Product.shape, versions: z.array(ProductVersion).describe('Its versions, oldest first') })
+  .meta({ id: 'ProductDetails', description: 'A product with its versions' });
 
-const byId = once(() => z.object({ productId: ProductId() }));
+const byId = z.object({ productId: ProductId });
 
-const ProductName = once(() =>
-  Name().meta({ description: 'The name of the product', examples: [examples.product.name] }),
-);
+const ProductName = Name.meta({ description: 'The name of the product', examples: [examples.product.name] });
 
 /** The operations on products. */
 export const products = {
@@ -59,8 +48,8 @@ export const products = {
     method: 'GET',
     path: '/product',
     scope: 'product:read',
-    query: () => z.object(pageFields()),
-    reply: () => actedList('ListProductsResponse', 'products.list', Product()),
+    query: z.object(pageFields),
+    reply: actedList('ListProductsResponse', 'products.list', Product),
     example: { query: { page: '1' }, reply: { items: [examples.product], meta: examples.page } },
     errors: [],
     source: 'decisions 0005 and 0029',
@@ -75,11 +64,10 @@ export const products = {
     method: 'POST',
     path: '/product',
     scope: 'product:write',
-    body: () =>
-      z
-        .object({ name: ProductName(), id: ProductId().optional().describe('Its id elsewhere; absent: a new one') })
-        .meta({ id: 'CreateProductRequest' }),
-    reply: () => acted('CreateProductResponse', 'products.create', Product(), 201),
+    body: z
+      .object({ name: ProductName, id: ProductId.optional().describe('Its id elsewhere; absent: a new one') })
+      .meta({ id: 'CreateProductRequest' }),
+    reply: acted('CreateProductResponse', 'products.create', Product, 201),
     example: { body: { name: 'Editor' }, reply: examples.product },
     errors: ['productTaken'],
     source: 'decisions 0005 and 0063',
@@ -93,7 +81,7 @@ export const products = {
     path: '/product/by-id',
     scope: 'product:read',
     query: byId,
-    reply: () => acted('GetProductResponse', 'products.get', ProductDetails()),
+    reply: acted('GetProductResponse', 'products.get', ProductDetails),
     example: {
       query: { productId: examples.product.id },
       reply: { ...examples.product, versions: [examples.version] },
@@ -112,20 +100,19 @@ export const products = {
     path: '/product/by-id',
     scope: 'product:write',
     query: byId,
-    body: () =>
-      z
-        .object({
-          name: ProductName().optional(),
-          active: z.boolean().optional().describe('Whether it may issue keys'),
-          ifUpdatedAt: IfUpdatedAt(),
-        })
-        .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
-        .meta({
-          id: 'UpdateProductRequest',
-          minProperties: 1,
-          anyOf: [{ required: ['name'] }, { required: ['active'] }],
-        }),
-    reply: () => acted('UpdateProductResponse', 'products.update', Product()),
+    body: z
+      .object({
+        name: ProductName.optional(),
+        active: z.boolean().optional().describe('Whether it may issue keys'),
+        ifUpdatedAt: IfUpdatedAt,
+      })
+      .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
+      .meta({
+        id: 'UpdateProductRequest',
+        minProperties: 1,
+        anyOf: [{ required: ['name'] }, { required: ['active'] }],
+      }),
+    reply: acted('UpdateProductResponse', 'products.update', Product),
     example: {
       query: { productId: examples.product.id },
       body: { active: false },

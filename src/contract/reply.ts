@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { once } from './once.ts';
 import { Count } from './scalars.ts';
 
 /**
@@ -17,12 +16,12 @@ export interface Reply<Payload = unknown, Result = Payload> {
   unwrap(wire: unknown): Payload;
 }
 
-const code = once(() => z.literal(0).describe('0 on success'));
-const status = once(() => z.literal(true).describe('true on success'));
+const code = z.literal(0).describe('0 on success');
+const status = z.literal(true).describe('true on success');
 
 /** `{code: 0, …}`: the endpoint's own fields beside the code. */
 export function bare<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.output<z.ZodObject<S>>> {
-  const schema = z.looseObject({ code: code(), ...shape }).meta({ id });
+  const schema = z.looseObject({ code: code, ...shape }).meta({ id });
   return {
     status: 200,
     schema,
@@ -62,7 +61,7 @@ export function token(id: string, description: string): Reply<string> {
 
 /** `{data, code: 0}`: a read outside the customer family. */
 export function data<T>(id: string, payload: z.ZodType<T>): Reply<T> {
-  const schema = z.looseObject({ data: payload, code: code() }).meta({ id });
+  const schema = z.looseObject({ data: payload, code: code }).meta({ id });
   return {
     status: 200,
     schema,
@@ -75,9 +74,7 @@ const actionOf = (action: string) => z.string().meta({ description: 'The operati
 
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
 export function acted<T>(id: string, action: string, payload: z.ZodType<T>, httpStatus: 200 | 201 = 200): Reply<T> {
-  const schema = z
-    .looseObject({ action: actionOf(action), status: status(), data: payload, code: code() })
-    .meta({ id });
+  const schema = z.looseObject({ action: actionOf(action), status: status, data: payload, code: code }).meta({ id });
   return {
     status: httpStatus,
     schema,
@@ -88,7 +85,7 @@ export function acted<T>(id: string, action: string, payload: z.ZodType<T>, http
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
 export function done(id: string, action: string): Reply<void> {
-  const schema = z.looseObject({ action: actionOf(action), status: status(), code: code() }).meta({ id });
+  const schema = z.looseObject({ action: actionOf(action), status: status, code: code }).meta({ id });
   return {
     status: 200,
     schema,
@@ -98,17 +95,15 @@ export function done(id: string, action: string): Reply<void> {
 }
 
 /** Where a page stands in its list. */
-export const PageMeta = once(() =>
-  z
-    .looseObject({
-      total: Count().describe('How many items there are in all, on every page'),
-      page: Count().min(1).describe('This page, from 1'),
-      limit: Count().min(1).describe('How many items a page has at most'),
-      totalPages: Count().describe('How many pages there are'),
-    })
-    .meta({ id: 'PageMeta', description: 'Where this page stands; only when `page` or `limit` was given' }),
-);
-export type PageMeta = z.output<ReturnType<typeof PageMeta>>;
+export const PageMeta = z
+  .looseObject({
+    total: Count.describe('How many items there are in all, on every page'),
+    page: Count.min(1).describe('This page, from 1'),
+    limit: Count.min(1).describe('How many items a page has at most'),
+    totalPages: Count.describe('How many pages there are'),
+  })
+  .meta({ id: 'PageMeta', description: 'Where this page stands; only when `page` or `limit` was given' });
+export type PageMeta = z.output<typeof PageMeta>;
 
 /** A list as the client has it; `meta` when it asked for a page. */
 export interface List<Item> {
@@ -129,10 +124,10 @@ export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Re
     z
       .looseObject({
         action: actionOf(action),
-        status: status(),
+        status: status,
         data: z.array(item),
-        meta: PageMeta().optional(),
-        code: code(),
+        meta: PageMeta.optional(),
+        code: code,
       })
       .meta({ id }),
     { action, status: true },
@@ -140,7 +135,7 @@ export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Re
 
 /** `{data: […], meta?, code: 0}`: a list outside the customer family. */
 export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, z.looseObject({ data: z.array(item), meta: PageMeta().optional(), code: code() }).meta({ id }), {});
+  listReply(id, z.looseObject({ data: z.array(item), meta: PageMeta.optional(), code: code }).meta({ id }), {});
 
 type ListOnWire<T> = z.ZodType<{ readonly data: readonly T[]; readonly meta?: PageMeta | undefined }>;
 
@@ -167,14 +162,12 @@ function listReply<T>(name: string, schema: ListOnWire<T>, head: object): Reply<
 }
 
 /** How a walk through a list goes on. */
-export const CursorMeta = once(() =>
-  z
-    .looseObject({
-      limit: Count().min(1).describe('How many items a part has at most'),
-      next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
-    })
-    .meta({ id: 'CursorMeta', description: 'How to go on; only when `cursor` was given' }),
-);
+export const CursorMeta = z
+  .looseObject({
+    limit: Count.min(1).describe('How many items a part has at most'),
+    next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
+  })
+  .meta({ id: 'CursorMeta', description: 'How to go on; only when `cursor` was given' });
 
 /** A part of a list, and where it stands or how to go on. */
 export interface Part<Item, Meta> {
@@ -184,7 +177,7 @@ export interface Part<Item, Meta> {
 
 /** `{data: […], meta, code: 0}`: a list that is too long to be read at once. */
 export function partList<T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> {
-  const schema = z.looseObject({ data: z.array(item), meta, code: code() }).meta({ id });
+  const schema = z.looseObject({ data: z.array(item), meta, code: code }).meta({ id });
   return {
     status: 200,
     schema,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { once } from './once.ts';
 
 /*
  * The patterns here are printed in the OpenAPI document, where programs in many languages read them. They use only
@@ -27,164 +26,134 @@ export const text = (min: number, max: number, pattern: RegExp = PRINTABLE) =>
   );
 
 /** Identifier of a product, 22 to 256 characters. Source: API description, "Limits". */
-export const ProductId = once(() =>
-  text(22, 256)
-    .meta({ description: 'Identifier of a product', examples: ['prod_01jd7q3v6ye2wb8x5k9m4n0r7t'] })
-    .brand<'ProductId'>(),
-);
-export type ProductId = z.output<ReturnType<typeof ProductId>>;
+export const ProductId = text(22, 256)
+  .meta({ description: 'Identifier of a product', examples: ['prod_01jd7q3v6ye2wb8x5k9m4n0r7t'] })
+  .brand<'ProductId'>();
+export type ProductId = z.output<typeof ProductId>;
 
 /** A licence key in full, 23 to 256 characters. Source: API description, "Limits". */
-export const LicenseKey = once(() =>
-  text(23, 256)
-    .meta({ description: 'A licence key, in full', examples: ['7KQ2M-X9D4R-HTB31-0WVJ6-85SB5'] })
-    .brand<'LicenseKey'>(),
-);
-export type LicenseKey = z.output<ReturnType<typeof LicenseKey>>;
+export const LicenseKey = text(23, 256)
+  .meta({ description: 'A licence key, in full', examples: ['7KQ2M-X9D4R-HTB31-0WVJ6-85SB5'] })
+  .brand<'LicenseKey'>();
+export type LicenseKey = z.output<typeof LicenseKey>;
 
 /** Identifier of a device, opaque, 1 to 64 characters. Source: API description, "Limits". */
-export const HostId = once(() =>
-  text(1, 64)
-    .meta({
-      description: 'Identifier of a device, chosen by the application: a hardware fingerprint',
-      examples: ['host-1'],
-    })
-    .brand<'HostId'>(),
-);
-export type HostId = z.output<ReturnType<typeof HostId>>;
+export const HostId = text(1, 64)
+  .meta({
+    description: 'Identifier of a device, chosen by the application: a hardware fingerprint',
+    examples: ['host-1'],
+  })
+  .brand<'HostId'>();
+export type HostId = z.output<typeof HostId>;
 
 /** Identifier of a customer. */
-export const CustomerId = once(() =>
-  text(1, 256)
-    .meta({ description: 'Identifier of a customer', examples: ['cus_01jd7q41c8fzks2v0t9e6h3m5p'] })
-    .brand<'CustomerId'>(),
-);
-export type CustomerId = z.output<ReturnType<typeof CustomerId>>;
+export const CustomerId = text(1, 256)
+  .meta({ description: 'Identifier of a customer', examples: ['cus_01jd7q41c8fzks2v0t9e6h3m5p'] })
+  .brand<'CustomerId'>();
+export type CustomerId = z.output<typeof CustomerId>;
 
 /** What the vendor calls a licence, 1 to 128 characters, not blank. Unique in the account, compared exactly. */
-export const Reference = once(() =>
-  text(1, 128, NOT_BLANK)
-    .meta({
-      description: "The vendor's own name of a key, such as an order number: unique in the account",
-      examples: ['order-1042'],
-    })
-    .brand<'Reference'>(),
-);
-export type Reference = z.output<ReturnType<typeof Reference>>;
+export const Reference = text(1, 128, NOT_BLANK)
+  .meta({
+    description: "The vendor's own name of a key, such as an order number: unique in the account",
+    examples: ['order-1042'],
+  })
+  .brand<'Reference'>();
+export type Reference = z.output<typeof Reference>;
 
 /** Identifier of a version of a product. */
-export const VersionId = once(() =>
-  text(1, 256)
-    .meta({ description: 'Identifier of a version', examples: ['ver_01jd7q8k5m3wz0t7c2x9v4b6rn'] })
-    .brand<'VersionId'>(),
-);
-export type VersionId = z.output<ReturnType<typeof VersionId>>;
+export const VersionId = text(1, 256)
+  .meta({ description: 'Identifier of a version', examples: ['ver_01jd7q8k5m3wz0t7c2x9v4b6rn'] })
+  .brand<'VersionId'>();
+export type VersionId = z.output<typeof VersionId>;
 
 /** Identifier of a token. */
-export const TokenId = once(() =>
-  text(1, 256)
-    .meta({ description: 'Identifier of a token', examples: ['tok_01jd7q5d2m4xw8a6r1b0y7n9c3'] })
-    .brand<'TokenId'>(),
-);
-export type TokenId = z.output<ReturnType<typeof TokenId>>;
+export const TokenId = text(1, 256)
+  .meta({ description: 'Identifier of a token', examples: ['tok_01jd7q5d2m4xw8a6r1b0y7n9c3'] })
+  .brand<'TokenId'>();
+export type TokenId = z.output<typeof TokenId>;
 
 /** The name of a version, 1 to 64 characters, not blank. */
-export const VersionName = once(() =>
-  text(1, 64, NOT_BLANK)
-    .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
-    .meta({ description: 'Its name, unique in the product', examples: ['2.1'] }),
-);
+export const VersionName = text(1, 64, NOT_BLANK)
+  .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
+  .meta({ description: 'Its name, unique in the product', examples: ['2.1'] });
 
 /** Identifier of an account. */
-export const AccountId = once(() =>
-  text(1, 256)
-    .meta({ description: 'Identifier of an account', examples: ['acc_01jd7q2h0t5v9k3f8s6w4e1m7x'] })
-    .brand<'AccountId'>(),
-);
-export type AccountId = z.output<ReturnType<typeof AccountId>>;
+export const AccountId = text(1, 256)
+  .meta({ description: 'Identifier of an account', examples: ['acc_01jd7q2h0t5v9k3f8s6w4e1m7x'] })
+  .brand<'AccountId'>();
+export type AccountId = z.output<typeof AccountId>;
 
 /** A licence key as a caller may see it: in full, or masked. Only `domain/license-key.ts` makes one. */
-export const ShownKey = once(() => z.string().brand<'ShownKey'>());
-export type ShownKey = z.output<ReturnType<typeof ShownKey>>;
+export const ShownKey = z.string().brand<'ShownKey'>();
+export type ShownKey = z.output<typeof ShownKey>;
 
 /** A device's address as a caller may see it: in full, or masked. Only `domain/ip-address.ts` makes one. */
-export const ShownIp = once(() => z.string().brand<'ShownIp'>());
-export type ShownIp = z.output<ReturnType<typeof ShownIp>>;
+export const ShownIp = z.string().brand<'ShownIp'>();
+export type ShownIp = z.output<typeof ShownIp>;
 
 const DAY_AND_TIME = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}';
 
 /** A point in time: ISO 8601, UTC, milliseconds, so that instants sort as text. */
-export const InstantText = once(() =>
-  z.iso
-    .datetime({ precision: 3 })
-    .meta({ pattern: String.raw`^${DAY_AND_TIME}\.[0-9]{3}Z$`, examples: ['2026-11-21T10:00:00.000Z'] })
-    .brand<'Instant'>(),
-);
-export type Instant = z.output<ReturnType<typeof InstantText>>;
+export const InstantText = z.iso
+  .datetime({ precision: 3 })
+  .meta({ pattern: String.raw`^${DAY_AND_TIME}\.[0-9]{3}Z$`, examples: ['2026-11-21T10:00:00.000Z'] })
+  .brand<'Instant'>();
+export type Instant = z.output<typeof InstantText>;
 
 /** An instant as a caller writes it: any ISO 8601 date-time with an offset, normalised to {@link Instant}. */
-export const Instant = once(() =>
-  z.codec(
-    z.iso.datetime({ offset: true }).meta({
-      pattern: String.raw`^${DAY_AND_TIME}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`,
-      examples: ['2027-11-21T12:00:00+02:00'],
-    }),
-    InstantText(),
-    {
-      decode: (written, context) => {
-        const time = Date.parse(written);
-        const instant = Number.isNaN(time) ? '' : new Date(time).toISOString();
-        // An offset can carry year 0000 or 9999 out of four digits, and such text no longer sorts.
-        if (instant.length !== 24) {
-          context.issues.push({ code: 'custom', message: 'Invalid ISO datetime', input: written });
-          return z.NEVER;
-        }
-        return instant;
-      },
-      encode: (instant) => instant,
+export const Instant = z.codec(
+  z.iso.datetime({ offset: true }).meta({
+    pattern: String.raw`^${DAY_AND_TIME}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`,
+    examples: ['2027-11-21T12:00:00+02:00'],
+  }),
+  InstantText,
+  {
+    decode: (written, context) => {
+      const time = Date.parse(written);
+      const instant = Number.isNaN(time) ? '' : new Date(time).toISOString();
+      // An offset can carry year 0000 or 9999 out of four digits, and such text no longer sorts.
+      if (instant.length !== 24) {
+        context.issues.push({ code: 'custom', message: 'Invalid ISO datetime', input: written });
+        return z.NEVER;
+      }
+      return instant;
     },
-  ),
+    encode: (instant) => instant,
+  },
 );
 
 /** The condition on a change that nobody has made another one meanwhile. Source: decision 0051. */
-export const IfUpdatedAt = once(() =>
-  Instant()
-    .optional()
-    .describe('Changes it only if this is its `updatedAt`: if nobody else has changed it since the caller looked'),
+export const IfUpdatedAt = Instant.optional().describe(
+  'Changes it only if this is its `updatedAt`: if nobody else has changed it since the caller looked',
 );
 
 /** The largest limit that a caller may set on how many of something there may be. */
 export const MAX_LIMIT = 999_999_999;
 
 /** A limit that a caller sets: 1 to 999 999 999. */
-export const Limit = once(() => z.int().min(1).max(MAX_LIMIT));
+export const Limit = z.int().min(1).max(MAX_LIMIT);
 
 /** A positive whole number written as text, `"1"` to `"999999999"`, without sign, exponent or leading zero. */
-export const NumericString = once(() =>
-  z.codec(z.string().regex(/^[1-9][0-9]{0,8}$/), Limit(), {
-    decode: Number,
-    encode: String,
-  }),
-);
+export const NumericString = z.codec(z.string().regex(/^[1-9][0-9]{0,8}$/), Limit, {
+  decode: Number,
+  encode: String,
+});
 
 /** A number of things, or of seconds, in a reply: both databases keep it in 32 bits. */
-export const Count = once(() => z.int().min(0).max(2_147_483_647));
+export const Count = z.int().min(0).max(2_147_483_647);
 
 /** What zod takes for one, but for labels of its domain that end in a hyphen, which no resolver knows. */
 const EMAIL =
   /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
 
 /** An e-mail address, at most 254 characters (RFC 5321 §4.5.3.1.3). Unique per account, compared without case. */
-export const Email = once(() =>
-  z
-    .email({ pattern: EMAIL })
-    .max(254)
-    .meta({ description: 'Unique in the account, compared without case', examples: ['it@ada.example'] }),
-);
+export const Email = z
+  .email({ pattern: EMAIL })
+  .max(254)
+  .meta({ description: 'Unique in the account, compared without case', examples: ['it@ada.example'] });
 
 /** A display name, 1 to 256 characters, not blank. */
-export const Name = once(() =>
-  text(1, 256, NOT_BLANK)
-    .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
-    .meta({ examples: ['Ada Ltd'] }),
-);
+export const Name = text(1, 256, NOT_BLANK)
+  .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
+  .meta({ examples: ['Ada Ltd'] });

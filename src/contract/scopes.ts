@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { once } from './once.ts';
 
 /** Permissions, `resource:action`. Source: API description, "Authentication", 2; the others are decision 0008. */
 export const scopes = [
@@ -21,21 +20,19 @@ export const scopes = [
   'audit:read',
 ] as const;
 
-export const Scope = once(() => z.enum(scopes).meta({ id: 'Scope', description: 'A permission' }));
+export const Scope = z.enum(scopes).meta({ id: 'Scope', description: 'A permission' });
 
 /** A permission such as `license:read`. */
-export type Scope = z.output<ReturnType<typeof Scope>>;
+export type Scope = z.output<typeof Scope>;
 
 export const tokenKinds = ['admin', 'read-only', 'client', 'scoped'] as const;
 
-export const TokenKind = once(() =>
-  z.enum(tokenKinds).meta({
-    id: 'TokenKind',
-    description:
-      'What a token is for: admin may do everything, read-only may read and sees keys masked, client is shipped inside an ' +
-      'application and serves one device, scoped may do what its scopes say',
-  }),
-);
+export const TokenKind = z.enum(tokenKinds).meta({
+  id: 'TokenKind',
+  description:
+    'What a token is for: admin may do everything, read-only may read and sees keys masked, client is shipped inside an ' +
+    'application and serves one device, scoped may do what its scopes say',
+});
 
 /** What a token is for; every kind but `scoped` implies its scopes. */
-export type TokenKind = z.output<ReturnType<typeof TokenKind>>;
+export type TokenKind = z.output<typeof TokenKind>;

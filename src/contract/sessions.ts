@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
 import { licenseAddress, Warning } from './keys/licenses.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { bare, dataList, done } from './reply.ts';
 import { Count, HostId, InstantText, LicenseKey, ProductId, text } from './scalars.ts';
@@ -10,14 +9,12 @@ import { Session } from './session-fields.ts';
 
 const { productId, licenseKey, hostId } = examples.device;
 
-const SessionId = once(() =>
-  text(1, 64).meta({ description: 'Identifier of a session', examples: [examples.session.sessionId] }),
-);
+const SessionId = text(1, 64).meta({ description: 'Identifier of a session', examples: [examples.session.sessionId] });
 
 /** What a session sends with each of its requests. Source: decision 0045. */
-const signedFields = once(() => ({
-  ...licenseAddress(),
-  sessionId: SessionId(),
+const signedFields = {
+  ...licenseAddress,
+  sessionId: SessionId,
   timestamp: text(1, 64).meta({
     description: 'The latest `nextNonce` that the session was given; not a time',
     examples: [examples.session.nextNonce],
@@ -26,7 +23,7 @@ const signedFields = once(() => ({
     description: 'HMAC-SHA256 of `sessionId:timestamp` under the bytes of the text `sessionSecret`, in hexadecimal',
     examples: [examples.heartbeat.signature],
   }),
-}));
+};
 
 /** The operations on the sessions of floating keys. */
 export const keySessions = {
@@ -40,27 +37,25 @@ export const keySessions = {
     path: '/key/checkout',
     scope: 'license:activate',
     openToClients: true,
-    body: () =>
-      z
-        .object({
-          ...licenseAddress(),
-          hostId: HostId().optional().describe('The device; required when the licence has allowed hosts'),
-          deviceTag: text(1, 64).optional().describe('What people call the device'),
-          userIdentifier: text(1, 256).optional().describe('Who uses it'),
-        })
-        .meta({ id: 'CheckoutKeyRequest' }),
-    reply: () =>
-      bare('CheckoutKeyResponse', {
-        message: z.string(),
-        sessionId: z.string().describe('Identifier of the session'),
-        sessionSecret: z.string().describe('The key of the HMAC that signs heartbeats; shown this once'),
-        nextNonce: z.string().describe('The value that the next heartbeat signs'),
-        expiresAt: InstantText(),
-        heartbeatInterval: Count().describe('Seconds between two reports of the session'),
-        currentSessions: Count().describe('How many seats are taken, this one included'),
-        maxSessions: Count().nullable().describe('How many seats there are; null means unlimited'),
-        warning: Warning().optional(),
-      }),
+    body: z
+      .object({
+        ...licenseAddress,
+        hostId: HostId.optional().describe('The device; required when the licence has allowed hosts'),
+        deviceTag: text(1, 64).optional().describe('What people call the device'),
+        userIdentifier: text(1, 256).optional().describe('Who uses it'),
+      })
+      .meta({ id: 'CheckoutKeyRequest' }),
+    reply: bare('CheckoutKeyResponse', {
+      message: z.string(),
+      sessionId: z.string().describe('Identifier of the session'),
+      sessionSecret: z.string().describe('The key of the HMAC that signs heartbeats; shown this once'),
+      nextNonce: z.string().describe('The value that the next heartbeat signs'),
+      expiresAt: InstantText,
+      heartbeatInterval: Count.describe('Seconds between two reports of the session'),
+      currentSessions: Count.describe('How many seats are taken, this one included'),
+      maxSessions: Count.nullable().describe('How many seats there are; null means unlimited'),
+      warning: Warning.optional(),
+    }),
     example: { body: { productId, licenseKey, hostId }, reply: examples.session },
     errors: [
       'licenseNotFound',
@@ -85,13 +80,12 @@ export const keySessions = {
     path: '/key/heartbeat',
     scope: 'license:activate',
     openToClients: true,
-    body: () => z.object(signedFields()).meta({ id: 'HeartbeatKeyRequest' }),
-    reply: () =>
-      bare('HeartbeatKeyResponse', {
-        message: z.string(),
-        expiresAt: InstantText().describe('When the lease ends unless it is prolonged again'),
-        nextNonce: z.string().describe('The value that the next heartbeat signs'),
-      }),
+    body: z.object(signedFields).meta({ id: 'HeartbeatKeyRequest' }),
+    reply: bare('HeartbeatKeyResponse', {
+      message: z.string(),
+      expiresAt: InstantText.describe('When the lease ends unless it is prolonged again'),
+      nextNonce: z.string().describe('The value that the next heartbeat signs'),
+    }),
     example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: examples.prolonged },
     errors: [
       'licenseNotFound',
@@ -114,8 +108,8 @@ export const keySessions = {
     path: '/key/checkin',
     scope: 'license:activate',
     openToClients: true,
-    body: () => z.object(signedFields()).meta({ id: 'CheckinKeyRequest' }),
-    reply: () => bare('CheckinKeyResponse', { message: z.string() }),
+    body: z.object(signedFields).meta({ id: 'CheckinKeyRequest' }),
+    reply: bare('CheckinKeyResponse', { message: z.string() }),
     example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: { message: 'Session checked in' } },
     errors: ['licenseNotFound', 'sessionNotFound', 'signatureRefused'],
     source: 'decision 0045',
@@ -134,13 +128,12 @@ export const sessions = {
     method: 'GET',
     path: '/session/list',
     scope: 'license:read',
-    query: () =>
-      z.object({
-        ...pageFields(),
-        productId: ProductId().optional().describe('Only sessions of keys of this product'),
-        licenseKey: LicenseKey().optional().describe('Only sessions of this key'),
-      }),
-    reply: () => dataList('ListSessionsResponse', Session()),
+    query: z.object({
+      ...pageFields,
+      productId: ProductId.optional().describe('Only sessions of keys of this product'),
+      licenseKey: LicenseKey.optional().describe('Only sessions of this key'),
+    }),
+    reply: dataList('ListSessionsResponse', Session),
     example: {
       query: { productId, page: '1' },
       reply: { items: [examples.listedSession], meta: examples.page },
@@ -156,14 +149,13 @@ export const sessions = {
     method: 'DELETE',
     path: '/session/by-id',
     scope: 'license:activate',
-    query: () =>
-      z.object({
-        sessionId: SessionId(),
-        productId: ProductId()
-          .optional()
-          .describe('The product of its key; required for tokens that are limited to some products'),
-      }),
-    reply: () => done('DeleteSessionResponse', 'sessions.delete'),
+    query: z.object({
+      sessionId: SessionId,
+      productId: ProductId.optional().describe(
+        'The product of its key; required for tokens that are limited to some products',
+      ),
+    }),
+    reply: done('DeleteSessionResponse', 'sessions.delete'),
     example: { query: { sessionId: examples.session.sessionId }, reply: undefined },
     errors: ['sessionNotFound'],
     source: 'decision 0046',

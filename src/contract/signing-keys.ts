@@ -1,43 +1,38 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, plain } from './reply.ts';
 import { AccountId, InstantText } from './scalars.ts';
 
 /** A public key that verifies licence files (RFC 8037). */
-export const Jwk = once(() =>
-  z
-    .looseObject({
-      kty: z.literal('OKP'),
-      crv: z.literal('Ed25519'),
-      alg: z.literal('EdDSA'),
-      use: z.literal('sig'),
-      kid: z.string().describe('The id of the key: base64url(SHA-256(SPKI DER))'),
-      x: z.string().describe('The public key, base64url'),
-    })
-    .meta({ id: 'Jwk', description: 'A public Ed25519 key (RFC 8037)' }),
-);
-export type Jwk = z.output<ReturnType<typeof Jwk>>;
+export const Jwk = z
+  .looseObject({
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    alg: z.literal('EdDSA'),
+    use: z.literal('sig'),
+    kid: z.string().describe('The id of the key: base64url(SHA-256(SPKI DER))'),
+    x: z.string().describe('The public key, base64url'),
+  })
+  .meta({ id: 'Jwk', description: 'A public Ed25519 key (RFC 8037)' });
+export type Jwk = z.output<typeof Jwk>;
 
 /** A signing key by its public half; the private one never leaves the service. */
-export const SigningKey = once(() =>
-  z
-    .looseObject({
-      kid: z.string().meta({ description: 'The id of the key', examples: [examples.signingKey.kid] }),
-      fingerprint: z.string().meta({
-        description: '`sha256:` and the hex SHA-256 of the public key (SPKI DER)',
-        examples: [examples.signingKey.fingerprint],
-      }),
-      current: z.boolean().describe('Whether it signs now'),
-      publicKey: z.string().describe('The public key in PEM'),
-      jwk: Jwk(),
-      createdAt: InstantText(),
-    })
-    .meta({ id: 'SigningKey', description: 'A key that signs licence files, or has signed them' }),
-);
-export type SigningKey = z.output<ReturnType<typeof SigningKey>>;
+export const SigningKey = z
+  .looseObject({
+    kid: z.string().meta({ description: 'The id of the key', examples: [examples.signingKey.kid] }),
+    fingerprint: z.string().meta({
+      description: '`sha256:` and the hex SHA-256 of the public key (SPKI DER)',
+      examples: [examples.signingKey.fingerprint],
+    }),
+    current: z.boolean().describe('Whether it signs now'),
+    publicKey: z.string().describe('The public key in PEM'),
+    jwk: Jwk,
+    createdAt: InstantText,
+  })
+  .meta({ id: 'SigningKey', description: 'A key that signs licence files, or has signed them' });
+export type SigningKey = z.output<typeof SigningKey>;
 
 /** The operations on signing keys. */
 export const signingKeys = {
@@ -50,8 +45,8 @@ export const signingKeys = {
     method: 'GET',
     path: '/signing-key',
     scope: 'license:read',
-    query: () => z.object(pageFields()),
-    reply: () => actedList('ListSigningKeysResponse', 'signingKeys.list', SigningKey()),
+    query: z.object(pageFields),
+    reply: actedList('ListSigningKeysResponse', 'signingKeys.list', SigningKey),
     example: { query: { page: '1' }, reply: { items: [examples.signingKey], meta: examples.page } },
     errors: [],
     source: 'decision 0056',
@@ -67,7 +62,7 @@ export const signingKeys = {
     method: 'POST',
     path: '/signing-key/rotate',
     scope: 'license:sign',
-    reply: () => acted('RotateSigningKeyResponse', 'signingKeys.rotate', SigningKey(), 201),
+    reply: acted('RotateSigningKeyResponse', 'signingKeys.rotate', SigningKey, 201),
     example: { reply: examples.signingKey },
     errors: [],
     source: 'decision 0056',
@@ -82,8 +77,8 @@ export const signingKeys = {
     method: 'GET',
     path: '/.well-known/jwks.json',
     scope: 'public',
-    query: () => z.object({ account: AccountId().optional().describe('Default: the oldest account of the service') }),
-    reply: () => plain('JwksResponse', { keys: z.array(Jwk()) }),
+    query: z.object({ account: AccountId.optional().describe('Default: the oldest account of the service') }),
+    reply: plain('JwksResponse', { keys: z.array(Jwk) }),
     headers: ['ETag', 'Cache-Control'],
     example: { reply: { keys: [examples.jwk] } },
     errors: ['accountNotFound'],

@@ -1,63 +1,54 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { data } from './reply.ts';
 import { Count, ProductId } from './scalars.ts';
 
-const counts = once(() => ({
-  total: Count().describe('All keys: active, expired and blocked ones'),
-  active: Count().describe('Neither blocked nor expired'),
-  unused: Count().describe('Active, without a device'),
-  full: Count().describe('Active, without a free activation slot'),
-  expiring: Count().describe('Active, with an end within 30 days'),
-  expired: Count().describe('Expired and not blocked'),
-  blocked: Count().describe('Disabled by the vendor'),
-  trial: Count().describe('Trials, whatever else they are'),
-}));
+const counts = {
+  total: Count.describe('All keys: active, expired and blocked ones'),
+  active: Count.describe('Neither blocked nor expired'),
+  unused: Count.describe('Active, without a device'),
+  full: Count.describe('Active, without a free activation slot'),
+  expiring: Count.describe('Active, with an end within 30 days'),
+  expired: Count.describe('Expired and not blocked'),
+  blocked: Count.describe('Disabled by the vendor'),
+  trial: Count.describe('Trials, whatever else they are'),
+};
 
-const KeyCounts = once(() =>
-  z.looseObject(counts()).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
-);
+const KeyCounts = z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' });
 
 /** How many keys there are, by status. */
-export type KeyCounts = Record<keyof ReturnType<typeof counts>, number>;
+export type KeyCounts = Record<keyof typeof counts, number>;
 
-const Weeks = once(() =>
-  z.array(
-    z.looseObject({
-      week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
-      count: Count(),
-    }),
-  ),
+const Weeks = z.array(
+  z.looseObject({
+    week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
+    count: Count,
+  }),
 );
 
 /** Statistics of an account, or of one of its products. */
-export const Stats = once(() =>
-  z
-    .looseObject({
-      keys: KeyCounts(),
-      products: z
-        .array(z.looseObject({ productId: z.string(), ...counts() }))
-        .describe('The same by product, oldest product first; only products that have keys'),
-      devices: Count().describe('How many devices hold a slot'),
-      sessions: Count().describe('How many sessions are leased now'),
-      customers: Count().nullable().describe('How many customers the account has; null for some products only'),
-      issuedPerWeek: Weeks().describe(
-        'How many keys were created in each of the last 12 weeks, oldest first; the last week is not over',
-      ),
-      activatedPerWeek: Weeks().describe(
-        'How many of the devices were activated in each of those weeks, in that order',
-      ),
-      fullest: z
-        .array(ListedLicense())
-        .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
-      nextToExpire: z.array(ListedLicense()).describe('Up to 20 active keys, those that expire next first'),
-    })
-    .meta({ id: 'Stats', description: 'Statistics of keys, devices, sessions and customers' }),
-);
-export type Stats = z.output<ReturnType<typeof Stats>>;
+export const Stats = z
+  .looseObject({
+    keys: KeyCounts,
+    products: z
+      .array(z.looseObject({ productId: z.string(), ...counts }))
+      .describe('The same by product, oldest product first; only products that have keys'),
+    devices: Count.describe('How many devices hold a slot'),
+    sessions: Count.describe('How many sessions are leased now'),
+    customers: Count.nullable().describe('How many customers the account has; null for some products only'),
+    issuedPerWeek: Weeks.describe(
+      'How many keys were created in each of the last 12 weeks, oldest first; the last week is not over',
+    ),
+    activatedPerWeek: Weeks.describe('How many of the devices were activated in each of those weeks, in that order'),
+    fullest: z
+      .array(ListedLicense)
+      .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
+    nextToExpire: z.array(ListedLicense).describe('Up to 20 active keys, those that expire next first'),
+  })
+  .meta({ id: 'Stats', description: 'Statistics of keys, devices, sessions and customers' });
+export type Stats = z.output<typeof Stats>;
 
 const keyCounts = { total: 1, active: 1, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
 const perWeek = [{ week: '2026-11-16', count: 1 }];
@@ -74,8 +65,8 @@ export const stats = {
     method: 'GET',
     path: '/stats',
     scope: 'license:read',
-    query: () => z.object({ productId: ProductId().optional().describe('Only this product') }),
-    reply: () => data('GetStatsResponse', Stats()),
+    query: z.object({ productId: ProductId.optional().describe('Only this product') }),
+    reply: data('GetStatsResponse', Stats),
     example: {
       query: { productId: examples.product.id },
       reply: {

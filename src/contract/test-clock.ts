@@ -16,14 +16,13 @@ export const moveTestClock = endpoint({
   method: 'POST',
   path: '/_test/clock',
   scope: 'none',
-  body: () =>
-    z
-      .object({
-        advance: durationField().optional().describe('How far, as an ISO 8601 duration'),
-        now: Instant().optional().describe('Where to; never backwards'),
-      })
-      .refine(({ advance, now }) => (advance === undefined) !== (now === undefined), 'give either advance or now'),
-  reply: () => data('MoveTestClockResponse', z.object({ now: InstantText() })),
+  body: z
+    .object({
+      advance: durationField().optional().describe('How far, as an ISO 8601 duration'),
+      now: Instant.optional().describe('Where to; never backwards'),
+    })
+    .refine(({ advance, now }) => (advance === undefined) !== (now === undefined), 'give either advance or now'),
+  reply: data('MoveTestClockResponse', z.object({ now: InstantText })),
   example: { body: { advance: 'P1M' }, reply: { now: '2026-12-21T10:00:00.000Z' } },
   errors: [],
   source: 'decision 0060',

@@ -1,71 +1,61 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { durationField, flagField, list, pageFields } from './fields.ts';
-import { once } from './once.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
 import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId, text } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
 /** A token as lists show it: never the secret. */
-export const Token = once(() =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Identifier of the token', examples: [examples.token.id] }),
-      name: z.string().meta({ examples: [examples.token.name] }),
-      kind: TokenKind(),
-      scopes: z.array(Scope()).describe('All that the token may do, the scopes of its kind included'),
-      productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
-      networks: z
-        .array(z.string())
-        .nullable()
-        .default(null)
-        .describe('The only networks it may be used from; null means any'),
-      maxIssues: Count().nullable().describe('How many keys it may issue; null means any number'),
-      issued: Count().nullable().describe('How many keys it has issued; counted only with maxIssues'),
-      rateLimit: Count()
-        .nullable()
-        .default(null)
-        .describe('Requests per minute; null means as many as the service allows any token'),
-      expiresAt: InstantText().nullable().describe('When it expires; null means never'),
-      revokedAt: InstantText().nullable().describe('When it was revoked; null means it was not'),
-      lastUsedOn: z.iso
-        .date()
-        .nullable()
-        .default(null)
-        .describe('The last day on which it was used, UTC; null means never'),
-      createdAt: InstantText(),
-    })
-    .meta({ id: 'Token', description: 'A credential of the API, without its secret' }),
-);
-export type Token = z.output<ReturnType<typeof Token>>;
+export const Token = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the token', examples: [examples.token.id] }),
+    name: z.string().meta({ examples: [examples.token.name] }),
+    kind: TokenKind,
+    scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
+    productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
+    networks: z
+      .array(z.string())
+      .nullable()
+      .default(null)
+      .describe('The only networks it may be used from; null means any'),
+    maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
+    issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
+    rateLimit: Count.nullable()
+      .default(null)
+      .describe('Requests per minute; null means as many as the service allows any token'),
+    expiresAt: InstantText.nullable().describe('When it expires; null means never'),
+    revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
+    lastUsedOn: z.iso
+      .date()
+      .nullable()
+      .default(null)
+      .describe('The last day on which it was used, UTC; null means never'),
+    createdAt: InstantText,
+  })
+  .meta({ id: 'Token', description: 'A credential of the API, without its secret' });
+export type Token = z.output<typeof Token>;
 
 /** A token on the one occasion its secret is shown. */
-export const IssuedToken = once(() =>
-  z
-    .looseObject({ ...Token().shape, token: z.string().describe('The secret, shown this once') })
-    .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' }),
-);
+export const IssuedToken = z
+  .looseObject({ ...Token.shape, token: z.string().describe('The secret, shown this once') })
+  .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' });
 
 /** A token that takes the place of another one, which ends soon. */
-const RotatedToken = once(() =>
-  z
-    .looseObject({
-      ...IssuedToken().shape,
-      replaces: z
-        .looseObject({ id: z.string(), expiresAt: InstantText() })
-        .describe('The token whose place it takes, and when that one ends'),
-    })
-    .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' }),
-);
+const RotatedToken = z
+  .looseObject({
+    ...IssuedToken.shape,
+    replaces: z
+      .looseObject({ id: z.string(), expiresAt: InstantText })
+      .describe('The token whose place it takes, and when that one ends'),
+  })
+  .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' });
 
 /** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
-const Network = once(() =>
-  text(2, 49, /^[0-9a-fA-F:.]+([/][0-9]{1,3})?$/).meta({
-    description: 'A network in CIDR notation, or one address',
-    examples: ['203.0.113.0/24'],
-  }),
-);
+const Network = text(2, 49, /^[0-9a-fA-F:.]+([/][0-9]{1,3})?$/).meta({
+  description: 'A network in CIDR notation, or one address',
+  examples: ['203.0.113.0/24'],
+});
 
 /** How long a token is valid for which nothing else was said, in days. */
 export const DEFAULT_TOKEN_DAYS = 90;
@@ -87,8 +77,8 @@ export const tokens = {
     method: 'GET',
     path: '/token',
     scope: 'token:read',
-    query: () => z.object(pageFields()),
-    reply: () => actedList('ListTokensResponse', 'tokens.list', Token()),
+    query: z.object(pageFields),
+    reply: actedList('ListTokensResponse', 'tokens.list', Token),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
     source: 'decisions 0008, 0029 and 0075',
@@ -101,8 +91,8 @@ export const tokens = {
     method: 'GET',
     path: '/token/by-id',
     scope: 'token:read',
-    query: () => z.object({ tokenId: TokenId() }),
-    reply: () => acted('GetTokenResponse', 'tokens.get', Token()),
+    query: z.object({ tokenId: TokenId }),
+    reply: acted('GetTokenResponse', 'tokens.get', Token),
     example: { query: { tokenId: examples.token.id }, reply: examples.token },
     errors: ['tokenNotFound'],
     source: 'decision 0075',
@@ -117,42 +107,36 @@ export const tokens = {
     method: 'POST',
     path: '/token',
     scope: 'token:write',
-    body: () =>
-      z
-        .object({
-          name: Name().meta({ description: 'What it is for', examples: ['shop'] }),
-          kind: TokenKind(),
-          scopes: list(Scope(), 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
-          productIds: list(ProductId(), 1, 100).optional().describe('The only products it may use; absent means all'),
-          networks: list(Network(), 1, 100)
-            .optional()
-            .describe('The only networks it may be used from; absent means any'),
-          maxIssues: Limit().optional().describe('How many keys it may issue; absent means any number'),
-          rateLimit: Limit()
-            .max(MAX_RATE)
-            .optional()
-            .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
-          expiresAt: Instant()
-            .nullish()
-            .describe(
-              `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
-                'maker if that ends before',
-            ),
-        })
-        .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
-          message: 'scopes go with kind scoped',
-          path: ['scopes'],
-        })
-        .meta({
-          id: 'CreateTokenRequest',
-          not: {
-            anyOf: [
-              { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
-              { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
-            ],
-          },
-        }),
-    reply: () => acted('CreateTokenResponse', 'tokens.create', IssuedToken(), 201),
+    body: z
+      .object({
+        name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
+        kind: TokenKind,
+        scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
+        productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
+        networks: list(Network, 1, 100).optional().describe('The only networks it may be used from; absent means any'),
+        maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
+        rateLimit: Limit.max(MAX_RATE)
+          .optional()
+          .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
+        expiresAt: Instant.nullish().describe(
+          `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
+            'maker if that ends before',
+        ),
+      })
+      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
+        message: 'scopes go with kind scoped',
+        path: ['scopes'],
+      })
+      .meta({
+        id: 'CreateTokenRequest',
+        not: {
+          anyOf: [
+            { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
+            { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
+          ],
+        },
+      }),
+    reply: acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
     example: {
       body: {
         name: 'shop',
@@ -179,24 +163,21 @@ export const tokens = {
     method: 'POST',
     path: '/token/rotate',
     scope: 'token:write',
-    body: () =>
-      z
-        .object({
-          tokenId: TokenId(),
-          overlap: durationField()
-            .optional()
-            .describe(
-              `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
-            ),
-          expiresAt: Instant()
-            .nullish()
-            .describe(
-              'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
-                'replaced one was',
-            ),
-        })
-        .meta({ id: 'RotateTokenRequest' }),
-    reply: () => acted('RotateTokenResponse', 'tokens.rotate', RotatedToken(), 201),
+    body: z
+      .object({
+        tokenId: TokenId,
+        overlap: durationField()
+          .optional()
+          .describe(
+            `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
+          ),
+        expiresAt: Instant.nullish().describe(
+          'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
+            'replaced one was',
+        ),
+      })
+      .meta({ id: 'RotateTokenRequest' }),
+    reply: acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
     example: {
       body: { tokenId: examples.token.id, overlap: 'PT12H' },
       reply: { ...examples.issuedToken, replaces: { id: examples.token.id, expiresAt: '2026-11-21T22:00:00.000Z' } },
@@ -215,12 +196,11 @@ export const tokens = {
     method: 'DELETE',
     path: '/token/by-id',
     scope: 'token:write',
-    query: () =>
-      z.object({
-        tokenId: TokenId(),
-        force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),
-      }),
-    reply: () => done('RevokeTokenResponse', 'tokens.revoke'),
+    query: z.object({
+      tokenId: TokenId,
+      force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),
+    }),
+    reply: done('RevokeTokenResponse', 'tokens.revoke'),
     example: { query: { tokenId: examples.token.id }, reply: undefined },
     errors: ['tokenNotFound', 'lastAdminToken'],
     source: 'decision 0008',
@@ -234,7 +214,7 @@ export const tokens = {
     path: '/token/self',
     scope: 'none',
     openToClients: true,
-    reply: () => acted('GetOwnTokenResponse', 'tokens.self', Token()),
+    reply: acted('GetOwnTokenResponse', 'tokens.self', Token),
     example: { reply: examples.token },
     errors: [],
     source: 'decision 0008',

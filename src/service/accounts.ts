@@ -16,7 +16,7 @@ export async function openAccount(
   const known = await store.repositories.accounts.oldest();
   if (known !== null) return { accountId: known.id, created: false };
 
-  const accountId = AccountId().parse(newId('acc', now, random(10)));
+  const accountId = AccountId.parse(newId('acc', now, random(10)));
   const pair = newKeyPair();
   return store.transaction(async (repositories) => {
     if (!(await repositories.accounts.insert({ id: accountId, name: DEFAULT_ACCOUNT, createdAt: now }))) {

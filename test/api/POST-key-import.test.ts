@@ -13,7 +13,7 @@ interface Subject {
 
 const KEY = 'ACME-2019-0042-F3D9-77AB-10CE';
 /** The id of a key that was issued in 2019. */
-const OLD_ID = newId('lic', Instant().decode('2019-05-04T08:00:00.016Z'), new Uint8Array(10).fill(7));
+const OLD_ID = newId('lic', Instant.decode('2019-05-04T08:00:00.016Z'), new Uint8Array(10).fill(7));
 const ID = /^lic_[0-9a-z]{26}$/;
 const imported = { status: 200, body: { code: 0, key: KEY, id: expect.stringMatching(ID) } };
 const missing = { status: 400, code: 1, message: 'Missing required params' };

@@ -14,7 +14,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return collected;
 }
 
-const stored = (id: string): Customer => CustomerSchema().parse({ ...customer, id });
+const stored = (id: string): Customer => CustomerSchema.parse({ ...customer, id });
 
 const numbered = (count: number): Customer[] => Array.from({ length: count }, (_, index) => stored(`cus_${index}`));
 

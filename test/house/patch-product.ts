@@ -28,15 +28,15 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
     method: 'PATCH',
     path: '/product',
     scope: 'product:write',
-    body: () => z
+    body: z
       .object({
-        productId: ProductId(),
-        name: ProductName().optional(),
+        productId: ProductId,
+        name: ProductName.optional(),
         active: z.boolean().optional().describe('Whether it may issue keys'),
-        ifUpdatedAt: Instant().optional().describe('When it was last changed, as far as the caller knows'),
+        ifUpdatedAt: Instant.optional().describe('When it was last changed, as far as the caller knows'),
       })
       .meta({ id: 'PatchProductRequest' }),
-    reply: () => acted('PatchProductResponse', 'products.patch', Product()),
+    reply: acted('PatchProductResponse', 'products.patch', Product),
     example: { body: { productId: examples.product.id, active: false }, reply: examples.product },
     errors: ['productNotFound', 'productChanged'],
     source: 'a drill',

@@ -48,7 +48,7 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
     method: 'GET',
     path: '/customer/export',
     scope: 'customer:read',
-    reply: () => lines(Customer()),
+    reply: lines(Customer),
     example: { reply: { items: [examples.customer] } },
     errors: [],
     source: 'a drill',

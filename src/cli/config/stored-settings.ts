@@ -28,7 +28,7 @@ export const storable: Readonly<Record<string, Storable>> = {
 };
 
 function checkProduct(value: string): void {
-  if (!ProductId().safeParse(value).success) throw new UsageError(`'${value}' is not the id of a product`);
+  if (!ProductId.safeParse(value).success) throw new UsageError(`'${value}' is not the id of a product`);
 }
 
 function checkFormat(value: string): void {

@@ -3,7 +3,6 @@ import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
 import { flagField, list, positiveDurationField } from '../fields.ts';
 import { MetadataChanges } from '../metadata-changes.ts';
-import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { bare, data, done } from '../reply.ts';
 import { CustomerId, HostId, IfUpdatedAt, Instant, Limit, text } from '../scalars.ts';
@@ -13,59 +12,55 @@ const { productId, licenseKey } = examples.device;
 const address = { productId, licenseKey };
 
 /** What can be changed of a licence. Absent is unchanged; null clears what may be null. */
-const changes = once(() => ({
-  maxActivations: Limit().nullish().describe('How many devices may use it; null means unlimited'),
-  expirationDate: Instant().nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
+const changes = {
+  maxActivations: Limit.nullish().describe('How many devices may use it; null means unlimited'),
+  expirationDate: Instant.nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
   gracePeriod: positiveDurationField()
     .nullish()
     .describe('How long after its end it may still be used, ISO 8601; null: not at all'),
-  customerId: CustomerId().nullish().describe('The customer it is for; null: nobody'),
-  metadata: MetadataChanges().optional(),
-  allowedHosts: list(HostId(), 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
+  customerId: CustomerId.nullish().describe('The customer it is for; null: nobody'),
+  metadata: MetadataChanges.optional(),
+  allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
   licenseType: z.enum(licenseTypes).optional().describe('node-locked takes away maxConcurrentSessions'),
-  maxConcurrentSessions: Limit().nullish().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: HeartbeatSeconds().optional(),
-  sessionLeaseDuration: LeaseSeconds().optional(),
+  maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
+  heartbeatInterval: HeartbeatSeconds.optional(),
+  sessionLeaseDuration: LeaseSeconds.optional(),
   customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices'),
   versionId: text(1, 256).nullish().describe('The product version it is for; null means any'),
-}));
+};
 
-const changeable = once(() => Object.keys(changes()));
+const changeable = Object.keys(changes);
 
-const note = once(() => text(1, 500).optional().describe('Why; kept in the audit log'));
+const note = text(1, 500).optional().describe('Why; kept in the audit log');
 
-const switching = once(() => z.object({ ...licenseAddress(), note: note(), ifUpdatedAt: IfUpdatedAt() }));
+const switching = z.object({ ...licenseAddress, note: note, ifUpdatedAt: IfUpdatedAt });
 
 /** What is changed of a key. */
-export const UpdateKeyRequest = once(() =>
-  z
-    .object({
-      ...licenseAddress(),
-      ...changes(),
-      force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
-      ifUpdatedAt: IfUpdatedAt(),
-    })
-    .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
-    .meta({ id: 'UpdateKeyRequest', anyOf: changeable().map((field) => ({ required: [field] })) }),
-);
+export const UpdateKeyRequest = z
+  .object({
+    ...licenseAddress,
+    ...changes,
+    force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
+    ifUpdatedAt: IfUpdatedAt,
+  })
+  .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
+  .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) });
 
 /** By how much a key is renewed. */
-export const RenewKeyRequest = once(() =>
-  z
-    .object({
-      ...licenseAddress(),
-      duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
-      from: z
-        .enum(['end', 'now', 'later'])
-        .optional()
-        .describe('From when: its end, now, or the later of the two; default later'),
-      ifUpdatedAt: IfUpdatedAt(),
-    })
-    .meta({ id: 'RenewKeyRequest' }),
-);
+export const RenewKeyRequest = z
+  .object({
+    ...licenseAddress,
+    duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
+    from: z
+      .enum(['end', 'now', 'later'])
+      .optional()
+      .describe('From when: its end, now, or the later of the two; default later'),
+    ifUpdatedAt: IfUpdatedAt,
+  })
+  .meta({ id: 'RenewKeyRequest' });
 
 /** The key that is blocked. */
-export const BlockKeyRequest = once(() => switching().meta({ id: 'BlockKeyRequest' }));
+export const BlockKeyRequest = switching.meta({ id: 'BlockKeyRequest' });
 
 /** The operations that change keys. */
 export const keyChanges = {
@@ -80,7 +75,7 @@ export const keyChanges = {
     path: '/key',
     scope: 'license:write',
     body: UpdateKeyRequest,
-    reply: () => data('UpdateKeyResponse', License()),
+    reply: data('UpdateKeyResponse', License),
     example: {
       body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
       reply: { ...examples.license, maxActivations: 10 },
@@ -99,7 +94,7 @@ export const keyChanges = {
     path: '/key/renew',
     scope: 'license:write',
     body: RenewKeyRequest,
-    reply: () => data('RenewKeyResponse', License()),
+    reply: data('RenewKeyResponse', License),
     example: {
       body: { ...address, duration: 'P1Y' },
       reply: {
@@ -119,20 +114,19 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/transfer',
     scope: 'license:write',
-    body: () =>
-      z
-        .object({
-          ...licenseAddress(),
-          customerId: CustomerId().nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
-          newCustomer: NewCustomer().optional().describe('Creates the customer; not together with `customerId`'),
-          ifUpdatedAt: IfUpdatedAt(),
-        })
-        .refine((body) => (body.customerId === undefined) !== (body.newCustomer === undefined), {
-          message: 'one of customerId and newCustomer is required',
-          path: ['customerId'],
-        })
-        .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
-    reply: () => data('TransferKeyResponse', License()),
+    body: z
+      .object({
+        ...licenseAddress,
+        customerId: CustomerId.nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
+        newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
+        ifUpdatedAt: IfUpdatedAt,
+      })
+      .refine((body) => (body.customerId === undefined) !== (body.newCustomer === undefined), {
+        message: 'one of customerId and newCustomer is required',
+        path: ['customerId'],
+      })
+      .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
+    reply: data('TransferKeyResponse', License),
     example: { body: { ...address, customerId: examples.customer.id }, reply: examples.license },
     errors: ['licenseNotFound', 'customerNotFound', 'emailTaken', 'stale'],
     source: 'decision 0049',
@@ -148,7 +142,7 @@ export const keyChanges = {
     path: '/key/block',
     scope: 'license:write',
     body: BlockKeyRequest,
-    reply: () => bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
+    reply: bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
     example: { body: { ...address, note: 'chargeback' }, reply: { message: 'License blocked' } },
     errors: ['licenseNotFound', 'stale'],
     source: 'decision 0049',
@@ -161,8 +155,8 @@ export const keyChanges = {
     method: 'POST',
     path: '/key/unblock',
     scope: 'license:write',
-    body: () => switching().meta({ id: 'UnblockKeyRequest' }),
-    reply: () => bare('UnblockKeyResponse', { message: z.string().meta({ examples: ['License unblocked'] }) }),
+    body: switching.meta({ id: 'UnblockKeyRequest' }),
+    reply: bare('UnblockKeyResponse', { message: z.string().meta({ examples: ['License unblocked'] }) }),
     example: { body: address, reply: { message: 'License unblocked' } },
     errors: ['licenseNotFound', 'stale'],
     source: 'decision 0049',
@@ -177,17 +171,16 @@ export const keyChanges = {
     method: 'DELETE',
     path: '/key',
     scope: 'license:write',
-    query: () =>
-      z.object({
-        ...licenseAddress(),
-        force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),
-        ifUpdatedAt: IfUpdatedAt(),
-      }),
-    reply: () => done('DeleteKeyResponse', 'keys.delete'),
+    query: z.object({
+      ...licenseAddress,
+      force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),
+      ifUpdatedAt: IfUpdatedAt,
+    }),
+    reply: done('DeleteKeyResponse', 'keys.delete'),
     example: { query: address, reply: undefined },
     errors: ['licenseNotFound', 'stale', 'inUse'],
     source: 'decision 0049',
   }),
 };
 
-const isChange = (name: string, value: unknown): boolean => value !== undefined && changeable().includes(name);
+const isChange = (name: string, value: unknown): boolean => value !== undefined && changeable.includes(name);

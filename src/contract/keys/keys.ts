@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
 import { list, positiveDurationField } from '../fields.ts';
-import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { bare, data } from '../reply.ts';
 import {
@@ -23,79 +22,71 @@ import { NewMetadata } from './metadata.ts';
 const { productId, licenseKey } = examples.device;
 
 /** What a key is issued by. Source: API description, POST /create-key. */
-export const CreateKeyRequest = once(() =>
-  z
-    .object({
-      productId: ProductId(),
-      usesPerKey: NumericString()
-        .nullish()
-        .meta({
-          description: 'How many devices may use the key, as text; absent or null means unlimited',
-          examples: ['5'],
-        }),
-      expiryDate: Instant()
-        .nullish()
-        .describe('When it expires; absent: a month after creation, or what `expiresAfter` says; null: never'),
-      expiresAfter: positiveDurationField()
-        .optional()
-        .describe('How long it lasts from its first use, ISO 8601; not together with `expiryDate`'),
-      gracePeriod: positiveDurationField()
-        .optional()
-        .describe('How long after its end it may still be used, ISO 8601; absent: not at all'),
-      reference: Reference().optional(),
-      customerId: CustomerId().nullish().describe('The customer it is for; not together with `newCustomer`'),
-      newCustomer: NewCustomer().nullish().describe('Creates its customer; not together with `customerId`'),
-      licenseType: z.enum(licenseTypes).optional().describe('Default node-locked'),
-      maxConcurrentSessions: Limit()
-        .nullish()
-        .describe(
-          'How many sessions a floating licence has; absent or null means unlimited. Only with licenseType floating',
-        ),
-      heartbeatInterval: HeartbeatSeconds().optional(),
-      sessionLeaseDuration: LeaseSeconds().optional(),
-      allowedHosts: list(HostId(), 1, 1_000)
-        .nullish()
-        .describe('The only hosts that may use it; absent or null means any'),
-      metadata: NewMetadata().optional(),
-      customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
-      versionId: VersionId().nullish().describe('The product version it is for; absent or null means any'),
-    })
-    .refine((body) => body.customerId == null || body.newCustomer == null, {
-      message: 'customerId and newCustomer cannot be combined',
-      path: ['customerId'],
-    })
-    .refine((body) => body.expiresAfter === undefined || body.expiryDate === undefined, {
-      message: 'expiresAfter and expiryDate cannot be combined',
-      path: ['expiresAfter'],
-    })
-    .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null, {
-      message: 'maxConcurrentSessions goes with licenseType floating',
-      path: ['maxConcurrentSessions'],
-    })
-    .refine(heartbeatsWithinLease, {
-      message: 'heartbeatInterval is longer than sessionLeaseDuration',
-      path: ['heartbeatInterval'],
-    })
-    .meta({
-      id: 'CreateKeyRequest',
-      not: {
-        anyOf: [
-          {
-            properties: { expiresAfter: { type: 'string' }, expiryDate: {} },
-            required: ['expiresAfter', 'expiryDate'],
-          },
-          {
-            properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
-            required: ['customerId', 'newCustomer'],
-          },
-          {
-            properties: { maxConcurrentSessions: { type: 'integer' }, licenseType: { const: 'node-locked' } },
-            required: ['maxConcurrentSessions'],
-          },
-        ],
-      },
+export const CreateKeyRequest = z
+  .object({
+    productId: ProductId,
+    usesPerKey: NumericString.nullish().meta({
+      description: 'How many devices may use the key, as text; absent or null means unlimited',
+      examples: ['5'],
     }),
-);
+    expiryDate: Instant.nullish().describe(
+      'When it expires; absent: a month after creation, or what `expiresAfter` says; null: never',
+    ),
+    expiresAfter: positiveDurationField()
+      .optional()
+      .describe('How long it lasts from its first use, ISO 8601; not together with `expiryDate`'),
+    gracePeriod: positiveDurationField()
+      .optional()
+      .describe('How long after its end it may still be used, ISO 8601; absent: not at all'),
+    reference: Reference.optional(),
+    customerId: CustomerId.nullish().describe('The customer it is for; not together with `newCustomer`'),
+    newCustomer: NewCustomer.nullish().describe('Creates its customer; not together with `customerId`'),
+    licenseType: z.enum(licenseTypes).optional().describe('Default node-locked'),
+    maxConcurrentSessions: Limit.nullish().describe(
+      'How many sessions a floating licence has; absent or null means unlimited. Only with licenseType floating',
+    ),
+    heartbeatInterval: HeartbeatSeconds.optional(),
+    sessionLeaseDuration: LeaseSeconds.optional(),
+    allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; absent or null means any'),
+    metadata: NewMetadata.optional(),
+    customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
+    versionId: VersionId.nullish().describe('The product version it is for; absent or null means any'),
+  })
+  .refine((body) => body.customerId == null || body.newCustomer == null, {
+    message: 'customerId and newCustomer cannot be combined',
+    path: ['customerId'],
+  })
+  .refine((body) => body.expiresAfter === undefined || body.expiryDate === undefined, {
+    message: 'expiresAfter and expiryDate cannot be combined',
+    path: ['expiresAfter'],
+  })
+  .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null, {
+    message: 'maxConcurrentSessions goes with licenseType floating',
+    path: ['maxConcurrentSessions'],
+  })
+  .refine(heartbeatsWithinLease, {
+    message: 'heartbeatInterval is longer than sessionLeaseDuration',
+    path: ['heartbeatInterval'],
+  })
+  .meta({
+    id: 'CreateKeyRequest',
+    not: {
+      anyOf: [
+        {
+          properties: { expiresAfter: { type: 'string' }, expiryDate: {} },
+          required: ['expiresAfter', 'expiryDate'],
+        },
+        {
+          properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
+          required: ['customerId', 'newCustomer'],
+        },
+        {
+          properties: { maxConcurrentSessions: { type: 'integer' }, licenseType: { const: 'node-locked' } },
+          required: ['maxConcurrentSessions'],
+        },
+      ],
+    },
+  });
 
 /** The operations on keys themselves. */
 export const keys = {
@@ -109,7 +100,7 @@ export const keys = {
     path: '/create-key',
     scope: 'license:write',
     body: CreateKeyRequest,
-    reply: () => bare('CreateKeyResponse', { key: ShownKey().meta({ description: 'The new licence key, in full' }) }),
+    reply: bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
     example: {
       body: {
         productId,
@@ -139,18 +130,17 @@ export const keys = {
     path: '/key',
     scope: 'license:read',
     openToClients: true,
-    query: () =>
-      z
-        .object({
-          productId: ProductId().optional().describe('Its product; a key of another one is then not found'),
-          licenseKey: LicenseKey().optional().describe('The key; required unless `reference` is given'),
-          reference: Reference().optional().describe('The reference of the key, in place of `licenseKey`'),
-        })
-        .refine((query) => (query.licenseKey === undefined) !== (query.reference === undefined), {
-          message: 'one of licenseKey and reference is required',
-          path: ['licenseKey'],
-        }),
-    reply: () => data('GetKeyResponse', LicenseDetails()),
+    query: z
+      .object({
+        productId: ProductId.optional().describe('Its product; a key of another one is then not found'),
+        licenseKey: LicenseKey.optional().describe('The key; required unless `reference` is given'),
+        reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
+      })
+      .refine((query) => (query.licenseKey === undefined) !== (query.reference === undefined), {
+        message: 'one of licenseKey and reference is required',
+        path: ['licenseKey'],
+      }),
+    reply: data('GetKeyResponse', LicenseDetails),
     example: {
       query: { productId, licenseKey },
       reply: { license: examples.license, customer: examples.customerSummary, files: [examples.signedFile] },

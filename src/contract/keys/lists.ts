@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { flagField, integerField, pageFields, positiveDurationField, SearchText } from '../fields.ts';
-import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
@@ -15,13 +14,10 @@ export const keyStatuses = ['active', 'unused', 'full', 'expiring', 'expired', '
 export type KeyStatus = (typeof keyStatuses)[number];
 
 /** A licence in a list. */
-export const ListedLicense = once(() =>
-  License()
-    .omit({ devices: true })
-    .extend({ customerId: z.string().nullable().optional().describe('Its customer; null when it has none') })
-    .meta({ id: 'ListedLicense', description: 'A licence key with its limits and its state, without its devices' }),
-);
-export type ListedLicense = z.output<ReturnType<typeof ListedLicense>>;
+export const ListedLicense = License.omit({ devices: true })
+  .extend({ customerId: z.string().nullable().optional().describe('Its customer; null when it has none') })
+  .meta({ id: 'ListedLicense', description: 'A licence key with its limits and its state, without its devices' });
+export type ListedLicense = z.output<typeof ListedLicense>;
 
 /** At most this many entries of metadata can be asked for at a time. */
 const MAX_METADATA_FILTERS = 5;
@@ -29,104 +25,94 @@ const MAX_METADATA_FILTERS = 5;
 /** A query parameter `metadata.NAME` asks for the entry NAME. */
 const METADATA_PREFIX = 'metadata.';
 
-const entryName = once(() => text(1, METADATA_LIMITS.nameLength));
-const entryValue = once(() => text(0, METADATA_LIMITS.valueLength));
+const entryName = text(1, METADATA_LIMITS.nameLength);
+const entryValue = text(0, METADATA_LIMITS.valueLength);
 
 /** What `metadata` is on the wire: a parameter for each entry. */
-const writtenEntries = once(() =>
+const writtenEntries = z
+  .record(z.string().regex(/^metadata\../), entryValue)
+  .meta({ maxProperties: MAX_METADATA_FILTERS, examples: [{ 'metadata.plan': 'pro' }] });
+
+const metadataFilter = showAs(
   z
-    .record(z.string().regex(/^metadata\../), entryValue())
-    .meta({ maxProperties: MAX_METADATA_FILTERS, examples: [{ 'metadata.plan': 'pro' }] }),
+    .record(entryName, entryValue)
+    .refine(
+      (entries) => Object.keys(entries).length <= MAX_METADATA_FILTERS,
+      `at most ${MAX_METADATA_FILTERS} entries`,
+    ),
+  writtenEntries,
 );
 
-const metadataFilter = once(() =>
-  showAs(
-    z
-      .record(entryName(), entryValue())
-      .refine(
-        (entries) => Object.keys(entries).length <= MAX_METADATA_FILTERS,
-        `at most ${MAX_METADATA_FILTERS} entries`,
+const Filters = z
+  .object({
+    productId: ProductId.optional().describe('Only keys of this product'),
+    customerId: CustomerId.optional().describe('Only keys of this customer'),
+    status: z
+      .enum(keyStatuses)
+      .optional()
+      .describe(
+        'Only keys that are so now. active: neither blocked nor expired; of those: unused: without a device, full: ' +
+          'without a free activation slot, expiring: with an end `within` a time. expired: and not blocked. blocked: ' +
+          'disabled by the vendor',
       ),
-    writtenEntries(),
-  ),
-);
-
-const Filters = once(() =>
-  z
-    .object({
-      productId: ProductId().optional().describe('Only keys of this product'),
-      customerId: CustomerId().optional().describe('Only keys of this customer'),
-      status: z
-        .enum(keyStatuses)
-        .optional()
-        .describe(
-          'Only keys that are so now. active: neither blocked nor expired; of those: unused: without a device, full: ' +
-            'without a free activation slot, expiring: with an end `within` a time. expired: and not blocked. blocked: ' +
-            'disabled by the vendor',
-        ),
-      within: positiveDurationField().optional().describe('Goes with status expiring; default P30D'),
-      trial: flagField().optional().describe('Only trials, or only others'),
-      licenseType: z.enum(licenseTypes).optional().describe('Only keys of this type'),
-      createdAfter: Instant().optional().describe('Only keys created at this instant or later'),
-      createdBefore: Instant().optional().describe('Only keys created before this instant'),
-      expiresAfter: Instant().optional().describe('Only keys that expire at this instant or later'),
-      expiresBefore: Instant().optional().describe('Only keys that expire before this instant'),
-      text: SearchText()
-        .optional()
-        .describe(
-          'Only keys found by this, compared without case: a whole key, its last section, or the start of a word of the ' +
-            'name or e-mail address of the customer, of the host id or tag of a device, or of the reference. Several words ' +
-            'have to follow each other. A caller that sees keys masked finds them by no other part than the one it is ' +
-            'shown; words of customers are for callers with `customer:read`',
-        ),
-      metadata: metadataFilter()
-        .optional()
-        .describe(
-          `Only keys with this entry of free metadata, as \`metadata.NAME=value\`; up to ${MAX_METADATA_FILTERS}`,
-        ),
-      page: pageFields().page,
-      limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
-      cursor: z
-        .string()
-        .regex(/^(lic_[0-9a-z]{26})?$/)
-        .optional()
-        .describe(
-          'Walks through the whole list: empty for its first part, then `next` of the part before. What is created ' +
-            'meanwhile is left out; everything else comes once. Not together with `page`',
-        ),
-    })
-    .refine(({ within, status }) => within === undefined || status === 'expiring', {
-      message: 'within goes with status expiring',
-      path: ['within'],
-    })
-    .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
-      message: 'page and cursor cannot be combined',
-      path: ['cursor'],
-    }),
-);
+    within: positiveDurationField().optional().describe('Goes with status expiring; default P30D'),
+    trial: flagField().optional().describe('Only trials, or only others'),
+    licenseType: z.enum(licenseTypes).optional().describe('Only keys of this type'),
+    createdAfter: Instant.optional().describe('Only keys created at this instant or later'),
+    createdBefore: Instant.optional().describe('Only keys created before this instant'),
+    expiresAfter: Instant.optional().describe('Only keys that expire at this instant or later'),
+    expiresBefore: Instant.optional().describe('Only keys that expire before this instant'),
+    text: SearchText.optional().describe(
+      'Only keys found by this, compared without case: a whole key, its last section, or the start of a word of the ' +
+        'name or e-mail address of the customer, of the host id or tag of a device, or of the reference. Several words ' +
+        'have to follow each other. A caller that sees keys masked finds them by no other part than the one it is ' +
+        'shown; words of customers are for callers with `customer:read`',
+    ),
+    metadata: metadataFilter
+      .optional()
+      .describe(
+        `Only keys with this entry of free metadata, as \`metadata.NAME=value\`; up to ${MAX_METADATA_FILTERS}`,
+      ),
+    page: pageFields.page,
+    limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
+    cursor: z
+      .string()
+      .regex(/^(lic_[0-9a-z]{26})?$/)
+      .optional()
+      .describe(
+        'Walks through the whole list: empty for its first part, then `next` of the part before. What is created ' +
+          'meanwhile is left out; everything else comes once. Not together with `page`',
+      ),
+  })
+  .refine(({ within, status }) => within === undefined || status === 'expiring', {
+    message: 'within goes with status expiring',
+    path: ['within'],
+  })
+  .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
+    message: 'page and cursor cannot be combined',
+    path: ['cursor'],
+  });
 
 /** Makes one field of the query parameters `metadata.NAME`. */
-const metadataParameters = once(() =>
-  z.codec(z.looseObject({}), z.any(), {
-    decode: (written) => {
-      const [own, entries] = [new Map<string, unknown>(), new Map<string, unknown>()];
-      for (const [name, value] of Object.entries(written)) {
-        if (name.startsWith(METADATA_PREFIX)) entries.set(name.slice(METADATA_PREFIX.length), value);
-        else if (name !== 'metadata') own.set(name, value);
-      }
-      if (entries.size > 0) own.set('metadata', Object.fromEntries(entries));
-      return Object.fromEntries(own);
-    },
-    encode: ({ metadata, ...own }: { readonly metadata?: Readonly<Record<string, string>> }) => ({
-      ...own,
-      // The field itself stays, without a value, so that a client knows that it was read.
-      metadata: undefined,
-      ...Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [METADATA_PREFIX + name, value])),
-    }),
+const metadataParameters = z.codec(z.looseObject({}), z.any(), {
+  decode: (written) => {
+    const [own, entries] = [new Map<string, unknown>(), new Map<string, unknown>()];
+    for (const [name, value] of Object.entries(written)) {
+      if (name.startsWith(METADATA_PREFIX)) entries.set(name.slice(METADATA_PREFIX.length), value);
+      else if (name !== 'metadata') own.set(name, value);
+    }
+    if (entries.size > 0) own.set('metadata', Object.fromEntries(entries));
+    return Object.fromEntries(own);
+  },
+  encode: ({ metadata, ...own }: { readonly metadata?: Readonly<Record<string, string>> }) => ({
+    ...own,
+    // The field itself stays, without a value, so that a client knows that it was read.
+    metadata: undefined,
+    ...Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [METADATA_PREFIX + name, value])),
   }),
-);
+});
 
-const query = once(() => showAs(metadataParameters().pipe(Filters()), Filters()));
+const query = showAs(metadataParameters.pipe(Filters), Filters);
 
 const page = { items: [examples.listedLicense], meta: examples.page };
 
@@ -142,7 +128,7 @@ export const keyLists = {
     path: '/key/list',
     scope: 'license:read',
     query,
-    reply: () => partList('ListKeysResponse', ListedLicense(), z.union([PageMeta(), CursorMeta()])),
+    reply: partList('ListKeysResponse', ListedLicense, z.union([PageMeta, CursorMeta])),
     example: { query: { status: 'expiring', within: 'P30D', 'metadata.plan': 'pro' }, reply: page },
     errors: [],
     source: 'decision 0052',
@@ -158,8 +144,8 @@ export const customerKeys = {
     method: 'GET',
     path: '/customer/keys',
     scope: 'license:read',
-    query: () => z.object({ customerId: CustomerId(), ...pageFields() }),
-    reply: () => partList('ListCustomerKeysResponse', ListedLicense(), PageMeta()),
+    query: z.object({ customerId: CustomerId, ...pageFields }),
+    reply: partList('ListCustomerKeysResponse', ListedLicense, PageMeta),
     example: { query: { customerId: examples.customer.id }, reply: page },
     errors: ['customerNotFound'],
     source: 'decision 0052',

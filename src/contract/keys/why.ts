@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { data } from '../reply.ts';
 import { HostId, Instant, InstantText } from '../scalars.ts';
@@ -12,37 +11,33 @@ const { productId, licenseKey, hostId } = examples.device;
 export const explainedActions = ['activate', 'sign', 'checkout', 'deactivate'] as const;
 
 /** One rule with its outcome. */
-const Rule = once(() =>
-  z
-    .looseObject({
-      rule: z.string().meta({ description: 'Its name', examples: ['slot'] }),
-      passed: z.boolean(),
-      detail: z
-        .string()
-        .meta({ description: 'What it found, a sentence', examples: ['No slot is free: 5 of 5 are taken.'] }),
-      reason: z
-        .string()
-        .optional()
-        .meta({
-          description: 'Our name for the error it leads to; only when it failed',
-          examples: ['activationLimit'],
-        }),
-    })
-    .meta({ id: 'Rule', description: 'A rule that stands in the way, or does not' }),
-);
+const Rule = z
+  .looseObject({
+    rule: z.string().meta({ description: 'Its name', examples: ['slot'] }),
+    passed: z.boolean(),
+    detail: z
+      .string()
+      .meta({ description: 'What it found, a sentence', examples: ['No slot is free: 5 of 5 are taken.'] }),
+    reason: z
+      .string()
+      .optional()
+      .meta({
+        description: 'Our name for the error it leads to; only when it failed',
+        examples: ['activationLimit'],
+      }),
+  })
+  .meta({ id: 'Rule', description: 'A rule that stands in the way, or does not' });
 
 /** Whether something may be done, and every rule that was looked at. */
-export const Explanation = once(() =>
-  z
-    .looseObject({
-      allowed: z.boolean(),
-      action: z.string().meta({ examples: [...explainedActions] }),
-      at: InstantText().describe('The instant that the answer is for'),
-      rules: z.array(Rule()).describe('In order: the first that failed is the error that the operation returns'),
-    })
-    .meta({ id: 'Explanation' }),
-);
-export type Explanation = z.output<ReturnType<typeof Explanation>>;
+export const Explanation = z
+  .looseObject({
+    allowed: z.boolean(),
+    action: z.string().meta({ examples: [...explainedActions] }),
+    at: InstantText.describe('The instant that the answer is for'),
+    rules: z.array(Rule).describe('In order: the first that failed is the error that the operation returns'),
+  })
+  .meta({ id: 'Explanation' });
+export type Explanation = z.output<typeof Explanation>;
 
 /** The operation that explains what the others would decide. */
 export const keyWhy = {
@@ -56,14 +51,13 @@ export const keyWhy = {
     path: '/key/why',
     scope: 'license:read',
     openToClients: true,
-    query: () =>
-      z.object({
-        ...licenseAddress(),
-        hostId: HostId().optional().describe('The device that would do it; absent: one that holds no slot'),
-        action: z.enum(explainedActions).optional().describe('What would be done; default activate'),
-        at: Instant().optional().describe('When it would be done, with devices as they are now; default now'),
-      }),
-    reply: () => data('WhyKeyResponse', Explanation()),
+    query: z.object({
+      ...licenseAddress,
+      hostId: HostId.optional().describe('The device that would do it; absent: one that holds no slot'),
+      action: z.enum(explainedActions).optional().describe('What would be done; default activate'),
+      at: Instant.optional().describe('When it would be done, with devices as they are now; default now'),
+    }),
+    reply: data('WhyKeyResponse', Explanation),
     example: {
       query: { productId, licenseKey, hostId },
       reply: {

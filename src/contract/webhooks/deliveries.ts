@@ -18,17 +18,16 @@ export const webhookDeliveries = {
     method: 'POST',
     path: '/webhook/test',
     scope: 'webhook:write',
-    body: () => z.object({ webhookId: WebhookId() }).meta({ id: 'TestWebhookRequest' }),
-    reply: () =>
-      acted(
-        'TestWebhookResponse',
-        'webhooks.test',
-        z.looseObject({
-          webhookId: z.string(),
-          afterSeq: Count().describe('The number of the ping is higher than this'),
-          at: InstantText(),
-        }),
-      ),
+    body: z.object({ webhookId: WebhookId }).meta({ id: 'TestWebhookRequest' }),
+    reply: acted(
+      'TestWebhookResponse',
+      'webhooks.test',
+      z.looseObject({
+        webhookId: z.string(),
+        afterSeq: Count.describe('The number of the ping is higher than this'),
+        at: InstantText,
+      }),
+    ),
     example: {
       body: { webhookId: examples.webhook.id },
       reply: { webhookId: examples.webhook.id, afterSeq: 41, at: examples.webhook.createdAt },
@@ -46,24 +45,22 @@ export const webhookDeliveries = {
     method: 'POST',
     path: '/webhook/replay',
     scope: 'webhook:write',
-    body: () =>
-      z
-        .object({
-          webhookId: WebhookId(),
-          after: Count().optional().describe('Send all events after this number'),
-          failed: z.literal(true).optional().describe('Send those that are dead or wait for another attempt, now'),
-        })
-        .refine(({ after, failed }) => (after === undefined) !== (failed === undefined), 'after or failed is required')
-        .meta({ id: 'ReplayWebhookRequest', oneOf: [{ required: ['after'] }, { required: ['failed'] }] }),
-    reply: () =>
-      acted(
-        'ReplayWebhookResponse',
-        'webhooks.replay',
-        z.looseObject({
-          webhookId: z.string(),
-          events: Count().describe('How many events that are; with `after`, those of other types included'),
-        }),
-      ),
+    body: z
+      .object({
+        webhookId: WebhookId,
+        after: Count.optional().describe('Send all events after this number'),
+        failed: z.literal(true).optional().describe('Send those that are dead or wait for another attempt, now'),
+      })
+      .refine(({ after, failed }) => (after === undefined) !== (failed === undefined), 'after or failed is required')
+      .meta({ id: 'ReplayWebhookRequest', oneOf: [{ required: ['after'] }, { required: ['failed'] }] }),
+    reply: acted(
+      'ReplayWebhookResponse',
+      'webhooks.replay',
+      z.looseObject({
+        webhookId: z.string(),
+        events: Count.describe('How many events that are; with `after`, those of other types included'),
+      }),
+    ),
     example: {
       body: { webhookId: examples.webhook.id, after: 41 },
       reply: { webhookId: examples.webhook.id, events: 12 },
@@ -81,14 +78,13 @@ export const webhookDeliveries = {
     method: 'GET',
     path: '/webhook/deliveries',
     scope: 'webhook:read',
-    query: () =>
-      z.object({
-        webhookId: WebhookId(),
-        state: z.enum(deliveryStates).optional().describe('Only those in this state'),
-        limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
-        cursor: integerField(0, MAX_SEQ).optional().describe('Only those below this number: `meta.next`'),
-      }),
-    reply: () => partList('ListDeliveriesResponse', Delivery(), CursorMeta()),
+    query: z.object({
+      webhookId: WebhookId,
+      state: z.enum(deliveryStates).optional().describe('Only those in this state'),
+      limit: integerField(1, 1_000).optional().describe('How many items at most; 100 unless given'),
+      cursor: integerField(0, MAX_SEQ).optional().describe('Only those below this number: `meta.next`'),
+    }),
+    reply: partList('ListDeliveriesResponse', Delivery, CursorMeta),
     example: {
       query: { webhookId: examples.webhook.id, state: 'delivered' },
       reply: { items: [examples.delivery], meta: { limit: 100, next: null } },

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { Count, InstantText, text } from '../scalars.ts';
 
@@ -10,78 +9,70 @@ export const payloadVersions = ['2026-11-21'] as const;
 export type PayloadVersion = (typeof payloadVersions)[number];
 
 /** Identifier of a webhook. */
-export const WebhookId = once(() =>
-  text(1, 256)
-    .meta({ description: 'Identifier of a webhook', examples: [examples.webhook.id] })
-    .brand<'WebhookId'>(),
-);
-export type WebhookId = z.output<ReturnType<typeof WebhookId>>;
+export const WebhookId = text(1, 256)
+  .meta({ description: 'Identifier of a webhook', examples: [examples.webhook.id] })
+  .brand<'WebhookId'>();
+export type WebhookId = z.output<typeof WebhookId>;
 
 /** Why a webhook was stopped by the service. */
-export const DisabledReason = once(() =>
-  z.enum(['failing', 'gone']).describe('failing: nothing was accepted for five days; gone: its receiver answered 410'),
-);
-export type DisabledReason = z.output<ReturnType<typeof DisabledReason>>;
+export const DisabledReason = z
+  .enum(['failing', 'gone'])
+  .describe('failing: nothing was accepted for five days; gone: its receiver answered 410');
+export type DisabledReason = z.output<typeof DisabledReason>;
 
 /** A webhook as it is shown: never its secret. */
-export const Webhook = once(() =>
-  z
-    .looseObject({
-      id: z.string().meta({ description: 'Identifier of the webhook', examples: [examples.webhook.id] }),
-      url: z.string().meta({ description: 'Where events are sent', examples: [examples.webhook.url] }),
-      types: z.array(z.string()).nullable().describe('The only types of events that are sent; null means all'),
-      description: z.string().nullable(),
-      reveal: z.boolean().describe('Whether licence keys are sent in full, and not masked'),
-      ordered: z.boolean().describe('Whether an event is sent only once the one before it was accepted'),
-      active: z.boolean().describe('Whether events are sent; those of the meantime are sent once it is active again'),
-      apiVersion: z.string().describe('The dated contract that its payloads follow'),
-      lastSeq: Count().describe('Events up to this number have been sent at least once, or were not wanted'),
-      failingSince: InstantText().nullable().describe('Since when nothing was accepted; null while the last one was'),
-      disabledAt: InstantText().nullable().describe('When the service stopped it; null when it did not'),
-      disabledReason: DisabledReason().nullable(),
-      previousSecretUntil: InstantText().nullable().describe('Until when the secret before this one signs as well'),
-      createdAt: InstantText(),
-      updatedAt: InstantText(),
-    })
-    .meta({ id: 'Webhook', description: 'An address that events are sent to, without its secret' }),
-);
-export type Webhook = z.output<ReturnType<typeof Webhook>>;
+export const Webhook = z
+  .looseObject({
+    id: z.string().meta({ description: 'Identifier of the webhook', examples: [examples.webhook.id] }),
+    url: z.string().meta({ description: 'Where events are sent', examples: [examples.webhook.url] }),
+    types: z.array(z.string()).nullable().describe('The only types of events that are sent; null means all'),
+    description: z.string().nullable(),
+    reveal: z.boolean().describe('Whether licence keys are sent in full, and not masked'),
+    ordered: z.boolean().describe('Whether an event is sent only once the one before it was accepted'),
+    active: z.boolean().describe('Whether events are sent; those of the meantime are sent once it is active again'),
+    apiVersion: z.string().describe('The dated contract that its payloads follow'),
+    lastSeq: Count.describe('Events up to this number have been sent at least once, or were not wanted'),
+    failingSince: InstantText.nullable().describe('Since when nothing was accepted; null while the last one was'),
+    disabledAt: InstantText.nullable().describe('When the service stopped it; null when it did not'),
+    disabledReason: DisabledReason.nullable(),
+    previousSecretUntil: InstantText.nullable().describe('Until when the secret before this one signs as well'),
+    createdAt: InstantText,
+    updatedAt: InstantText,
+  })
+  .meta({ id: 'Webhook', description: 'An address that events are sent to, without its secret' });
+export type Webhook = z.output<typeof Webhook>;
 
 /** A webhook on an occasion its secret is shown. */
-export const IssuedWebhook = once(() =>
-  z
-    .looseObject({
-      ...Webhook().shape,
-      secret: z
-        .string()
-        .describe('What signs the events: `whsec_` and base64. Shown this once')
-        .meta({ examples: [examples.issuedWebhook.secret] }),
-    })
-    .meta({ id: 'IssuedWebhook', description: 'An address that events are sent to, with its secret' }),
-);
+export const IssuedWebhook = z
+  .looseObject({
+    ...Webhook.shape,
+    secret: z
+      .string()
+      .describe('What signs the events: `whsec_` and base64. Shown this once')
+      .meta({ examples: [examples.issuedWebhook.secret] }),
+  })
+  .meta({ id: 'IssuedWebhook', description: 'An address that events are sent to, with its secret' });
 
 /** How a delivery stands. */
 export const deliveryStates = ['delivered', 'retrying', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** One event on its way to one webhook. */
-export const Delivery = once(() =>
-  z
-    .looseObject({
-      seq: Count().min(1).describe('The number of the event'),
-      eventId: z.string().meta({ description: 'The event: `webhook-id`', examples: [examples.event.id] }),
-      type: z.string().describe('The type of the event'),
-      state: z
-        .enum(deliveryStates)
-        .describe('delivered: accepted; retrying: sent again at `nextAttemptAt`; dead: given up until it is replayed'),
-      attempts: Count().describe('How often it was sent since it was last asked for'),
-      status: z.int().min(100).max(999).nullable().describe('The HTTP status of the last response; null without one'),
-      error: z.string().nullable().describe('Why the last attempt failed; null when it did not'),
-      answer: z.string().nullable().describe('The beginning of the last response, without what looks like a secret'),
-      durationMs: Count().describe('How long the last attempt took, in milliseconds'),
-      attemptedAt: InstantText().describe('When it was sent last'),
-      nextAttemptAt: InstantText().nullable().describe('When it is sent again; null when it is not'),
-    })
-    .meta({ id: 'Delivery', description: 'One event on its way to one webhook' }),
-);
-export type Delivery = z.output<ReturnType<typeof Delivery>>;
+export const Delivery = z
+  .looseObject({
+    seq: Count.min(1).describe('The number of the event'),
+    eventId: z.string().meta({ description: 'The event: `webhook-id`', examples: [examples.event.id] }),
+    type: z.string().describe('The type of the event'),
+    state: z
+      .enum(deliveryStates)
+      .describe('delivered: accepted; retrying: sent again at `nextAttemptAt`; dead: given up until it is replayed'),
+    attempts: Count.describe('How often it was sent since it was last asked for'),
+    status: z.int().min(100).max(999).nullable().describe('The HTTP status of the last response; null without one'),
+    error: z.string().nullable().describe('Why the last attempt failed; null when it did not'),
+    answer: z.string().nullable().describe('The beginning of the last response, without what looks like a secret'),
+    durationMs: Count.describe('How long the last attempt took, in milliseconds'),
+    attemptedAt: InstantText.describe('When it was sent last'),
+    nextAttemptAt: InstantText.nullable().describe('When it is sent again; null when it is not'),
+  })
+  .meta({ id: 'Delivery', description: 'One event on its way to one webhook' });
+export type Delivery = z.output<typeof Delivery>;

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { eventTypes } from '../events.ts';
 import { list, pageFields } from '../fields.ts';
-import { once } from '../once.ts';
 import { examples } from '../openapi/examples.ts';
 import { acted, actedList, done } from '../reply.ts';
 import { IfUpdatedAt, text } from '../scalars.ts';
@@ -14,19 +13,17 @@ const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 /** How long two secrets sign unless it is said, in seconds. */
 export const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 
-const byId = once(() => z.object({ webhookId: WebhookId() }));
+const byId = z.object({ webhookId: WebhookId });
 
-const Url = once(() =>
-  text(8, 2_048).meta({
-    description:
-      'Where events are sent: `https`, without a user name, at a public address. It is resolved and checked at each attempt',
-    examples: [examples.webhook.url],
-  }),
-);
+const Url = text(8, 2_048).meta({
+  description:
+    'Where events are sent: `https`, without a user name, at a public address. It is resolved and checked at each attempt',
+  examples: [examples.webhook.url],
+});
 
-const Types = once(() => list(z.enum(eventTypes), 1, eventTypes.length));
+const Types = list(z.enum(eventTypes), 1, eventTypes.length);
 
-const settings = once(() => ({
+const settings = {
   description: text(1, 256).nullish().describe('What it is for'),
   reveal: z
     .boolean()
@@ -41,7 +38,7 @@ const settings = once(() => ({
     .enum(payloadVersions)
     .optional()
     .describe('The dated contract that its payloads follow; the present one unless given'),
-}));
+};
 
 /** The operations on webhooks. */
 export const webhooks = {
@@ -55,15 +52,14 @@ export const webhooks = {
     method: 'POST',
     path: '/webhook',
     scope: 'webhook:write',
-    body: () =>
-      z
-        .object({
-          url: Url(),
-          types: Types().optional().describe('The only types of events to send; absent means all'),
-          ...settings(),
-        })
-        .meta({ id: 'CreateWebhookRequest' }),
-    reply: () => acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook(), 201),
+    body: z
+      .object({
+        url: Url,
+        types: Types.optional().describe('The only types of events to send; absent means all'),
+        ...settings,
+      })
+      .meta({ id: 'CreateWebhookRequest' }),
+    reply: acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, 201),
     example: {
       body: { url: examples.webhook.url, types: ['license.created'], description: 'shop' },
       reply: examples.issuedWebhook,
@@ -81,8 +77,8 @@ export const webhooks = {
     method: 'GET',
     path: '/webhook',
     scope: 'webhook:read',
-    query: () => z.object(pageFields()),
-    reply: () => actedList('ListWebhooksResponse', 'webhooks.list', Webhook()),
+    query: z.object(pageFields),
+    reply: actedList('ListWebhooksResponse', 'webhooks.list', Webhook),
     example: { query: { page: '1' }, reply: { items: [examples.webhook], meta: examples.page } },
     errors: [],
     source: 'decision 0070',
@@ -96,7 +92,7 @@ export const webhooks = {
     path: '/webhook/by-id',
     scope: 'webhook:read',
     query: byId,
-    reply: () => acted('GetWebhookResponse', 'webhooks.get', Webhook()),
+    reply: acted('GetWebhookResponse', 'webhooks.get', Webhook),
     example: { query: { webhookId: examples.webhook.id }, reply: examples.webhook },
     errors: ['webhookNotFound'],
     source: 'decision 0070',
@@ -112,23 +108,22 @@ export const webhooks = {
     path: '/webhook/by-id',
     scope: 'webhook:write',
     query: byId,
-    body: () =>
-      z
-        .object({
-          url: Url().optional(),
-          types: Types().nullish().describe('The only types of events to send; null means all'),
-          ...settings(),
-          ifUpdatedAt: IfUpdatedAt(),
-        })
-        .refine(
-          ({ ifUpdatedAt: _, ...changes }) => Object.values(changes).some((value) => value !== undefined),
-          'something to change is required',
-        )
-        .meta({
-          id: 'UpdateWebhookRequest',
-          anyOf: ['url', 'types', ...Object.keys(settings())].map((name) => ({ required: [name] })),
-        }),
-    reply: () => acted('UpdateWebhookResponse', 'webhooks.update', Webhook()),
+    body: z
+      .object({
+        url: Url.optional(),
+        types: Types.nullish().describe('The only types of events to send; null means all'),
+        ...settings,
+        ifUpdatedAt: IfUpdatedAt,
+      })
+      .refine(
+        ({ ifUpdatedAt: _, ...changes }) => Object.values(changes).some((value) => value !== undefined),
+        'something to change is required',
+      )
+      .meta({
+        id: 'UpdateWebhookRequest',
+        anyOf: ['url', 'types', ...Object.keys(settings)].map((name) => ({ required: [name] })),
+      }),
+    reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
     example: {
       query: { webhookId: examples.webhook.id },
       body: { active: false },
@@ -146,7 +141,7 @@ export const webhooks = {
     path: '/webhook/by-id',
     scope: 'webhook:write',
     query: byId,
-    reply: () => done('DeleteWebhookResponse', 'webhooks.delete'),
+    reply: done('DeleteWebhookResponse', 'webhooks.delete'),
     example: { query: { webhookId: examples.webhook.id }, reply: undefined },
     errors: ['webhookNotFound'],
     source: 'decision 0070',
@@ -161,19 +156,18 @@ export const webhooks = {
     method: 'POST',
     path: '/webhook/rotate',
     scope: 'webhook:write',
-    body: () =>
-      z
-        .object({
-          webhookId: WebhookId(),
-          overlap: z
-            .int()
-            .min(0)
-            .max(MAX_OVERLAP_SECONDS)
-            .optional()
-            .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
-        })
-        .meta({ id: 'RotateWebhookRequest' }),
-    reply: () => acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook()),
+    body: z
+      .object({
+        webhookId: WebhookId,
+        overlap: z
+          .int()
+          .min(0)
+          .max(MAX_OVERLAP_SECONDS)
+          .optional()
+          .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
+      })
+      .meta({ id: 'RotateWebhookRequest' }),
+    reply: acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook),
     example: { body: { webhookId: examples.webhook.id, overlap: 3_600 }, reply: examples.issuedWebhook },
     errors: ['webhookNotFound'],
     source: 'decision 0071',

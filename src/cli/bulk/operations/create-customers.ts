@@ -15,7 +15,7 @@ export const createCustomersOperation = bulkOperation({
     ],
     families: [],
   },
-  schema: NewCustomer(),
+  schema: NewCustomer,
   refusesAgain: ({ email }) => email !== undefined,
   fields: [{ name: 'name', cuts: true }, { name: 'email', cuts: true }, { name: 'id' }],
   name: ({ name, email }) => ({ name, ...(email !== undefined && { email }) }),

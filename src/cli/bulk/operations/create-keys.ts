@@ -41,7 +41,7 @@ export const createKeysOperation = bulkOperation({
     ],
     families: metadataFamilies,
   },
-  schema: CreateKeyRequest(),
+  schema: CreateKeyRequest,
   preparation: customersByEmail,
   arrange: addressOutOfId,
   checked: (body) => {

@@ -43,7 +43,7 @@ export const importKeysOperation = bulkOperation({
     ],
     families: metadataFamilies,
   },
-  schema: ImportKeyRequest(),
+  schema: ImportKeyRequest,
   preparation: productsOfKeys,
   // A key that is there already is refused, whatever the service remembers.
   repeatsSafely: true,

@@ -66,7 +66,7 @@ function signedUpTo(stored: readonly Checkpoint[], kept: Checkpoint | null): str
 async function readCheckpoint(path: string, text: string): Promise<Checkpoint> {
   try {
     const { Checkpoint } = await import('../../../contract/audit.ts');
-    return Checkpoint().parse(JSON.parse(text));
+    return Checkpoint.parse(JSON.parse(text));
   } catch (cause) {
     throw new LocalError(`${path} holds no checkpoint`, ['lkm audit export writes one as checkpoint.json.'], { cause });
   }
