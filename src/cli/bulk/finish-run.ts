@@ -1,4 +1,3 @@
-import { systemTiming } from '../../client/timing.ts';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
 import { describeNotice } from '../output/attempts.ts';
@@ -8,8 +7,8 @@ import { count as counted, moment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
 import { type Counts, countRows, readOutputs, reopenRows, type StoredRun, takeOver } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
+import { openLane } from './lane.ts';
 import type { BulkOperation } from './operation.ts';
-import { createPace } from './pace.ts';
 import { type FoundNeeds, prepareRows } from './preparation.ts';
 import { showBulkProgress } from './progress.ts';
 import { noteOutput, refuseTaken } from './result-file.ts';
@@ -81,10 +80,9 @@ async function send(
   { concurrency = DEFAULT_CONCURRENCY, found = new Map() }: Finishing,
 ): Promise<void> {
   const { io, settings } = context;
-  const { sleep } = io.timing ?? systemTiming;
   // A run outlasts a restart of the service, whoever watches.
   const connection = { ...(await context.connect()), repeatMs: undefined };
-  const pace = createPace(concurrency, (ms) => sleep(ms, io.stop).catch(() => {}));
+  const lane = openLane(concurrency, io);
   const { rows } = stored.run;
   const failedBefore = before.failed + before.unknown;
   const progress = showBulkProgress(
@@ -98,7 +96,7 @@ async function send(
     {
       onAttempt: ({ status, willRetryInMs }) => {
         if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
-        pace.slowDown(willRetryInMs);
+        lane.slowDown(willRetryInMs);
         progress.waiting(willRetryInMs);
       },
       onNotice: (notice) => void context.say({ tone: 'warning', text: describeNotice(notice) }),
@@ -107,8 +105,7 @@ async function send(
     io,
   );
   try {
-    const lane = { pace, concurrency, stop: io.stop };
-    const fill = await prepareRows(state, stored, { operation, client, lane, found });
+    const fill = await prepareRows(state, stored, { operation, client, lane, stop: io.stop, found });
     await sendRows({ state, stored, operation, client, lane, fill, io, onAnswer: progress.answered });
   } catch (error) {
     await progress.end();

@@ -1,12 +1,11 @@
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
-import { systemTiming } from '../../client/timing.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import { keepPrepared, readPrepared, readRows, type StoredRun } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
+import { type Lane, openLane } from './lane.ts';
 import type { BulkOperation, Mode } from './operation.ts';
-import { createPace, eachAtPace, type Lane } from './pace.ts';
 import type { Problems } from './reading/problems.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { preparationKey } from './run.ts';
@@ -77,10 +76,11 @@ export async function planNeeds(
   problems: Problems,
 ): Promise<{ readonly found: FoundNeeds; readonly planned: readonly PlannedNeed[] }> {
   if (needs.size === 0) return { found: new Map(), planned: [] };
-  const { sleep } = io.timing ?? systemTiming;
-  const pace = createPace(LOOKUPS_AT_ONCE, (ms) => sleep(ms, io.stop).catch(() => {}));
-  const lane = { pace, concurrency: LOOKUPS_AT_ONCE, stop: io.stop };
-  const found = await findNeeds([...needs.values()], operation, await client(), lane);
+  const found = new Map<string, string | null>();
+  const service = await client();
+  await openLane(LOOKUPS_AT_ONCE, io).each(needs.values(), async (need) => {
+    found.set(needKey(need), (await operation.preparation?.find(service, need)) ?? null);
+  });
   for (const need of lacking()) {
     if (found.get(needKey(need)) === null) problems.add({ line: need.line, text: need.lacks ?? '' });
   }
@@ -91,20 +91,6 @@ export async function planNeeds(
   return { found, planned };
 }
 
-/** Asks the service which of the needs are there; changes nothing. */
-async function findNeeds(
-  needs: readonly Need[],
-  { preparation }: BulkOperation,
-  client: Client,
-  lane: Lane,
-): Promise<FoundNeeds> {
-  const found = new Map<string, string | null>();
-  await eachAtPace(needs, lane, async (need) => {
-    found.set(needKey(need), (await preparation?.find(client, need)) ?? null);
-  });
-  return found;
-}
-
 /** Versions belong to products, which are made before them. */
 const kinds = ['product', 'version', 'customer'] as const;
 
@@ -112,6 +98,7 @@ interface Preparing {
   readonly operation: BulkOperation;
   readonly client: Client;
   readonly lane: Lane;
+  readonly stop: AbortSignal;
   /** What was asked just now: one that was not there then is not looked for again. */
   readonly found: FoundNeeds;
 }
@@ -123,7 +110,7 @@ interface Preparing {
 export async function prepareRows(
   state: State,
   stored: StoredRun,
-  { operation, client, lane, found }: Preparing,
+  { operation, client, lane, stop, found }: Preparing,
 ): Promise<(body: RowBody['body']) => RowBody['body']> {
   const { preparation, repeatsSafely } = operation;
   if (preparation === undefined) return (body) => body;
@@ -136,8 +123,8 @@ export async function prepareRows(
   try {
     for (const kind of kinds) {
       const ofKind = open.filter((need) => need.kind === kind);
-      await eachAtPace(ofKind, lane, async (need) => {
-        const call = { idempotencyKey: preparationKey(stored.run.id, [kind, need.name]), signal: lane.stop };
+      await lane.each(ofKind, async (need) => {
+        const call = { idempotencyKey: preparationKey(stored.run.id, [kind, need.name]), signal: stop };
         const id = found.has(needKey(need)) ? null : await preparation.find(client, need);
         fresh.set(needKey(need), id ?? (await preparation.make(client, makeable(need), call)));
       });

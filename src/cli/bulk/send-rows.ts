@@ -5,8 +5,8 @@ import type { Io } from '../io.ts';
 import { isRefusal } from '../request/changes.ts';
 import { type RunRow, type Settled, type StoredRun, settleRow, takeOpen } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
+import type { Lane } from './lane.ts';
 import type { BulkOperation } from './operation.ts';
-import { eachAtPace, type Lane } from './pace.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { rowKey } from './run.ts';
 
@@ -47,7 +47,7 @@ export async function sendRows(sending: Sending): Promise<void> {
   }
 
   try {
-    await eachAtPace(openRows(), lane, async (row) => {
+    await lane.each(openRows(), async (row) => {
       const answer = await sendRow(sending, row);
       answers.add(answer);
       onAnswer(answer);

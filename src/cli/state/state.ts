@@ -1,11 +1,13 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
-import { makePrivateFolder, stateDir } from '../config/files.ts';
-import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
+import { isPrivateFolder, stateDir } from '../config/files.ts';
+import { CommandError, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, makeOwnFile, sqliteCode, takeLock, withLock } from './lock.ts';
+import { STATE_TABLES, STATE_VERSION } from './schema.ts';
+import { refuseEarlierFiles, STATE_FILE, stateError } from './state-errors.ts';
 
 /** A row as SQLite gives it. */
 export type StateRow = Readonly<Record<string, SQLOutputValue>>;
@@ -25,84 +27,41 @@ export interface State {
   close(): void;
 }
 
-const VERSION = 1;
 const BUSY_TIMEOUT_MS = 15_000;
-
-const SCHEMA = `
-CREATE TABLE change (
-  id INTEGER PRIMARY KEY,
-  writer TEXT NOT NULL,
-  request TEXT NOT NULL,
-  origin TEXT NOT NULL,
-  method TEXT NOT NULL,
-  path TEXT NOT NULL,
-  body TEXT,
-  idempotency_key TEXT NOT NULL,
-  created_at TEXT NOT NULL
-) STRICT;
-CREATE INDEX change_request ON change (request, id);
-
-CREATE TABLE run (
-  number INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  description TEXT NOT NULL,
-  writer TEXT
-) STRICT;
-
-CREATE TABLE row (
-  run INTEGER NOT NULL REFERENCES run,
-  row INTEGER NOT NULL,
-  line INTEGER,
-  body TEXT,
-  attempt INTEGER NOT NULL DEFAULT 1,
-  sent_at TEXT,
-  kind TEXT,
-  status TEXT,
-  result TEXT,
-  error TEXT,
-  PRIMARY KEY (run, row)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE prepared (
-  run INTEGER NOT NULL REFERENCES run,
-  need TEXT NOT NULL,
-  id TEXT NOT NULL,
-  PRIMARY KEY (run, need)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE output (
-  run INTEGER NOT NULL REFERENCES run,
-  path TEXT NOT NULL,
-  digest TEXT NOT NULL,
-  PRIMARY KEY (run, path, digest)
-) STRICT, WITHOUT ROWID;
-`;
 
 /** Opens the state of this user, which is made with its first use. Throws `LocalError` when it cannot be written. */
 export function openState(io: Io): State {
   const folder = stateDir(io);
   try {
-    makePrivateFolder(folder, io);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!isPrivateFolder(folder, io)) throw notPrivate(folder);
     return open(folder, io);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw explain(error, folder, 'Nothing was sent. A change is written down before it is sent:');
+    throw stateError(error, folder, 'Nothing was sent. A change is written down before it is sent:');
   }
 }
 
+const notPrivate = (folder: string): LocalError =>
+  new LocalError(`${folder} is not safe: others can put files into it`, [
+    ['Nothing was sent. Close it:', `chmod go-w ${quote(folder)}`],
+    'Or set LKM_STATE_DIR to a folder of your own.',
+  ]);
+
 /** Whether a command has written anything down yet. */
 export const hasState = (io: Io): boolean =>
-  lstatSync(join(stateDir(io), FILE), { throwIfNoEntry: false }) !== undefined;
-
-const FILE = 'state.db';
+  lstatSync(join(stateDir(io), STATE_FILE), { throwIfNoEntry: false }) !== undefined;
 
 function open(folder: string, io: Io): State {
-  const path = join(folder, FILE);
-  refuseEarlierFiles(folder, path);
+  const path = join(folder, STATE_FILE);
+  refuseEarlierFiles(folder);
   makeOwnFile(path);
   const stats = lstatSync(path);
   const isOwn = stats.isFile() && stats.nlink === 1 && (io.uid === null || stats.uid === io.uid);
-  if (!isOwn) throw Object.assign(new Error(`${path} is not a file of this user`), { code: 'EPERM' });
+  if (!isOwn)
+    throw new LocalError(`${path} is not a file of this user alone`, [
+      'Nothing was sent. Look at what it is, and move it away.',
+    ]);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     const mode = isOnNetwork(folder) ? 'TRUNCATE' : 'WAL';
@@ -129,29 +88,12 @@ function makeTables(database: DatabaseSync, state: State, path: string): void {
   const version = () => Number(state.all('PRAGMA user_version')[0]?.user_version);
   if (version() === 0) {
     state.transaction(() => {
-      if (version() === 0) database.exec(`${SCHEMA} PRAGMA user_version = ${VERSION}`);
+      if (version() === 0) database.exec(`${STATE_TABLES} PRAGMA user_version = ${STATE_VERSION}`);
     });
   }
-  if (version() > VERSION) {
+  if (version() > STATE_VERSION) {
     throw new LocalError(`${path} was written by a newer lkm`, [
       'Nothing was sent. Update lkm; the file is as it was.',
-    ]);
-  }
-}
-
-/** The journals of earlier builds are not read: what is open in them has to be finished by the build that wrote it. */
-function refuseEarlierFiles(folder: string, path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  for (const [name, what] of [
-    ['journal/journal.jsonl', 'changes without an answer'],
-    ['jobs', 'bulk runs'],
-  ] as const) {
-    const old = join(folder, name);
-    const found = lstatSync(old, { throwIfNoEntry: false });
-    if (found === undefined || (found.isDirectory() && readdirSync(old).length === 0)) continue;
-    throw new LocalError(`${old} holds ${what} of an earlier lkm, which this one does not read`, [
-      'Nothing was sent. Give the same commands to that lkm, so that they are finished; then move it away:',
-      ['', `mv ${quote(old)} ${quote(`${old}.old`)}`],
     ]);
   }
 }
@@ -172,7 +114,7 @@ function stateOf(database: DatabaseSync, folder: string, io: Io): State {
       return work();
     } catch (error) {
       if (error instanceof CommandError || sqliteCode(error) === null) throw error;
-      throw explain(error, folder, 'What was answered is not lost: the same command goes on where it stopped.');
+      throw stateError(error, folder, 'What was answered is not lost; before the same command goes on,');
     }
   }
 
@@ -229,32 +171,4 @@ function stateOf(database: DatabaseSync, folder: string, io: Io): State {
     isRunning,
     close,
   };
-}
-
-const SQLITE_BUSY = 5;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_NOTADB = 26;
-
-/** The error for a state that cannot be read or written, with the way out. */
-function explain(error: unknown, folder: string, meaning: string): LocalError {
-  const code = sqliteCode(error);
-  const path = join(folder, FILE);
-  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
-    return new LocalError(
-      `${path} is damaged`,
-      [
-        'Nothing was sent. Without it nobody knows which changes had no answer: look what they have done before you repeat them.',
-        ['Then move it away:', `mv ${quote(path)} ${quote(`${path}.damaged`)}`],
-      ],
-      { cause: error },
-    );
-  }
-  const why = code === null ? codeOf(error) : error instanceof Error ? error.message : String(error);
-  const ways = new Map([
-    [SQLITE_FULL, 'make room there'],
-    [SQLITE_BUSY, 'wait until the command that writes to it has ended'],
-  ]);
-  const way = ways.get(code ?? 0) ?? 'set LKM_STATE_DIR to a folder that can be written to';
-  return new LocalError(`cannot write to ${path} (${why})`, [`${meaning} ${way}.`], { cause: error });
 }

@@ -386,7 +386,7 @@ describe('a run that cannot be written down', () => {
       expect.objectContaining({
         name: 'LocalError',
         message: expect.stringMatching(/state\.db \(database or disk is full\)$/),
-        hints: ['What was answered is not lost: the same command goes on where it stopped. make room there.'],
+        hints: ['What was answered is not lost; before the same command goes on, make room there.'],
       }),
     );
     state.close();
