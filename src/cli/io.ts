@@ -44,11 +44,6 @@ export interface Io {
   readonly uid: number | null;
   /** The name of this machine. */
   readonly host: string;
-  /**
-   * Identifies the start of a process, so that a later process with the same pid is not taken for it. Visible ASCII
-   * without dots; empty where the system does not say, null when no such process runs.
-   */
-  processStartTime(pid: number): string | null;
   now(): number;
   uuid(): string;
   /** Aborted when the process gets SIGINT or SIGTERM; the reason is the name of the signal. */

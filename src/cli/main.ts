@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { isatty } from 'node:tty';
-import { codeOf } from './failure/errors.ts';
 import type { Io } from './io.ts';
 import { outputOf } from './output/standard-output.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
@@ -40,7 +38,6 @@ function systemIo(): Io {
     get host() {
       return hostname();
     },
-    processStartTime,
     now: Date.now,
     uuid: () => crypto.randomUUID(),
     stop: signals.stop,
@@ -67,24 +64,6 @@ function userName(): string {
     return userInfo().username;
   } catch {
     return String(process.getuid?.() ?? 'unknown');
-  }
-}
-
-/** On Linux the tick at which the process started; a zombie process counts as ended. */
-function processStartTime(pid: number): string | null {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (codeOf(error) !== 'EPERM') return null;
-  }
-  try {
-    // The fields after the name, which may hold anything: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
-    const [state = '', ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return state === 'Z' || state === 'X' ? null : (fields[18] ?? '');
-  } catch {
-    return '';
   }
 }
 

@@ -21,8 +21,6 @@ export interface Surroundings {
   readonly cwd?: string;
   /** Its pid; 4121 unless given. */
   readonly pid?: number;
-  /** The other processes that run; none unless given. */
-  readonly running?: readonly number[];
   readonly host?: string;
   readonly now?: number;
   /** What becomes of a write to stdout; it is taken unless given. */
@@ -55,7 +53,7 @@ export async function lkm(argv: readonly string[], surroundings: Surroundings = 
 export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { stdout: string; stderr: string } } {
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
   const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
-  const { hangup, pid = 4121, running = [], host = 'here', now = NOW, stdout } = surroundings;
+  const { hangup, pid = 4121, host = 'here', now = NOW, stdout } = surroundings;
   const tty = typeof terminal === 'boolean' ? { stdin: terminal, stdout: terminal, stderr: terminal } : terminal;
   const printed = { stdout: '', stderr: '' };
   const outputTo = (name: 'stdout' | 'stderr') => ({
@@ -87,7 +85,6 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     user: 'vendor',
     uid: process.getuid?.() ?? null,
     host,
-    processStartTime: (one) => (one === pid || running.includes(one) ? `${one}0` : null),
     now: () => now,
     uuid: () => {
       const number = (uuidsOf.get(cwd) ?? 0) + 1;

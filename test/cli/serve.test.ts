@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
@@ -12,6 +13,15 @@ import { absentIds } from '../support/requests.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { scriptedService } from './scripted-service.ts';
 import { started } from './started.ts';
+
+/** Which servers are on record on a machine, once a statement has been run there. */
+function servers(cwd: string, sql = ''): unknown[] {
+  const state = new DatabaseSync(join(cwd, '.local/state/lkm/state.db'));
+  state.exec(sql);
+  const rows = state.prepare('select db from server').all();
+  state.close();
+  return rows;
+}
 
 describe('lkm serve', () => {
   it('says in its first line where it listens, serves, and ends well when told to', async () => {
@@ -82,11 +92,10 @@ describe('lkm serve', () => {
 
   it('is found as local while it runs, the newest first, each with its own token', async () => {
     const cwd = tempFolder();
-    const running = [11, 12];
-    const first = await started(['--db', 'a.db'], { cwd, pid: 11, running, now: NOW - 1 });
-    const second = await started(['--db', 'b.db'], { cwd, pid: 12, running });
+    const first = await started(['--db', 'a.db'], { cwd, now: NOW - 1 });
+    const second = await started(['--db', 'b.db'], { cwd });
     const create = (profile: string, name: string) =>
-      lkm(['-p', profile, 'products', 'create', '--name', name], { cwd, running });
+      lkm(['-p', profile, 'products', 'create', '--name', name], { cwd });
     expect((await create('local', 'newest')).code).toBe(0);
     await second.stop();
     expect((await create('local', 'older')).code).toBe(0);
@@ -94,13 +103,14 @@ describe('lkm serve', () => {
     const names = async (db: string) =>
       (await lkm(['products', 'list', '--db', db, '--fields', 'name'], { cwd })).stdout.trim();
     expect([await names('a.db'), await names('b.db')]).toEqual(['older', 'newest']);
-    expect(readdirSync(join(cwd, '.local/state/lkm/servers'))).toEqual([]);
+    expect(servers(cwd)).toEqual([]);
   });
 
   it('is told apart from one that has ended, whose port may be of another user', async () => {
     const cwd = tempFolder();
-    const { stop } = await started(['--db', 'a.db'], { cwd, pid: 11, running: [11] });
-    const ended = await lkm(['-p', 'local', 'products', 'list'], { cwd, running: [] });
+    const { stop } = await started(['--db', 'a.db'], { cwd });
+    servers(cwd, "update server set writer = 'of-a-killed-process'");
+    const ended = await lkm(['-p', 'local', 'products', 'list'], { cwd });
     expect(ended).toMatchObject({ code: 13, stdout: '' });
     expect(ended.stderr).toMatch(
       /^error: the server of profile local is not running, last at http:\S+\n {2}Nothing was sent/,
@@ -108,7 +118,7 @@ describe('lkm serve', () => {
     // What comes from elsewhere needs nothing of it; its token goes to no other program at that port.
     const { fetch, seen } = scriptedService([200, { action: 'products.list', status: true, data: [], code: 0 }]);
     const ask = (url: string, env: Record<string, string>) =>
-      lkm(['products', 'list', '--base-url', url], { cwd, running: [], env, fetch });
+      lkm(['products', 'list', '--base-url', url], { cwd, env, fetch });
     expect(await ask('https://shop.example', { LKM_TOKEN: 'lkm_scoped_one' })).toMatchObject({ code: 0 });
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_one']);
     const [, last = ''] = /last at (http:\S+)/.exec(ended.stderr) ?? [];
@@ -121,10 +131,10 @@ describe('lkm serve', () => {
 
   it('removes the records of servers that were killed', async () => {
     const cwd = tempFolder();
-    const killed = await started(['--db', 'a.db'], { cwd, pid: 11 });
-    const folder = join(cwd, '.local/state/lkm/servers');
-    const { stop } = await started(['--db', 'b.db'], { cwd, pid: 12 });
-    expect(readdirSync(folder)).toEqual(['12.120.json']);
+    const killed = await started(['--db', 'a.db'], { cwd });
+    servers(cwd, "update server set writer = 'of-a-killed-process'");
+    const { stop } = await started(['--db', 'b.db'], { cwd });
+    expect(servers(cwd)).toEqual([{ db: join(cwd, 'b.db') }]);
     await stop();
     await killed.stop();
   });

@@ -3,7 +3,6 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -70,12 +69,6 @@ function readWhole(file: number, path: string, stats: Stats): string {
   } catch (cause) {
     throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
   }
-}
-
-/** Makes a folder for its owner only. Throws an error with the code `EPERM` when others could put files into it. */
-export function makePrivateFolder(folder: string, io: Io): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!isPrivateFolder(folder, io)) throw Object.assign(new Error(`${folder} is not safe`), { code: 'EPERM' });
 }
 
 /** Whether there is such a folder, and only its owner can put files into it. */

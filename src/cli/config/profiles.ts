@@ -5,9 +5,9 @@ import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { withLock } from '../state/lock.ts';
+import { runningServers } from '../state/servers.ts';
 import { configDir, readPrivateFile, syncFolder, writeAtomically } from './files.ts';
 import { isPostgres } from './location.ts';
-import { runningServers } from './running-servers.ts';
 
 /** A profile as a command uses it. */
 export interface NamedProfile extends Profile {

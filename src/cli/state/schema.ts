@@ -15,6 +15,15 @@ CREATE TABLE change (
 ) STRICT;
 CREATE INDEX change_request ON change (request, id);
 
+CREATE TABLE server (
+  writer TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  db TEXT NOT NULL,
+  ca TEXT,
+  host TEXT NOT NULL,
+  started_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE run (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,

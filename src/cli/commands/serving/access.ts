@@ -1,11 +1,11 @@
 import { toInstant } from '../../../domain/time.ts';
 import { addProfile, moveProfile, profileOf, readConfig } from '../../config/profiles.ts';
-import { forgetServer, recordServer, serversFolder } from '../../config/running-servers.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf, LocalError } from '../../failure/errors.ts';
+import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
+import { forgetServer, recordServer } from '../../state/servers.ts';
 import { datesProblem, type TlsFiles } from '../../values/tls-files.ts';
 import { selfSignedFiles } from './self-signed.ts';
 
@@ -63,13 +63,14 @@ const profileLines = (profile: string): AccessLines => [
 ];
 
 /** Lets `-p local` find the server. */
-export async function recordRunningServer(served: Served, { io, say, onClose }: CommandContext): Promise<void> {
+export async function recordRunningServer(served: Served, { io, say, state, onClose }: CommandContext): Promise<void> {
   try {
-    recordServer(served, io);
-    onClose(async () => forgetServer(io));
+    const opened = await state();
+    recordServer(opened, served, io);
+    onClose(async () => forgetServer(opened));
   } catch (error) {
-    const text = `cannot write to ${serversFolder(io)} (${codeOf(error)}): -p local does not find this server`;
-    await say({ tone: 'warning', text });
+    if (!(error instanceof LocalError)) throw error;
+    await say({ tone: 'warning', text: `${error.message}: -p local does not find this server` });
   }
 }
 

@@ -1,0 +1,43 @@
+import type { Io } from '../io.ts';
+import { hasState, openState, type State } from './state.ts';
+
+/** A server of this user that runs on this machine. */
+export interface RunningServer {
+  readonly url: string;
+  /** Without a password. */
+  readonly db: string;
+  /** Its certificate (PEM), where it has signed it itself. */
+  readonly ca?: string | undefined;
+}
+
+/** Records that this process serves a database, and removes the records of servers that have ended. */
+export function recordServer(state: State, { url, db, ca }: RunningServer, { host, now }: Io): void {
+  state.transaction(() => {
+    for (const { writer } of state.all('SELECT writer FROM server')) {
+      if (!state.isRunning(String(writer))) state.run('DELETE FROM server WHERE writer = ?', writer ?? null);
+    }
+    const sql = 'INSERT INTO server (writer, url, db, ca, host, started_at) VALUES (?, ?, ?, ?, ?, ?)';
+    state.run(sql, state.writer(), url, db, ca ?? null, host, now());
+  });
+}
+
+/** Removes the record that this process made. */
+export function forgetServer(state: State): void {
+  state.transaction(() => state.run('DELETE FROM server WHERE writer = ?', state.writer()));
+}
+
+/** The servers of this user that run on this machine, the newest first. Throws `LocalError` for a state that is not safe. */
+export function runningServers(io: Io): RunningServer[] {
+  if (!hasState(io)) return [];
+  const state = openState(io);
+  try {
+    return state.transaction(() => {
+      const records = state.all('SELECT * FROM server WHERE host = ? ORDER BY started_at DESC', io.host);
+      return records
+        .filter(({ writer }) => state.isRunning(String(writer)))
+        .map(({ url, db, ca }) => ({ url: String(url), db: String(db), ca: ca === null ? undefined : String(ca) }));
+    });
+  } finally {
+    state.close();
+  }
+}
