@@ -28,8 +28,8 @@ export const copyInstance = (
 ): Promise<CopiedTable[]> =>
   withDatabase(from, existing, (source) =>
     withDatabase(to, shortly, async (target) => {
-      await migrateTarget(target.kysely);
       await ensureSchema(source.kysely, { location: from, create: false });
+      await migrateTarget(target.kysely);
       return copyDatabase(source, target, onProgress, signal);
     }),
   );

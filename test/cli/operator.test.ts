@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { foreignRecord } from '../support/idempotency.ts';
@@ -90,6 +90,38 @@ describe('db migrate', () => {
       stdout: '',
       stderr: 'nothing to run: the schema is up to date\n',
     });
+  });
+});
+
+describe('a database of an older lkm', () => {
+  const known: Record<string, unknown> = migrations;
+
+  afterEach(() => {
+    delete known['9999-next'];
+  });
+
+  it.each([
+    [['products', 'list'], 13],
+    [['products', 'create', '--name', 'Other', '--create'], 13],
+    [['__complete', 'products', 'get', ''], 0],
+    [['db', 'copy', 'lkm.db', 'copy.db'], 13],
+    [['db', 'rekey', '--plain'], 13],
+    [['idempotency', 'list'], 13],
+    [['db', 'backup', 'backup.db'], 0],
+  ])('is migrated by no command: %j', async (argv, code) => {
+    const { cwd, at } = await onDatabase();
+    known['9999-next'] = { up: () => Promise.reject(new Error('it was migrated')) };
+    const env = argv[1] === 'copy' ? {} : { LKM_DB: 'lkm.db' };
+    const ran = await at(argv, { env });
+    expect(ran.code).toBe(code);
+    expect(ran.stdout).not.toContain('prod_');
+    if (code !== 0) {
+      expect(ran.stderr).toBe(
+        'error: the database is of an older lkm (1 to migrate, from 9999-next)\n' +
+          `  a server of this version migrates it when it starts; without one: lkm db migrate --db ${cwd}/lkm.db\n`,
+      );
+    }
+    expect((await at(['db', 'status', '--fields', 'pending'])).stdout).toBe('["9999-next"]\n');
   });
 });
 
