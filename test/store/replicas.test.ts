@@ -93,7 +93,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
   });
 
   it('is told so by work that fails', async () => {
-    await using none = await databaseFor();
+    await using none = await databaseFor('select, insert, update, delete on licenses');
     const message = expect.stringMatching(/^the user may not do all of its work .*permission denied for table/);
     const reading = withDatabase(none.location, undefined, ({ kysely }) => migrate(kysely));
     await expect(reading).rejects.toMatchObject({ name: 'StartupError', message });

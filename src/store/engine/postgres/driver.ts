@@ -9,7 +9,6 @@ import { connect, createPreparer } from './connection.ts';
 import { explain } from './explain.ts';
 import { createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 import { showPresence } from './presence.ts';
-import { checkRights } from './rights.ts';
 import { createTransactions } from './transaction.ts';
 
 const SETTLE_RETRY_MS = 100;
@@ -22,7 +21,7 @@ const SETTLE_RETRY_MS = 100;
  */
 export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
   const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
-  const leave = await enter(writers, kysely, url, options).catch(async (error: unknown) => {
+  const leave = await enter(kysely, url, options).catch(async (error: unknown) => {
     await writers.end();
     throw explain(error, url);
   });
@@ -57,13 +56,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
 }
 
 /** Makes sure that the schema is there and stays as it is until this process leaves. */
-async function enter(
-  pool: Pool,
-  kysely: Kysely<Tables>,
-  url: string,
-  options: OpenOptions,
-): Promise<() => Promise<void>> {
-  await checkRights(pool, url);
+async function enter(kysely: Kysely<Tables>, url: string, options: OpenOptions): Promise<() => Promise<void>> {
   const leave = await showPresence(url);
   try {
     if ((await ensureSchema(kysely, { ...options, location: url })) === 'current') return leave;

@@ -76,14 +76,22 @@ const verifying = (url: string): string =>
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 
-/** Makes sure that the server can be written to, and that a connection to it stays one. */
+/** Rights come for all tables together, so that one of them, where it is there, shows what the user may do. */
+const SERVER = `
+  select current_setting('transaction_read_only') as read_only, current_setting('server_encoding') as encoding,
+    pg_backend_pid() as pid,
+    (select string_agg(privilege, ', ') from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
+     where not has_table_privilege(to_regclass('licenses'), privilege)) as lacking
+`;
+
+/**
+ * Makes sure that the server can be written to, that the user may work with the tables, and that a connection stays one.
+ * Each change would else fail, and be repeated like one that may succeed later.
+ */
 async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   const client = await pool.connect();
   try {
-    const { rows } = await client.query(
-      "select current_setting('transaction_read_only') as read_only, pg_backend_pid() as pid, " +
-        "current_setting('server_encoding') as encoding",
-    );
+    const { rows } = await client.query(SERVER);
     const [found] = rows;
     if (found?.read_only === 'on') {
       throw new StartupError(
@@ -95,6 +103,12 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
       throw new StartupError(
         `${nameOf(url)} keeps texts as ${found?.encoding}, which has not every character`,
         'make it with createdb --encoding UTF8 --template template0',
+      );
+    }
+    if (found?.lacking) {
+      throw new StartupError(
+        `the user may not ${found.lacking} in the tables of ${nameOf(url)}`,
+        'use the user that made them, or grant SELECT, INSERT, UPDATE and DELETE on all of them',
       );
     }
     // A pooler tells its clients numbers of its own.

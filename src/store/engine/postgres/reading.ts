@@ -2,7 +2,6 @@ import type { OpenForReading } from '../../inspect.ts';
 import { connect, createPreparer } from './connection.ts';
 import { explain } from './explain.ts';
 import { openPool, REQUEST_TIMEOUTS } from './pool.ts';
-import { checkRights } from './rights.ts';
 
 /**
  * Opens a PostgreSQL database to look at it.
@@ -11,12 +10,6 @@ import { checkRights } from './rights.ts';
  */
 export async function openForReading(url: string): Promise<OpenForReading> {
   const { pool, kysely } = await openPool(url, REQUEST_TIMEOUTS);
-  try {
-    await checkRights(pool, url);
-  } catch (error) {
-    await pool.end();
-    throw explain(error, url);
-  }
   return {
     engine: 'PostgreSQL',
     kysely,
