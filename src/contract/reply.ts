@@ -18,28 +18,38 @@ export interface Reply<Payload = unknown, Result = Payload> {
 
 const code = z.literal(0).describe('0 on success');
 const status = z.literal(true).describe('true on success');
+const actionOf = (action: string) => z.string().meta({ description: 'The operation', examples: [action] });
+
+type Fields<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
+
+/** A reply of the members in `shape`. */
+function replyOf<S extends z.ZodRawShape, Payload, Result = Payload>(
+  id: string,
+  shape: S,
+  { unwrap, ...reply }: Pick<Reply<Payload, Result>, 'wrap' | 'stream'> & { unwrap(wire: Fields<S>): Payload },
+  httpStatus: Reply['status'] = 200,
+): Reply<Payload, Result> {
+  const schema = z.looseObject(shape).meta({ id });
+  return { status: httpStatus, schema, ...reply, unwrap: (wire) => unwrap(schema.parse(wire) as Fields<S>) };
+}
 
 /** `{code: 0, …}`: the endpoint's own fields beside the code. */
-export function bare<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.output<z.ZodObject<S>>> {
-  const schema = z.looseObject({ code: code, ...shape }).meta({ id });
-  return {
-    status: 200,
-    schema,
-    wrap: (payload) => ({ code: 0, ...payload }),
-    unwrap: (wire) => without(['code'], schema.parse(wire)) as z.output<z.ZodObject<S>>,
-  };
-}
+export const bare = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
+  replyOf(
+    id,
+    { code, ...shape },
+    {
+      wrap: (payload) => ({ code: 0, ...payload }),
+      unwrap: (wire) => {
+        const { code: _, ...payload } = wire as Record<string, unknown>;
+        return payload as Fields<S>;
+      },
+    },
+  );
 
 /** The endpoint's own fields and nothing else. */
-export function plain<S extends z.ZodRawShape>(id: string, shape: S): Reply<z.output<z.ZodObject<S>>> {
-  const schema = z.looseObject(shape).meta({ id });
-  return {
-    status: 200,
-    schema,
-    wrap: (payload) => payload,
-    unwrap: (wire) => schema.parse(wire) as z.output<z.ZodObject<S>>,
-  };
-}
+export const plain = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
+  replyOf(id, shape, { wrap: (payload) => payload, unwrap: (wire) => wire });
 
 /** A signed token (RFC 7519), as it is. */
 export function token(id: string, description: string): Reply<string> {
@@ -60,39 +70,34 @@ export function token(id: string, description: string): Reply<string> {
 }
 
 /** `{data, code: 0}`: a read outside the customer family. */
-export function data<T>(id: string, payload: z.ZodType<T>): Reply<T> {
-  const schema = z.looseObject({ data: payload, code: code }).meta({ id });
-  return {
-    status: 200,
-    schema,
-    wrap: (value) => ({ data: value, code: 0 }),
-    unwrap: (wire) => schema.parse(wire).data,
-  };
-}
-
-const actionOf = (action: string) => z.string().meta({ description: 'The operation', examples: [action] });
+export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> =>
+  replyOf(
+    id,
+    { data: payload, code },
+    { wrap: (value) => ({ data: value, code: 0 }), unwrap: (wire) => wire.data as T },
+  );
 
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export function acted<T>(id: string, action: string, payload: z.ZodType<T>, httpStatus: 200 | 201 = 200): Reply<T> {
-  const schema = z.looseObject({ action: actionOf(action), status: status, data: payload, code: code }).meta({ id });
-  return {
-    status: httpStatus,
-    schema,
-    wrap: (value) => ({ action, status: true, data: value, code: 0 }),
-    unwrap: (wire) => schema.parse(wire).data,
-  };
-}
+export const acted = <T>(
+  id: string,
+  action: string,
+  payload: z.ZodType<T>,
+  httpStatus: Reply['status'] = 200,
+): Reply<T> =>
+  replyOf(
+    id,
+    { action: actionOf(action), status, data: payload, code },
+    { wrap: (value) => ({ action, status: true, data: value, code: 0 }), unwrap: (wire) => wire.data as T },
+    httpStatus,
+  );
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
-export function done(id: string, action: string): Reply<void> {
-  const schema = z.looseObject({ action: actionOf(action), status: status, code: code }).meta({ id });
-  return {
-    status: 200,
-    schema,
-    wrap: () => ({ action, status: true, code: 0 }),
-    unwrap: (wire) => void schema.parse(wire),
-  };
-}
+export const done = (id: string, action: string): Reply<void> =>
+  replyOf(
+    id,
+    { action: actionOf(action), status, code },
+    { wrap: () => ({ action, status: true, code: 0 }), unwrap: () => {} },
+  );
 
 /** Where a page stands in its list. */
 export const PageMeta = z
@@ -119,46 +124,36 @@ export interface ListResult<Item> {
 
 /** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
 export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(
-    action,
-    z
-      .looseObject({
-        action: actionOf(action),
-        status: status,
-        data: z.array(item),
-        meta: PageMeta.optional(),
-        code: code,
-      })
-      .meta({ id }),
-    { action, status: true },
-  );
+  listReply(id, action, item, { shape: { action: actionOf(action), status }, head: { action, status: true } });
 
 /** `{data: […], meta?, code: 0}`: a list outside the customer family. */
 export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, z.looseObject({ data: z.array(item), meta: PageMeta.optional(), code: code }).meta({ id }), {});
+  listReply(id, id, item, { shape: {}, head: {} });
 
-type ListOnWire<T> = z.ZodType<{ readonly data: readonly T[]; readonly meta?: PageMeta | undefined }>;
-
-function listReply<T>(name: string, schema: ListOnWire<T>, head: object): Reply<List<T>, ListResult<T>> {
+function listReply<T>(
+  id: string,
+  name: string,
+  item: z.ZodType<T>,
+  { shape, head }: { readonly shape: z.ZodRawShape; readonly head: object },
+): Reply<List<T>, ListResult<T>> {
   const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
     ...head,
     data: items,
     ...(meta && { meta }),
     code: 0,
   });
-  return {
-    status: 200,
-    schema,
-    wrap: ({ items, meta }) => {
-      if (!Array.isArray(items)) throw new TypeError(`${name} is read piece by piece: stream it`);
-      return envelope(items, meta);
+  return replyOf(
+    id,
+    { ...shape, data: z.array(item), meta: PageMeta.optional(), code },
+    {
+      wrap: ({ items, meta }) => {
+        if (!Array.isArray(items)) throw new TypeError(`${name} is read piece by piece: stream it`);
+        return envelope(items, meta);
+      },
+      stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
+      unwrap: ({ data: items, meta }) => ({ items: items as T[], ...(meta && { meta: meta as PageMeta }) }),
     },
-    stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
-    unwrap: (wire) => {
-      const { data: items, meta } = schema.parse(wire);
-      return { items, ...(meta && { meta }) };
-    },
-  };
+  );
 }
 
 /** How a walk through a list goes on. */
@@ -176,18 +171,15 @@ export interface Part<Item, Meta> {
 }
 
 /** `{data: […], meta, code: 0}`: a list that is too long to be read at once. */
-export function partList<T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> {
-  const schema = z.looseObject({ data: z.array(item), meta, code: code }).meta({ id });
-  return {
-    status: 200,
-    schema,
-    wrap: ({ items, meta: about }) => ({ data: items, meta: about, code: 0 }),
-    unwrap: (wire) => {
-      const parsed = schema.parse(wire);
-      return { items: parsed.data, meta: parsed.meta };
+export const partList = <T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> =>
+  replyOf(
+    id,
+    { data: z.array(item), meta, code },
+    {
+      wrap: ({ items, meta: about }) => ({ data: items, meta: about, code: 0 }),
+      unwrap: (wire) => ({ items: wire.data as T[], meta: wire.meta as M }),
     },
-  };
-}
+  );
 
 /** Text is handed on in pieces of about this many characters: one per item would cost more than the item. */
 const PIECE_LENGTH = 16_384;
@@ -205,8 +197,4 @@ async function* streamItems(envelope: string, items: readonly unknown[] | AsyncI
     piece = '';
   }
   yield piece + envelope.slice(start);
-}
-
-function without(names: readonly string[], object: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }

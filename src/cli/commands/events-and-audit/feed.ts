@@ -1,8 +1,8 @@
-import type { Feed } from '../../../contract/feed.ts';
+import type { Part } from '../../../contract/reply.ts';
 import type { Note } from '../../output/terminal.ts';
 
 /** An operation that lists a numbered list part by part. */
-type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: number }) => Promise<Feed<Item, Meta>>;
+type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: number }) => Promise<Part<Item, Meta>>;
 
 /** The longest part that the service gives. */
 export const MAX_PART = 1_000;
@@ -17,7 +17,7 @@ export const AFTER_ALL = 2_147_483_647;
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
   list: ListPart<Item, Meta>,
   after: number,
-): AsyncGenerator<Feed<Item, Meta>> {
+): AsyncGenerator<Part<Item, Meta>> {
   let last = after;
   for (;;) {
     const part = await list({ after: last, limit: MAX_PART });
