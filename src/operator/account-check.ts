@@ -22,7 +22,7 @@ export interface AccountReport {
   readonly auditRows: number;
   readonly checkpoints: number;
   /** Remembered licence files that were signed with its present key and verified. */
-  readonly files: number;
+  readonly licenseFiles: number;
   /** The public keys of the account. */
   readonly keys: readonly Jwk[];
   readonly problems: readonly string[];
@@ -46,7 +46,7 @@ async function checkAccount(repositories: Repositories, id: AccountId): Promise<
     id,
     auditRows: audit.rows,
     checkpoints: audit.checkpoints,
-    files: files.tried,
+    licenseFiles: files.tried,
     keys,
     problems: [...audit.problems, ...files.problems].map((problem) => `${id}: ${problem}`),
   };

@@ -11,7 +11,7 @@ import { migrateDatabase } from './databases.ts';
 interface DrillReport {
   /** What the schema lacked, and now has in the copy that was tried. */
   readonly migrations: readonly string[];
-  readonly accounts: readonly AccountReport[];
+  readonly accounts: readonly Omit<AccountReport, 'keys' | 'problems'>[];
   readonly licenseFiles: readonly { readonly name: string; readonly verdict: Verdict }[];
   /** What is wrong, one sentence each; none when the backup is good. */
   readonly problems: readonly string[];
@@ -39,16 +39,17 @@ export function drill(file: string, { workPath, now, masterKey, licenseFiles }: 
     const migrations = await migrateDatabase(copy);
     const store = await openStore(copy, { sealing: { masterKey, random: createRandom() } });
     try {
-      const accounts = await checkAccounts(store.repositories);
-      const keys = accounts.flatMap((account) => account.keys);
+      const reports = await checkAccounts(store.repositories);
+      const keys = reports.flatMap((account) => account.keys);
       const verified = licenseFiles.map(({ name, text }) => ({ name, verdict: verifyWith(keys, text, now) }));
       const problems = [
-        ...(accounts.length === 0 ? ['there is no account in it'] : []),
-        ...accounts.flatMap((account) => account.problems),
+        ...(reports.length === 0 ? ['there is no account in it'] : []),
+        ...reports.flatMap((account) => account.problems),
         ...verified
           .filter(({ verdict }) => isUnverifiable(verdict))
           .map(({ name, verdict }) => `${name} does not verify: ${verdict}`),
       ];
+      const accounts = reports.map(({ keys: _, problems: __, ...account }) => account);
       return { migrations, accounts, licenseFiles: verified, problems };
     } finally {
       await store.close();

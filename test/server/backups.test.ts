@@ -46,7 +46,11 @@ describe.each(engines)('backups on $name', (engine) => {
     const file = join(folder.path, 'backup.db');
     await takeBackup(world.location, file);
     const report = await drill(file, { workPath: file, now: STARTED_AT, masterKey: null, licenseFiles: [] });
-    expect(report).toMatchObject({ problems: [], migrations: [], accounts: [{ files: 1 }, { files: 0 }] });
+    expect(report).toMatchObject({
+      problems: [],
+      migrations: [],
+      accounts: [{ licenseFiles: 1 }, { licenseFiles: 0 }],
+    });
     const target = join(folder.path, 'restored.db');
     await restore(file, target, { replace: false, stamp: fileStamp(STARTED_AT) });
     const restored = await openStore(target);

@@ -63,7 +63,7 @@ it('a database of the build before is taken as it is: its data is there, its fil
   expect(report).toMatchObject({
     migrations: [],
     problems: [],
-    accounts: [{ auditRows: expect.any(Number), files: 1 }],
+    accounts: [{ auditRows: expect.any(Number), licenseFiles: 1 }],
   });
 });
 

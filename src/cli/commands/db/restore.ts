@@ -80,18 +80,12 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
     masterKey: readMasterKey(io),
     licenseFiles,
   });
-  const { migrations, licenseFiles: verified, problems } = report;
+  const { problems } = report;
   const verdict = problems.length === 0 ? 'ok' : 'broken';
-  const accounts = report.accounts.map(({ id, auditRows, checkpoints, files }) => ({
-    id,
-    auditRows,
-    checkpoints,
-    licenseFiles: files,
-  }));
   return {
     kind: 'value',
     value: verdict,
-    data: { verdict, migrations, accounts, licenseFiles: verified, problems },
+    data: { verdict, ...report },
     quiet: [verdict],
     notes: problems.length === 0 ? [describe(report)] : problems.map((text): Note => ({ tone: 'hint', text })),
     exitCode: problems.length === 0 ? exitCodes.ok : verdictExitCodes.negative,
@@ -100,12 +94,8 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
 
 function describe({ accounts, licenseFiles, migrations }: Awaited<ReturnType<Operator['drill']>>): Note {
   const rows = accounts.reduce((sum, { auditRows }) => sum + auditRows, 0);
-  const files = accounts.reduce((sum, { files }) => sum + files, licenseFiles.length);
-  const parts = [
-    count(accounts.length, 'account'),
-    `${count(rows, 'audit row')} linked`,
-    `${count(files, 'licence file')} verified`,
-    ...(migrations.length === 0 ? [] : [`${count(migrations.length, 'migration')} to run`]),
-  ];
-  return { tone: 'done', text: parts.join(' · ') };
+  const files = accounts.reduce((sum, account) => sum + account.licenseFiles, licenseFiles.length);
+  const found = `${count(accounts.length, 'account')} · ${count(rows, 'audit row')} linked · ${count(files, 'licence file')} verified`;
+  const lacks = migrations.length === 0 ? '' : ` · ${count(migrations.length, 'migration')} to run`;
+  return { tone: 'done', text: found + lacks };
 }

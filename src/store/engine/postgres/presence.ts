@@ -13,7 +13,8 @@ export async function showPresence(url: string): Promise<() => Promise<void>> {
   const pool = createPool(url, { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 0 }, SHARE);
   const connect = async () => (await pool.connect()).release();
   await connect();
-  const timer = setInterval(() => void connect().catch(() => {}), LOOK_EVERY_MS).unref();
+  const renew = () => void (pool.totalCount === 0 && connect().catch(() => {}));
+  const timer = setInterval(renew, LOOK_EVERY_MS).unref();
   return async () => {
     clearInterval(timer);
     await pool.end();
