@@ -21,6 +21,8 @@ export interface Finishing {
   readonly concurrency: number | undefined;
   /** What was asked of the service about the needs of a run that is new. */
   readonly found?: FoundNeeds;
+  /** Whether the results go into the file of the first command, unless another is named. */
+  readonly writesOwnFile?: boolean;
   /** What is said when rows were sent now. */
   notesOnSent?(): readonly Note[];
   /** Sends failed rows anew, and those whose outcome is unknown. */
@@ -35,7 +37,7 @@ export async function finishRun(
   how: Finishing,
 ): Promise<CommandResult> {
   const { io, flags } = context;
-  const file = flags.output === undefined ? stored.run.output : null;
+  const file = how.writesOwnFile && flags.output === undefined ? stored.run.output : null;
   const settings = file === null ? context.settings : { ...context.settings, output: file.path };
   const state = await context.state();
   const look = { now: io.now(), repeatsSafely: operation.repeatsSafely };

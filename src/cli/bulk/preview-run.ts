@@ -24,17 +24,20 @@ export function previewRun({ noun, done }: BulkOperation, { rows, first, needed 
 
 const SHOWN = 20;
 
-/** What would be made besides, and what was found; those that would be made come first. */
+/** What the rows refer to, a part for each kind; what would be made comes first. */
 function listNeeds(needed: readonly PlannedNeed[]): string {
-  if (needed.length === 0) return '';
-  const sorted = needed.toSorted((a, b) => (a.status === b.status ? 0 : a.status === 'new' ? -1 : 1));
-  const width = Math.max(...sorted.slice(0, SHOWN).map(({ name }) => name.length));
-  const made = needed.filter(({ status }) => status === 'new').length;
-  return [
-    '',
-    `Their rows need ${needed.length}: ${made} would be made, ${needed.length - made} exist already.`,
-    ...sorted.slice(0, SHOWN).map(({ kind, name, id }) => `  ${kind} ${name.padEnd(width)}  ${id ?? 'would be made'}`),
-    ...(needed.length > SHOWN ? [`  and ${needed.length - SHOWN} more; --json shows all`] : []),
-    '',
-  ].join('\n');
+  return [...Map.groupBy(needed, ({ kind }) => kind)]
+    .map(([kind, all]) => {
+      const made = all.filter(({ status }) => status === 'new');
+      const shown = [...made, ...all.filter(({ status }) => status === 'exists')].slice(0, SHOWN);
+      const width = Math.max(...shown.map(({ name }) => name.length));
+      return [
+        '',
+        `${kind}s: ${made.length} would be made, ${all.length - made.length} are there`,
+        ...shown.map(({ name, id }) => `  ${name.padEnd(width)}  ${id ?? 'would be made'}`),
+        ...(all.length > SHOWN ? [`  and ${all.length - SHOWN} more; --json shows all`] : []),
+        '',
+      ].join('\n');
+    })
+    .join('');
 }

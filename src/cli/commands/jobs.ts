@@ -112,5 +112,5 @@ async function takeUp(context: CommandContext, text: string, how: TakeUp): Promi
       'Nothing was sent. Name the service of the run, as its first command did.',
     ]);
   }
-  return finishRun(context, operation, stored, how);
+  return finishRun(context, operation, stored, { ...how, writesOwnFile: true });
 }

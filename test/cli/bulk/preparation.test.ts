@@ -72,9 +72,7 @@ describe('the customers of a file of orders', () => {
     await using shop = await bulkShop();
     shop.write('orders.csv', 'reference,customerName,customerEmail\no-1,Ada Ltd,it@ada.example\n');
     const { stdout } = await shop.at(['keys', 'create', '-f', 'orders.csv', '-n']);
-    expect(stdout).toContain(
-      '\nTheir rows need 1: 1 would be made, 0 exist already.\n  customer it@ada.example  would be made\n',
-    );
+    expect(stdout).toContain('\ncustomers: 1 would be made, 0 are there\n  it@ada.example  would be made\n');
   });
 });
 
@@ -151,6 +149,11 @@ describe('what is said in the end', () => {
     expect(resumed).toMatchObject({ code: 0, stdout: '' });
     expect(resumed.stderr).toContain('keys.csv');
     expect(readFileSync(`${shop.cwd}/keys.csv`, 'utf8')).toMatch(/^row,status,reference,key,error\n1,created,/);
-    expect((await shop.at(['jobs', 'resume', id, '-o', '-'])).stdout).toMatch(/^1\tcreated/);
+    for (const again of [
+      ['jobs', 'resume', id, '-o', '-'],
+      ['keys', 'create', '--count', '2'],
+    ]) {
+      expect((await shop.at(again)).stdout).toMatch(/^1\tcreated/);
+    }
   });
 });
