@@ -127,8 +127,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'A new field that names something',
     file: 'src/contract/devices.ts',
-    from: "hostId: HostId().describe('The device that gives up its slot'),",
-    to: "ownerId: HostId().optional(), hostId: HostId().describe('The device that gives up its slot'),",
+    from: "hostId: HostId.describe('The device that gives up its slot'),",
+    to: "ownerId: HostId.optional(), hostId: HostId.describe('The device that gives up its slot'),",
     test: 'test/api/isolation.test.ts',
   },
   {
@@ -309,8 +309,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'The client checks certificates',
     file: 'src/client/network.ts',
-    from: 'new Agent({ ...options, rejectUnauthorized: true, ca })',
-    to: 'new Agent({ ...options, rejectUnauthorized: false, ca })',
+    from: 'const tls = { rejectUnauthorized: true,',
+    to: 'const tls = { rejectUnauthorized: false,',
     test: 'test/client/network.test.ts',
   },
   {
