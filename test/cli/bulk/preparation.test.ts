@@ -35,6 +35,32 @@ describe('the customers of a file of orders', () => {
     expect(await shop.json('customers', 'list')).toHaveLength(2);
   });
 
+  it.each([
+    ['POST /customer', 'made'],
+    ['POST /create-key', 'made'],
+    ['POST /create-key', 'found'],
+  ])(
+    'are the same ones when the run goes on, whatever their address is by then: the answer of %s was lost, they were %s',
+    async (lost, how) => {
+      await using shop = await bulkShop();
+      if (how === 'found') await shop.at(['customers', 'create', '--name', 'Ada', '--email', 'ada@a.example']);
+      shop.write('orders.csv', 'reference,customerName,customerEmail\no-1,Ada,ada@a.example\no-2,Ada,ada@a.example\n');
+      const issue = ['keys', 'create', '-f', 'orders.csv', '--concurrency', '1', '--max-retries', '0'];
+      shop.meddle(async (request) => {
+        if (`${request.method} ${new URL(request.url).pathname}` !== lost) return null;
+        await shop.through(request);
+        throw new TypeError('fetch failed');
+      });
+      expect((await shop.at(issue)).code).toBe(8);
+      shop.meddle(() => null);
+      const [{ id }] = await shop.json('customers', 'list');
+      await shop.at(['customers', 'update', id, '--email', 'new@a.example']);
+      expect((await shop.at(issue)).code).toBe(0);
+      expect(await shop.json('customers', 'list')).toHaveLength(1);
+      expect(await shop.json('customers', 'keys', id)).toHaveLength(2);
+    },
+  );
+
   it('may be named by the address alone where they are there, also in the column of their ids', async () => {
     await using shop = await bulkShop();
     await shop.at(['customers', 'create', '--name', 'Ada Ltd', '--email', 'it@ada.example']);
