@@ -126,28 +126,9 @@ scenarios<Subject>('events.list', eventful, [
     expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
   },
   {
-    name: 'refuses a token without the scope',
-    as: 'client',
-    request: {},
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
     name: 'refuses a type that does not exist',
     as: 'admin',
     request: { query: { type: 'license.eaten' } },
     expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
-  {
-    name: 'refuses nobody',
-    as: 'nobody',
-    request: {},
-    expect: { status: 401, code: 1, message: 'Invalid access token' },
-  },
-  {
-    name: 'fails when the events cannot be read',
-    given: (world) => world.breakTable('events'),
-    as: 'admin',
-    request: {},
-    expect: { status: 500, code: 1, message: 'Server error' },
   },
 ]);

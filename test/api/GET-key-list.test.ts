@@ -264,25 +264,6 @@ scenarios<Shop>('keys.list', openShop, [
     request: ({ keys }) => ({ query: { text: keys.plain } }),
     expect: { status: 200, body: shows() },
   },
-  {
-    name: 'refuses a caller without a token',
-    as: 'nobody',
-    request: {},
-    expect: { status: 401, code: 1, message: 'Invalid access token' },
-  },
-  {
-    name: 'refuses a token that is shipped inside an application',
-    as: 'client',
-    request: {},
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('licenses'),
-    as: 'admin',
-    request: {},
-    expect: { status: 500, code: 1, message: 'Server error' },
-  },
 ]);
 
 describe.each(engines)('what keys are found by, on $name', (engine) => {

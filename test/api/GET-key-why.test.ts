@@ -205,18 +205,6 @@ scenarios<Subject>(
       expect: missing,
     },
     {
-      name: 'refuses a caller without a token',
-      as: 'nobody',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: { status: 401, code: 1, message: 'Invalid access token' },
-    },
-    {
-      name: 'refuses a token that may activate but not read',
-      as: { scopes: ['license:activate'] },
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
       name: 'refuses a key that is not there',
       as: 'admin',
       request: ({ address }) => ({ query: { ...address, licenseKey: '00000-00000-00000-00000-00000' } }),
@@ -227,13 +215,6 @@ scenarios<Subject>(
       as: ({ otherProductId }) => ({ kind: 'client', productIds: [otherProductId] }),
       request: ({ address }) => ({ query: { ...address, hostId: 'host-1' } }),
       expect: notFound,
-    },
-    {
-      name: 'answers a server error when the database fails',
-      given: (world) => world.breakTable('licenses'),
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: { status: 500, code: 1, message: 'Server error' },
     },
   ],
 );

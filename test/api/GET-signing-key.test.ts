@@ -75,23 +75,4 @@ scenarios('signingKeys.list', async () => ({}), [
     request: { query: { page: '0' } },
     expect: { status: 400, code: 1, message: 'Missing required params' },
   },
-  {
-    name: 'refuses a caller without a token',
-    as: 'nobody',
-    request: {},
-    expect: { status: 401, code: 1, message: 'Invalid access token' },
-  },
-  {
-    name: 'refuses a token of kind client',
-    as: 'client',
-    request: {},
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('signing_keys'),
-    as: 'admin',
-    request: {},
-    expect: { status: 500, code: 1, message: 'Server error' },
-  },
 ]);

@@ -151,25 +151,6 @@ scenarios<Shop>('stats.get', openShop, [
     request: { query: { productId: 'x' } },
     expect: { status: 400, code: 1, message: 'Missing required params' },
   },
-  {
-    name: 'refuses a caller without a token',
-    as: 'nobody',
-    request: {},
-    expect: { status: 401, code: 1, message: 'Invalid access token' },
-  },
-  {
-    name: 'refuses a token that is shipped inside an application',
-    as: 'client',
-    request: {},
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('devices'),
-    as: 'admin',
-    request: {},
-    expect: { status: 500, code: 1, message: 'Server error' },
-  },
 ]);
 
 describe.each(engines)('the numbers of many keys on $name', (engine) => {

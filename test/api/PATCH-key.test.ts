@@ -402,18 +402,6 @@ scenarios<Subject>(
       expect: missing,
     },
     {
-      name: 'refuses a caller without a token',
-      as: 'nobody',
-      request: ({ address }) => ({ body: { ...address, maxActivations: 4 } }),
-      expect: { status: 401, code: 1, message: 'Invalid access token' },
-    },
-    {
-      name: 'refuses a token that may activate and sign',
-      as: 'client',
-      request: ({ address }) => ({ body: { ...address, maxActivations: 4 } }),
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
       name: 'refuses a version that is not there',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, versionId: 'ver_absent' } }),
@@ -458,13 +446,6 @@ scenarios<Subject>(
       as: ({ otherProductId }) => ({ kind: 'admin', productIds: [otherProductId] }),
       request: ({ address }) => ({ body: { ...address, maxActivations: 4 } }),
       expect: notFound,
-    },
-    {
-      name: 'answers a server error when it cannot be stored, and changes nothing',
-      given: (world) => world.breakTable('devices'),
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, maxActivations: 4 } }),
-      expect: { status: 500, code: 1, message: 'Server error' },
     },
   ],
 );

@@ -299,18 +299,6 @@ scenarios<Subject>(
       expect: missing,
     },
     {
-      name: 'refuses a caller without a token',
-      as: 'nobody',
-      request: ({ productId }) => ({ body: { productId } }),
-      expect: { status: 401, code: 1, message: 'Invalid access token' },
-    },
-    {
-      name: 'refuses a caller that may only read',
-      as: 'read-only',
-      request: ({ productId }) => ({ body: { productId } }),
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
       name: 'refuses a product that is not there',
       as: 'admin',
       request: { body: { productId: 'prod_00000000000000000000000000' } },
@@ -389,14 +377,6 @@ scenarios<Subject>(
       request: ({ productId }) => ({ body: { productId } }),
       expect: issued,
       wrote: { licenses: 1 },
-    },
-    {
-      name: 'answers a server error when the key cannot be stored, and keeps no customer either',
-      given: (world) => world.breakTable('licenses'),
-      as: 'admin',
-      request: ({ productId }) => ({ body: { productId, newCustomer: { name: 'Acme' } } }),
-      expect: { status: 500, code: 1, message: 'Server error' },
-      absent: () => ['licenses', 'no such table'],
     },
   ],
 );

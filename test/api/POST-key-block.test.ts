@@ -45,18 +45,6 @@ const refusals: readonly Scenario<Subject>[] = [
     expect: { status: 400, code: 1, message: 'Missing required params' },
   },
   {
-    name: 'refuses a caller without a token',
-    as: 'nobody',
-    request: ({ address }) => ({ body: address }),
-    expect: { status: 401, code: 1, message: 'Invalid access token' },
-  },
-  {
-    name: 'refuses a token that may activate and sign',
-    as: 'client',
-    request: ({ address }) => ({ body: address }),
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
     name: 'refuses a key of another account',
     as: 'other admin',
     request: ({ address }) => ({ body: address }),
@@ -67,13 +55,6 @@ const refusals: readonly Scenario<Subject>[] = [
     as: ({ otherProductId }) => ({ scopes: ['license:write'], productIds: [otherProductId] }),
     request: ({ address }) => ({ body: address }),
     expect: notFound,
-  },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('licenses'),
-    as: 'admin',
-    request: ({ address }) => ({ body: address }),
-    expect: { status: 500, code: 1, message: 'Server error' },
   },
 ];
 

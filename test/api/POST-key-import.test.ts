@@ -295,23 +295,4 @@ scenarios<Subject>('keys.import', shop, [
     request: ({ productId }: Subject) => ({ body: { productId, key: KEY, ...fields } }),
     expect: missing,
   })),
-  {
-    name: 'refuses a token without license:write',
-    as: 'read-only',
-    request: ({ productId }) => ({ body: { productId, key: KEY } }),
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('licenses'),
-    as: 'admin',
-    request: ({ productId }) => ({ body: { productId, key: KEY } }),
-    expect: { status: 500, code: 1, message: 'Server error' },
-  },
-  {
-    name: 'refuses nobody in particular',
-    as: 'nobody',
-    request: ({ productId }) => ({ body: { productId, key: KEY } }),
-    expect: { status: 401, code: 1, message: 'Invalid access token' },
-  },
 ]);

@@ -289,18 +289,6 @@ scenarios<Subject>(
       expect: missing,
     },
     {
-      name: 'refuses a caller without a token',
-      as: 'nobody',
-      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
-      expect: { status: 401, code: 1, message: 'Invalid access token' },
-    },
-    {
-      name: 'refuses a token that may activate but not sign',
-      as: { scopes: ['license:activate'] },
-      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
       name: 'refuses a third host when both slots are taken',
       given: (world, { address }) => world.activate(address, 'host-2'),
       as: 'admin',

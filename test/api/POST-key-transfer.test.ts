@@ -122,18 +122,6 @@ scenarios<Subject>(
       expect: { status: 409, code: 5, message: () => 'It was changed meanwhile, at 2026-11-21T10:00:00.000Z' },
     },
     {
-      name: 'refuses a caller without a token',
-      as: 'nobody',
-      request: ({ address }) => ({ body: { ...address, customerId: null } }),
-      expect: { status: 401, code: 1, message: 'Invalid access token' },
-    },
-    {
-      name: 'refuses a token that may write customers but not licences',
-      as: { scopes: ['customer:write'] },
-      request: ({ address }) => ({ body: { ...address, customerId: null } }),
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
       name: 'refuses a key of another product, and creates no customer',
       as: 'admin',
       request: ({ address, otherProductId }) => ({
@@ -146,13 +134,6 @@ scenarios<Subject>(
       as: ({ otherProductId }) => ({ scopes: ['license:write'], productIds: [otherProductId] }),
       request: ({ address }) => ({ body: { ...address, customerId: null } }),
       expect: notFound,
-    },
-    {
-      name: 'answers a server error when the database fails',
-      given: (world) => world.breakTable('licenses'),
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, newCustomer: { name: 'Ada' } } }),
-      expect: { status: 500, code: 1, message: 'Server error' },
     },
   ],
 );

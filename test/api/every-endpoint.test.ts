@@ -33,5 +33,79 @@ describe('every endpoint', () => {
         });
       },
     );
+
+    it.each(listEndpoints())(
+      '$name answers 500 when the database fails, and changes nothing',
+      async ({ name, endpoint }) => {
+        await using world = await createWorld({ engine });
+        const { query, body } = validRequests[name as EndpointName](await furnish(world));
+        await world.tokenOf('admin');
+        await world.breakTable(tableOf[name as EndpointName]);
+        const { outbox: _, ...before } = await world.contents();
+        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), body);
+        expect([answer.status, answer.body]).toEqual([500, { message: 'Server error', code: 1 }]);
+        const { outbox: __, ...after } = await world.contents();
+        expect(after).toEqual(before);
+      },
+    );
   });
 });
+
+/** A table that the request of each endpoint uses, late where it uses several. */
+const tableOf: Readonly<Record<EndpointName, string>> = {
+  'keys.create': 'licenses',
+  'keys.import': 'licenses',
+  'keys.get': 'devices',
+  'keys.list': 'licenses',
+  'keys.why': 'licenses',
+  'keys.activate': 'devices',
+  'keys.rebind': 'rebindings',
+  'keys.deactivate': 'devices',
+  'keys.sign': 'license_files',
+  'keys.checkout': 'sessions',
+  'keys.heartbeat': 'sessions',
+  'keys.checkin': 'sessions',
+  'keys.update': 'devices',
+  'keys.renew': 'devices',
+  'keys.transfer': 'devices',
+  'keys.block': 'license_files',
+  'keys.unblock': 'licenses',
+  'keys.delete': 'sessions',
+  'sessions.list': 'sessions',
+  'sessions.delete': 'sessions',
+  'customers.list': 'customers',
+  'customers.create': 'customers',
+  'customers.get': 'customers',
+  'customers.update': 'customers',
+  'customers.keys': 'licenses',
+  'customers.delete': 'licenses',
+  'products.list': 'products',
+  'products.create': 'products',
+  'products.get': 'product_versions',
+  'products.update': 'products',
+  'products.createVersion': 'product_versions',
+  'products.updateVersion': 'product_versions',
+  'tokens.list': 'tokens',
+  'tokens.create': 'tokens',
+  'tokens.get': 'tokens',
+  'tokens.rotate': 'tokens',
+  'tokens.revoke': 'tokens',
+  'tokens.self': 'tokens',
+  'signingKeys.list': 'signing_keys',
+  'signingKeys.rotate': 'signing_keys',
+  'signingKeys.jwks': 'signing_keys',
+  'revocations.export': 'revocation_lists',
+  'events.list': 'events',
+  'audit.list': 'audit',
+  'audit.checkpoints': 'checkpoints',
+  'webhooks.create': 'webhooks',
+  'webhooks.list': 'webhooks',
+  'webhooks.get': 'webhooks',
+  'webhooks.update': 'webhooks',
+  'webhooks.delete': 'webhooks',
+  'webhooks.test': 'webhooks',
+  'webhooks.rotate': 'webhooks',
+  'webhooks.replay': 'webhooks',
+  'webhooks.deliveries': 'webhooks',
+  'stats.get': 'devices',
+};

@@ -85,13 +85,6 @@ scenarios<Subject>('signingKeys.jwks', async (world) => world.accounts, [
     request: { query: { account: '' } },
     expect: { status: 400, code: 1, message: 'Missing required params' },
   },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('signing_keys'),
-    as: 'nobody',
-    request: {},
-    expect: { status: 500, code: 1, message: 'Server error' },
-  },
 ]);
 
 it('says how long its keys may be kept, and afterwards only whether they are still the same', async () => {

@@ -21,7 +21,6 @@ async function oneVersion(world: World): Promise<Subject> {
 const missing = { status: 400, code: 1, message: 'Missing required params' };
 const invalidToken = { status: 401, code: 1, message: 'Invalid access token' };
 const scopeMissing = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
-const serverError = { status: 500, code: 1, message: 'Server error' };
 const noVersion = { status: 404, code: 1, message: 'Version not found' };
 const ABSENT = 'prod_00000000000000000000000000';
 
@@ -79,13 +78,6 @@ scenarios<Subject>('products.createVersion', oneVersion, [
     request: add,
     expect: { status: 404, code: 1, message: 'Product not found' },
   },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('product_versions'),
-    as: 'admin',
-    request: add,
-    expect: serverError,
-  },
 ]);
 
 const stop = ({ first }: Subject) => ({ body: { versionId: first, active: false } });
@@ -128,13 +120,6 @@ scenarios<Subject>('products.updateVersion', oneVersion, [
   { name: 'refuses a body without active', as: 'admin', request: { body: { versionId: 'ver_0' } }, expect: missing },
   { name: 'refuses a caller without a token', as: 'nobody', request: stop, expect: invalidToken },
   { name: 'refuses a token that may only read', as: 'read-only', request: stop, expect: scopeMissing },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('product_versions'),
-    as: 'admin',
-    request: stop,
-    expect: serverError,
-  },
 ]);
 
 describe.each(engines)('the version of a licence on $name', (engine) => {

@@ -85,13 +85,6 @@ scenarios('revocations.export', async (world) => ({ other: world.accounts.other 
     request: { query: { account: '' } },
     expect: { status: 400, code: 1, message: 'Missing required params' },
   },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('revocation_lists'),
-    as: 'nobody',
-    request: {},
-    expect: { status: 500, code: 1, message: 'Server error' },
-  },
 ]);
 
 describe.each(engines)('the revocation list on $name', (engine) => {

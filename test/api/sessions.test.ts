@@ -16,7 +16,6 @@ const missing = { status: 400, code: 1, message: 'Missing required params' };
 const ended = { status: 404, code: 3, message: 'Session not found or ended' };
 const noToken = { status: 401, code: 1, message: 'Invalid access token' };
 const noScope = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
-const serverError = { status: 500, code: 1, message: 'Server error' };
 
 async function given(world: World): Promise<Subject> {
   const floating = async (name: string): Promise<Address> => {
@@ -133,13 +132,6 @@ scenarios<Subject>('sessions.list', given, [
   { name: 'refuses a page that is none', as: 'admin', request: { query: { page: '0' } }, expect: missing },
   { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: noToken },
   { name: 'refuses a token of kind client', as: 'client', request: {}, expect: noScope },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('sessions'),
-    as: 'admin',
-    request: {},
-    expect: serverError,
-  },
 ]);
 
 const released = { status: 200, body: { action: 'sessions.delete', status: true, code: 0 } };
@@ -205,23 +197,4 @@ scenarios<Subject>('sessions.delete', given, [
     expect: ended,
   },
   { name: 'refuses a query without sessionId', as: 'admin', request: {}, expect: missing },
-  {
-    name: 'refuses a caller without a token',
-    as: 'nobody',
-    request: ({ ids: [sessionId] }) => ({ query: { sessionId } }),
-    expect: noToken,
-  },
-  {
-    name: 'refuses a token of kind client',
-    as: 'client',
-    request: ({ ids: [sessionId] }) => ({ query: { sessionId } }),
-    expect: noScope,
-  },
-  {
-    name: 'answers a server error when the database fails',
-    given: (world) => world.breakTable('sessions'),
-    as: 'admin',
-    request: ({ ids: [sessionId] }) => ({ query: { sessionId } }),
-    expect: serverError,
-  },
 ]);

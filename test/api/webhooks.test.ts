@@ -48,18 +48,6 @@ function commonRows(name: EndpointName): Scenario<Subject>[] {
   const own = ({ id }: Subject) => validRequests[name]({ ...absentIds, webhookId: id });
   const rows: Scenario<Subject>[] = [
     {
-      name: 'refuses nobody',
-      as: 'nobody',
-      request: own,
-      expect: { status: 401, code: 1, message: 'Invalid access token' },
-    },
-    {
-      name: 'refuses a token without the scope',
-      as: { scopes: endpoint.method === 'GET' ? ['webhook:write'] : ['webhook:read', 'token:write'] },
-      request: own,
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
       name: 'refuses a token that is limited to some products',
       as: { scopes: ['webhook:read', 'webhook:write'], productIds: [absentIds.productId] },
       request: own,
@@ -70,16 +58,6 @@ function commonRows(name: EndpointName): Scenario<Subject>[] {
       as: 'admin',
       request: endpoint.body ? { body: {} } : { query: name === 'webhooks.list' ? { page: '-1' } : { webhookId: '' } },
       expect: { status: 400, code: 1, message: 'Missing required params' },
-    },
-    {
-      name: 'fails when the webhooks cannot be read',
-      given: async (world) => {
-        await world.sql('alter table webhook_deliveries rename to deliveries_gone');
-        await world.breakTable('webhooks');
-      },
-      as: 'admin',
-      request: own,
-      expect: { status: 500, code: 1, message: 'Server error' },
     },
   ];
   if (!endpoint.errors.includes('webhookNotFound')) return rows;

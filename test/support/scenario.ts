@@ -161,15 +161,12 @@ function missingReasons<It>(endpoint: AnyEndpoint, rows: readonly Scenario<It>[]
   return errorTable(endpoint).filter((reason) => !expected.some((refused) => isAbout(reason, refused)));
 }
 
-/** The refusals that every caller can bring about: those of the endpoint itself, and what comes of its kind. */
-function errorTable({ scope, query, body, errors }: AnyEndpoint): Reason[] {
-  return [
-    ...(query || body ? (['invalidParams'] as const) : []),
-    ...(scope === 'public' ? [] : (['invalidToken'] as const)),
-    ...(scope === 'public' || scope === 'none' ? [] : (['scopeMissing'] as const)),
-    ...errors,
-    'serverError',
-  ];
+/**
+ * The refusals of the endpoint itself. Those that all have alike are tried in loops: 401 in authentication.test.ts, scopes in
+ * isolation.test.ts, failures of the database in every-endpoint.test.ts.
+ */
+function errorTable({ query, body, errors }: AnyEndpoint): Reason[] {
+  return [...(query || body ? (['invalidParams'] as const) : []), ...errors];
 }
 
 /** By how many rows each table has grown; tables that have not are left out. */
