@@ -1,20 +1,19 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
 import type { Contract } from '../contract/index.ts';
 import type { ShownIp } from '../contract/scalars.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { FIRST_HASH } from '../domain/audit-chain.ts';
 import { type IpAddress, showIp } from '../domain/ip-address.ts';
-import type { Context } from './context.ts';
+import type { UseCase } from './context.ts';
 import { readAuditRow } from './numbering.ts';
 
 type Audit = Contract['audit'];
 
 /** Lists the audit log after a number. */
-export async function listAudit(
-  { repositories, caller }: Context,
-  { after = 0, limit = DEFAULT_FEED_SIZE }: InputOf<Audit['list']>,
-): Promise<PayloadOf<Audit['list']>> {
+export const listAudit: UseCase<Audit['list']> = async (
+  { repositories, caller },
+  { after = 0, limit = DEFAULT_FEED_SIZE },
+) => {
   const head = await repositories.recordHeads.find(caller.accountId);
   const { auditSeq: seq, auditHash: hash } = head ?? { auditSeq: 0, auditHash: FIRST_HASH };
   const found = await repositories.audit.list(caller.accountId, { after, until: seq, limit });
@@ -26,16 +25,16 @@ export async function listAudit(
   });
   const last = found.length === limit ? found.at(-1)?.seq : seq;
   return { items, meta: { last: last ?? 0, head: { seq, hash } } };
-}
+};
 
 /** Lists the signed checkpoints after a row. */
-export async function listCheckpoints(
-  { repositories, caller }: Context,
-  { after = 0, limit = DEFAULT_FEED_SIZE }: InputOf<Audit['checkpoints']>,
-): Promise<PayloadOf<Audit['checkpoints']>> {
+export const listCheckpoints: UseCase<Audit['checkpoints']> = async (
+  { repositories, caller },
+  { after = 0, limit = DEFAULT_FEED_SIZE },
+) => {
   const items = await repositories.checkpoints.list(caller.accountId, { after, limit });
   return { items, meta: { last: items.at(-1)?.seq ?? after } };
-}
+};
 
 /** The address that a request came from, as the caller may see it. */
 export const showAddress = (address: IpAddress | null, showsSecrets: boolean): ShownIp | null =>

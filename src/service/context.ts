@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import type { InputOf, ResultOf } from '../contract/endpoint.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
@@ -29,6 +30,9 @@ export interface Context {
   newKeyPair(): KeyPair;
   readonly webhooks: WebhookSettings;
 }
+
+/** What an operation does, once its caller may: from its input to what its reply carries. Throws ApiError when it refuses. */
+export type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
 /** What holds for all webhooks of the service. */
 export interface WebhookSettings {

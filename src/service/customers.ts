@@ -1,22 +1,21 @@
 import type { Customer } from '../contract/customers.ts';
-import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { changedFields } from '../domain/changed-fields.ts';
 import { newId } from '../domain/ids.ts';
 import { changeInstant } from '../domain/time.ts';
 import { refuseStale } from './conditions.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { readList } from './lists.ts';
 import { RecordedRefusal } from './record.ts';
 
 type Customers = Contract['customers'];
 
 /** Lists the customers of the account that pass the filters. */
-export function listCustomers(
-  { repositories: { customers }, caller: { accountId, productIds } }: Context,
-  { page, limit, ...given }: InputOf<Customers['list']>,
-): Promise<ResultOf<Customers['list']>> {
+export const listCustomers: UseCase<Customers['list']> = (
+  { repositories: { customers }, caller: { accountId, productIds } },
+  { page, limit, ...given },
+) => {
   const filters = { ...given, productIds: productIds ?? undefined };
   return readList(
     { page, limit },
@@ -26,33 +25,27 @@ export function listCustomers(
       all: () => customers.listAll(accountId, filters),
     },
   );
-}
+};
 
 /** Creates a customer. */
-export function createCustomer(
-  context: Context,
-  input: InputOf<Customers['create']>,
-): Promise<PayloadOf<Customers['create']>> {
+export const createCustomer: UseCase<Customers['create']> = (context, input) => {
   return addCustomer(context, input);
-}
+};
 
 /** Shows one customer. */
-export async function getCustomer(
-  context: Context,
-  { customerId }: InputOf<Customers['get']>,
-): Promise<PayloadOf<Customers['get']>> {
+export const getCustomer: UseCase<Customers['get']> = async (context, { customerId }) => {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
   if (customer === null || !(await seesCustomer(context, customerId)))
     throw apiError('customerNotFound', { customerId });
   return customer;
-}
+};
 
 /** Changes what is given of a customer. Without a difference it is the same customer, and no event: the audit log alone has it. */
-export async function updateCustomer(
-  context: Context,
-  { customerId, name, email, active, ifUpdatedAt }: InputOf<Customers['update']>,
-): Promise<PayloadOf<Customers['update']>> {
+export const updateCustomer: UseCase<Customers['update']> = async (
+  context,
+  { customerId, name, email, active, ifUpdatedAt },
+) => {
   const { repositories, caller, now, record } = context;
   const { customers } = repositories;
   const before = await lockCustomer(context, customerId);
@@ -68,20 +61,20 @@ export async function updateCustomer(
   if (customer === null) throw apiError('emailTaken', email == null ? {} : { email });
   record({ type: 'customer.updated', resource, data: { changed, active: customer.active } });
   return customer;
-}
+};
 
 /**
  * Removes a customer for ever; its keys stay, without a customer. Those of an inactive customer stay stopped: they are
  * disabled, as nobody is left whose state would stop them. Source: decision 0015.
  */
-export async function deleteCustomer(context: Context, { customerId }: InputOf<Customers['delete']>): Promise<void> {
+export const deleteCustomer: UseCase<Customers['delete']> = async (context, { customerId }) => {
   const { repositories, caller, now, record } = context;
   const { active } = await lockCustomer(context, customerId);
   const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
   if (!active && keys > 0) await repositories.files.noteBlockings(caller.accountId, now);
   const data = { keys, keysBlocked: !active };
   record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId }, data });
-}
+};
 
 /** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */
 export async function seesCustomer({ repositories, caller }: Context, customerId: string): Promise<boolean> {

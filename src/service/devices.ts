@@ -1,5 +1,4 @@
 import { MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.ts';
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
@@ -8,7 +7,7 @@ import { newId } from '../domain/ids.ts';
 import type { Device, License } from '../domain/license.ts';
 import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { findLicense } from './keys/keys.ts';
 import { showDevice } from './keys/show-license.ts';
 import { revokeFiles, signFile } from './license-files.ts';
@@ -18,10 +17,7 @@ import { type LoadedFacts, loadFacts, refusalOf, refuseUnlessAllowed } from './r
 type Keys = Contract['keys'];
 
 /** Frees the slot of one device, or of every device. */
-export async function deactivateKey(
-  context: Context,
-  input: InputOf<Keys['deactivate']>,
-): Promise<PayloadOf<Keys['deactivate']>> {
+export const deactivateKey: UseCase<Keys['deactivate']> = async (context, input) => {
   const { repositories, now } = context;
   const facts = await loadFacts(context, 'deactivate', { ...input, hostId: input.hostId ?? null, at: now });
   if (facts === null) throw apiError('deviceNotFound');
@@ -43,13 +39,10 @@ export async function deactivateKey(
   await repositories.keys.freeSlots(license, 1, now);
   context.record(deviceEvent('device.deactivated', license, device));
   return { message: 'Device deactivated', ...(await revokeFiles(context, license, input.hostId)) };
-}
+};
 
 /** Makes a host a device of a licence; one that is keeps its slot. */
-export async function activateKey(
-  context: Context,
-  input: InputOf<Keys['activate']>,
-): Promise<PayloadOf<Keys['activate']>> {
+export const activateKey: UseCase<Keys['activate']> = async (context, input) => {
   const facts = await loadFacts(context, 'activate', { ...input, at: context.now });
   if (facts === null) throw apiError('licenseNotFound');
   refuseUnlessAllowed('activate', facts);
@@ -66,10 +59,10 @@ export async function activateKey(
     maxActivations,
     ...(warning !== null && { warning }),
   };
-}
+};
 
 /** Signs a licence file for one device, which takes a slot unless it holds one. */
-export async function signKey(context: Context, input: InputOf<Keys['sign']>): Promise<PayloadOf<Keys['sign']>> {
+export const signKey: UseCase<Keys['sign']> = async (context, input) => {
   const { now } = context;
   const facts = await loadFacts(context, 'sign', { ...input, at: now });
   if (facts === null) throw apiError('licenseNotFound');
@@ -90,10 +83,10 @@ export async function signKey(context: Context, input: InputOf<Keys['sign']>): P
   });
   const warning = graceWarning(used, now);
   return { file, ...(warning !== null && { warning }) };
-}
+};
 
 /** Gives the slot of a device to another host. */
-export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>): Promise<PayloadOf<Keys['rebind']>> {
+export const rebindKey: UseCase<Keys['rebind']> = async (context, input) => {
   const { repositories, caller, now, ipAddress } = context;
   const { hostId, newHostId } = input;
   const facts = await loadFacts(context, 'rebind', { ...input, hostId: newHostId, at: now });
@@ -119,7 +112,7 @@ export async function rebindKey(context: Context, input: InputOf<Keys['rebind']>
   );
   const files = await revokeFiles(context, license, hostId);
   return { message: 'Device rebound', device: showDevice(device, seesSecrets(caller)), ...files };
-}
+};
 
 /**
  * The device of the host, which is made one of the licence if it is none yet. Throws ApiError `activationLimit` when no

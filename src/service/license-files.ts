@@ -1,4 +1,3 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
@@ -8,7 +7,7 @@ import type { Signer } from '../domain/license-file/jws.ts';
 import { hourOf, signRevocations } from '../domain/license-file/revocations.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { epochSeconds } from '../domain/time.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { licenseEvent } from './record.ts';
 import { findAccount } from './signing-keys.ts';
 
@@ -62,10 +61,7 @@ export async function revokeFiles({ repositories, now }: Context, license: Licen
 }
 
 /** The signed revocation list of one account, by default of the oldest. */
-export async function exportRevocations(
-  context: Context,
-  { account }: InputOf<Revocations['export']>,
-): Promise<PayloadOf<Revocations['export']>> {
+export const exportRevocations: UseCase<Revocations['export']> = async (context, { account }) => {
   const { repositories, now } = context;
   const iss = await findAccount(repositories, account);
   const signer = await context.signer(iss);
@@ -80,7 +76,7 @@ export async function exportRevocations(
   const text = signRevocations(signer, { iss, now: seconds, changedAt: changed, seq, files, licenses });
   lastLists.set(signer, { seq, hour, text });
   return text;
-}
+};
 
 /**
  * The list that each signer signed last. Number and hour tell what is in it; anybody may ask for it, and a long one takes

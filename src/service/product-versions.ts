@@ -1,19 +1,18 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { findProduct } from './products.ts';
 
 type Products = Contract['products'];
 
 /** Adds an active version to a product. */
-export async function createVersion(
-  context: Context,
-  { productId, version, description }: InputOf<Products['createVersion']>,
-): Promise<PayloadOf<Products['createVersion']>> {
+export const createVersion: UseCase<Products['createVersion']> = async (
+  context,
+  { productId, version, description },
+) => {
   const { repositories, caller, now, random, record } = context;
   await findProduct(context, productId);
   const added = { id: newId('ver', now, random(10)), version, description: description ?? null, createdAt: now };
@@ -23,13 +22,13 @@ export async function createVersion(
   const data = { versionId: added.id, active: true };
   record({ type: 'product.updated', resource: { type: 'product', id: productId }, data });
   return { ...added, active: true };
-}
+};
 
 /** Makes a version active or inactive. */
-export async function updateVersion(
-  { repositories, caller, record }: Context,
-  { versionId, active, productId }: InputOf<Products['updateVersion']>,
-): Promise<PayloadOf<Products['updateVersion']>> {
+export const updateVersion: UseCase<Products['updateVersion']> = async (
+  { repositories, caller, record },
+  { versionId, active, productId },
+) => {
   const version = await repositories.productVersions.patch(caller.accountId, versionId, { active });
   if (version === null) throw apiError('versionNotFound');
   const { productId: of, ...shown } = version;
@@ -37,7 +36,7 @@ export async function updateVersion(
   if (of !== (productId ?? of)) throw apiError('versionNotFound');
   record({ type: 'product.updated', resource: { type: 'product', id: of }, data: { versionId, active } });
   return shown;
-}
+};
 
 /** What a licence says of its version. */
 export type ShownVersion = Pick<ProductVersion, 'id' | 'version' | 'description' | 'active'>;

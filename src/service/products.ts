@@ -1,4 +1,3 @@
-import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
@@ -7,16 +6,13 @@ import { changedFields } from '../domain/changed-fields.ts';
 import { newId } from '../domain/ids.ts';
 import { changeInstant } from '../domain/time.ts';
 import { refuseStale } from './conditions.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { readList } from './lists.ts';
 
 type Products = Contract['products'];
 
 /** Lists the products that the caller may access. */
-export async function listProducts(
-  context: Context,
-  input: InputOf<Products['list']>,
-): Promise<ResultOf<Products['list']>> {
+export const listProducts: UseCase<Products['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { products } = repositories;
   if (caller.productIds !== null) {
@@ -32,7 +28,7 @@ export async function listProducts(
     count: () => products.count(caller.accountId),
     all: () => products.listAll(caller.accountId),
   });
-}
+};
 
 /** The products of a token that is limited to some of them: few enough to be read one by one. */
 async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<string>): Promise<Product[]> {
@@ -45,32 +41,29 @@ async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<s
 }
 
 /** Creates an active product. */
-export async function createProduct(
-  { repositories, caller, now, random, record }: Context,
-  { name, id: given }: InputOf<Products['create']>,
-): Promise<PayloadOf<Products['create']>> {
+export const createProduct: UseCase<Products['create']> = async (
+  { repositories, caller, now, random, record },
+  { name, id: given },
+) => {
   const id = given ?? newId('prod', now, random(10));
   const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
   if (!added) throw apiError('productTaken');
   record({ type: 'product.created', resource: { type: 'product', id } });
   return { id, name, active: true, createdAt: now, updatedAt: now };
-}
+};
 
 /** Shows one product with its versions. */
-export async function getProduct(
-  context: Context,
-  { productId }: InputOf<Products['get']>,
-): Promise<PayloadOf<Products['get']>> {
+export const getProduct: UseCase<Products['get']> = async (context, { productId }) => {
   const product = await findProduct(context, productId);
   const versions = await context.repositories.productVersions.list(context.caller.accountId, productId);
   return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
-}
+};
 
 /** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */
-export async function updateProduct(
-  { repositories: { products }, caller: { accountId }, now, record }: Context,
-  { productId, name, active, ifUpdatedAt }: InputOf<Products['update']>,
-): Promise<PayloadOf<Products['update']>> {
+export const updateProduct: UseCase<Products['update']> = async (
+  { repositories: { products }, caller: { accountId }, now, record },
+  { productId, name, active, ifUpdatedAt },
+) => {
   const before = await products.findLocked(accountId, productId);
   if (before === null) throw apiError('productNotFound');
   refuseStale(before, ifUpdatedAt);
@@ -84,7 +77,7 @@ export async function updateProduct(
   const product = (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
   record({ type: 'product.updated', resource, data: { changed, active: product.active } });
   return product;
-}
+};
 
 /** The product of this id. Throws ApiError `productNotFound`. */
 export async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {

@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
+import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Session as ShownSession } from '../contract/session-fields.ts';
@@ -7,7 +7,7 @@ import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { endIfUsed, graceWarning, isWaiting } from '../domain/term.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Session, SessionFilters } from '../store/tables/sessions.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { findLicense } from './keys/keys.ts';
 import { productsOf } from './keys/lists.ts';
 import { readList } from './lists.ts';
@@ -19,10 +19,7 @@ type Keys = Contract['keys'];
 type Sessions = Contract['sessions'];
 
 /** Leases one concurrent use of a floating licence. */
-export async function checkoutKey(
-  context: Context,
-  input: InputOf<Keys['checkout']>,
-): Promise<PayloadOf<Keys['checkout']>> {
+export const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => {
   const { repositories, now } = context;
   const found = await findLicense(context, input);
   if (found === null) throw apiError('licenseNotFound');
@@ -64,13 +61,10 @@ export async function checkoutKey(
     maxSessions: license.maxConcurrentSessions,
     ...(warning !== null && { warning }),
   };
-}
+};
 
 /** Starts the lease of a session anew. */
-export async function heartbeatKey(
-  context: Context,
-  input: InputOf<Keys['heartbeat']>,
-): Promise<PayloadOf<Keys['heartbeat']>> {
+export const heartbeatKey: UseCase<Keys['heartbeat']> = async (context, input) => {
   const { license, session, nonces } = await authenticateSession(context, input);
   const facts = await loadFacts(context, 'heartbeat', { ...input, hostId: session.hostId, at: context.now });
   if (facts === null) throw apiError('licenseNotFound');
@@ -80,24 +74,18 @@ export async function heartbeatKey(
   await context.repositories.sessions.prolong(session, { ...nonces, expiresAt });
   context.record({ resource: { type: 'session', id: session.id }, data: { licenseId: license.id, expiresAt } });
   return { message: 'Session prolonged', expiresAt, nextNonce: nonces.nonce };
-}
+};
 
 /** Gives the seat of a session back. */
-export async function checkinKey(
-  context: Context,
-  input: InputOf<Keys['checkin']>,
-): Promise<PayloadOf<Keys['checkin']>> {
+export const checkinKey: UseCase<Keys['checkin']> = async (context, input) => {
   const { license, session } = await authenticateSession(context, input);
   await context.repositories.sessions.remove(session);
   context.record(sessionEvent('session.checked_in', license, session));
   return { message: 'Session checked in' };
-}
+};
 
 /** Lists the sessions whose lease runs, of the products that the caller may access. */
-export async function listSessions(
-  context: Context,
-  { page, limit, productId, licenseKey }: InputOf<Sessions['list']>,
-): Promise<ResultOf<Sessions['list']>> {
+export const listSessions: UseCase<Sessions['list']> = async (context, { page, limit, productId, licenseKey }) => {
   const { repositories, caller, now } = context;
   const { sessions } = repositories;
   const { accountId } = caller;
@@ -110,20 +98,20 @@ export async function listSessions(
       all: () => showEach(sessions.listAll(accountId, now, filters)),
     },
   );
-}
+};
 
 /** Ends a session, whoever holds it. */
-export async function deleteSession(
-  { repositories, caller, now, record }: Context,
-  { sessionId, productId }: InputOf<Sessions['delete']>,
-): Promise<void> {
+export const deleteSession: UseCase<Sessions['delete']> = async (
+  { repositories, caller, now, record },
+  { sessionId, productId },
+) => {
   const session = await repositories.sessions.hold(caller.accountId, sessionId, now);
   const license = session && (await repositories.keys.findById(caller.accountId, session.licenseId));
   if (session === null || license === null) throw apiError('sessionNotFound');
   if (productId !== undefined && productId !== license.productId) throw apiError('sessionNotFound');
   await repositories.sessions.remove(session);
   record(sessionEvent('session.checked_in', license, session, { released: true }));
-}
+};
 
 /** Finds the session that a request is signed by, and holds it. Throws ApiError when there is none, or when it is not. */
 async function authenticateSession(

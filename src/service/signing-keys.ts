@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
+import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
@@ -6,23 +6,20 @@ import { describePublicKey, toJwk } from '../domain/license-file/sign.ts';
 import { changeInstant } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
-import type { Context, KeyPair } from './context.ts';
+import type { Context, KeyPair, UseCase } from './context.ts';
 import { readList } from './lists.ts';
 
 type SigningKeys = Contract['signingKeys'];
 
 /** Lists the signing keys of the account by their public halves, newest first. */
-export async function listSigningKeys(
-  { repositories, caller }: Context,
-  input: InputOf<SigningKeys['list']>,
-): Promise<ResultOf<SigningKeys['list']>> {
+export const listSigningKeys: UseCase<SigningKeys['list']> = async ({ repositories, caller }, input) => {
   const keys = (await repositories.signingKeys.list(caller.accountId)).map((key, i) => showKey(key, i === 0));
   return readList(input, {
     part: async ({ offset, limit }) => keys.slice(offset, offset + limit),
     count: async () => keys.length,
     all: () => keys,
   });
-}
+};
 
 /** Makes a new key, which signs from now on. */
 export async function rotateSigningKey(context: Context): Promise<PayloadOf<SigningKeys['rotate']>> {
@@ -52,13 +49,10 @@ export async function addSigningKey(
 }
 
 /** The public keys of one account, by default of the oldest. */
-export async function listPublicKeys(
-  { repositories }: Context,
-  { account }: InputOf<SigningKeys['jwks']>,
-): Promise<PayloadOf<SigningKeys['jwks']>> {
+export const listPublicKeys: UseCase<SigningKeys['jwks']> = async ({ repositories }, { account }) => {
   const accountId = await findAccount(repositories, account);
   return { keys: (await repositories.signingKeys.list(accountId)).map(({ publicPem }) => toJwk(publicPem)) };
-}
+};
 
 /** The account that a public endpoint is asked about: the one named, else the oldest. Throws ApiError `accountNotFound`. */
 export async function findAccount(

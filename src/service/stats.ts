@@ -1,11 +1,10 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Instant } from '../contract/scalars.ts';
 import type { KeyCounts } from '../contract/stats.ts';
 import type { License } from '../domain/license.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
 import type { StatsScope } from '../store/tables/stats.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { productsOf, showListed } from './keys/lists.ts';
 
 /** At most this many keys are named. */
@@ -16,10 +15,7 @@ const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
 
 /** Counts keys, devices, sessions and customers. */
-export async function getStats(
-  context: Context,
-  { productId }: InputOf<Contract['stats']['get']>,
-): Promise<PayloadOf<Contract['stats']['get']>> {
+export const getStats: UseCase<Contract['stats']['get']> = async (context, { productId }) => {
   const { repositories, caller, now } = context;
   const { accountId } = caller;
   const products = productsOf(caller, productId);
@@ -36,7 +32,7 @@ export async function getStats(
     fullest: await showListed(context, fullest),
     nextToExpire: await showListed(context, next),
   };
-}
+};
 
 async function countKeys({ repositories, now }: Context, scopes: readonly StatsScope[]) {
   const until = addSeconds(now, EXPIRING_SECONDS);

@@ -1,4 +1,3 @@
-import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import { durationField } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
@@ -6,13 +5,13 @@ import type { Instant } from '../contract/scalars.ts';
 import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
 import { mayMint } from '../domain/access.ts';
 import { addDuration, addSeconds } from '../domain/time.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { addToken, factsOf, findToken, noLaterThan, rightsRefusal } from './tokens.ts';
 
 type Rotate = Contract['tokens']['rotate'];
 
 /** Makes a token that takes the place of another one, which ends after the overlap. Both spend one budget of keys. */
-export async function rotateToken(context: Context, input: InputOf<Rotate>): Promise<PayloadOf<Rotate>> {
+export const rotateToken: UseCase<Rotate> = async (context, input) => {
   const { repositories, caller, now } = context;
   const { tokens } = repositories;
   const old = await findToken(context, input.tokenId);
@@ -35,7 +34,7 @@ export async function rotateToken(context: Context, input: InputOf<Rotate>): Pro
     data: { ...factsOf(made), replaces: old.id, replacedUntil: retired.expiresAt },
   });
   return { ...made, issued: old.issued, replaces: { id: old.id, expiresAt: retired.expiresAt } };
-}
+};
 
 /** The end of a token that is valid for as long as the replaced one was. */
 function sameTerm({ caller, now }: Context, { createdAt, expiresAt }: Token): Instant | null {

@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf, ResultOf } from '../contract/endpoint.ts';
+import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
@@ -9,17 +9,14 @@ import { isNetwork } from '../domain/networks.ts';
 import { addSeconds } from '../domain/time.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Repositories } from '../store/store.ts';
-import type { Context } from './context.ts';
+import type { Context, UseCase } from './context.ts';
 import { readList } from './lists.ts';
 import { actorOf, RecordedRefusal, type Recorder, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
 /** Lists the tokens of the account that the caller may know of. */
-export async function listTokens(
-  { repositories: { tokens }, caller }: Context,
-  input: InputOf<Tokens['list']>,
-): Promise<ResultOf<Tokens['list']>> {
+export const listTokens: UseCase<Tokens['list']> = async ({ repositories: { tokens }, caller }, input) => {
   const { accountId } = caller;
   if (caller.productIds !== null) {
     const seen: Token[] = [];
@@ -35,15 +32,12 @@ export async function listTokens(
     count: () => tokens.count(accountId),
     all: () => tokens.listAll(accountId),
   });
-}
+};
 
 /** Shows one token. */
-export async function getToken(
-  context: Context,
-  { tokenId }: InputOf<Tokens['get']>,
-): Promise<PayloadOf<Tokens['get']>> {
+export const getToken: UseCase<Tokens['get']> = async (context, { tokenId }) => {
   return findToken(context, tokenId);
-}
+};
 
 /** A token of the account that the caller may know of. Throws ApiError `tokenNotFound`. */
 export async function findToken({ repositories, caller }: Context, id: TokenId): Promise<Token> {
@@ -53,10 +47,7 @@ export async function findToken({ repositories, caller }: Context, id: TokenId):
 }
 
 /** Creates a token. That it may do no more than the token that creates it was checked before. */
-export async function createToken(
-  context: Context,
-  input: InputOf<Tokens['create']>,
-): Promise<PayloadOf<Tokens['create']>> {
+export const createToken: UseCase<Tokens['create']> = async (context, input) => {
   const { repositories, caller, now } = context;
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
   const networks = input.networks ? [...new Set(input.networks)] : null;
@@ -78,7 +69,7 @@ export async function createToken(
   });
   context.record(tokenCreated(token));
   return token;
-}
+};
 
 const DEFAULT_TTL_SECONDS = DEFAULT_TOKEN_DAYS * 86_400;
 
@@ -164,10 +155,7 @@ interface FirstTokenParts {
  * Revokes the token in use, or one that may do no more than it; the last admin token only with `force`, since no other
  * token could create one.
  */
-export async function revokeToken(
-  context: Context,
-  { tokenId, force = false }: InputOf<Tokens['revoke']>,
-): Promise<void> {
+export const revokeToken: UseCase<Tokens['revoke']> = async (context, { tokenId, force = false }) => {
   const { repositories, caller, now, record } = context;
   const { accounts, tokens } = repositories;
   const token = await findToken(context, tokenId);
@@ -184,7 +172,7 @@ export async function revokeToken(
     resource: { type: 'token', id: tokenId },
     data: { kind: token.kind },
   });
-}
+};
 
 /** The refusal, which is recorded, to touch a token that may do more than the caller. */
 export const rightsRefusal = (id: string): RecordedRefusal =>

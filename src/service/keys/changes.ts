@@ -19,7 +19,7 @@ import {
 } from '../../domain/license-changes.ts';
 import { addDuration, changeInstant, later } from '../../domain/time.ts';
 import { refuseStale } from '../conditions.ts';
-import type { Context } from '../context.ts';
+import type { Context, UseCase } from '../context.ts';
 import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent, sessionEvent } from '../record.ts';
 import { holdCustomer, holdOrAddCustomer } from './keys.ts';
@@ -52,7 +52,7 @@ export async function updateKey(context: Context, input: Update): Promise<Payloa
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
 /** Adds a duration to the end of a licence, to now, or to whichever of the two is later. */
-export async function renewKey(context: Context, input: InputOf<Keys['renew']>): Promise<PayloadOf<Keys['renew']>> {
+export const renewKey: UseCase<Keys['renew']> = async (context, input) => {
   const { now } = context;
   const license = await lockLicense(context, input);
   const { expirationDate: end } = license;
@@ -62,37 +62,31 @@ export async function renewKey(context: Context, input: InputOf<Keys['renew']>):
   return applyAndShow(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
     licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
   );
-}
+};
 
 /** Gives a licence to another customer, to a new one, or to nobody. */
-export async function transferKey(
-  context: Context,
-  input: InputOf<Keys['transfer']>,
-): Promise<PayloadOf<Keys['transfer']>> {
+export const transferKey: UseCase<Keys['transfer']> = async (context, input) => {
   const customerId = await holdOrAddCustomer(context, input);
   const license = await lockLicense(context, input);
   return applyAndShow(context, license, { customerId }, (after) =>
     licenseEvent('license.transferred', after, { from: license.customerId, to: customerId }),
   );
-}
+};
 
 /** Disables a licence. */
-export async function blockKey(context: Context, input: InputOf<Keys['block']>): Promise<PayloadOf<Keys['block']>> {
+export const blockKey: UseCase<Keys['block']> = async (context, input) => {
   await setDisabled(context, input, 'license.blocked');
   return { message: 'License blocked' };
-}
+};
 
 /** Makes a disabled licence usable again. */
-export async function unblockKey(
-  context: Context,
-  input: InputOf<Keys['unblock']>,
-): Promise<PayloadOf<Keys['unblock']>> {
+export const unblockKey: UseCase<Keys['unblock']> = async (context, input) => {
   await setDisabled(context, input, 'license.unblocked');
   return { message: 'License unblocked' };
-}
+};
 
 /** Removes a licence for ever, with its devices and sessions. */
-export async function deleteKey(context: Context, input: InputOf<Keys['delete']>): Promise<void> {
+export const deleteKey: UseCase<Keys['delete']> = async (context, input) => {
   const { keys, devices, sessions, files } = context.repositories;
   const license = await lockLicense(context, input);
   const usage = await usageOf(context, license);
@@ -104,7 +98,7 @@ export async function deleteKey(context: Context, input: InputOf<Keys['delete']>
   await keys.remove(license);
   context.record(licenseEvent('license.deleted', license, { ...usage }));
   for (const session of lapsed) context.record(sessionEvent('session.expired', license, session));
-}
+};
 
 interface Address {
   readonly productId: ProductId;

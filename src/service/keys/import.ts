@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
 import type { Instant } from '../../contract/scalars.ts';
@@ -7,7 +7,7 @@ import { toIpAddress } from '../../domain/ip-address.ts';
 import { type License, NO_TAG } from '../../domain/license.ts';
 import { describeUse } from '../../domain/license-changes.ts';
 import { revealKey } from '../../domain/license-key.ts';
-import type { Context } from '../context.ts';
+import type { Context, UseCase } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
 import { licenseEvent } from '../record.ts';
 import { countIssue, termsOf } from './keys.ts';
@@ -16,7 +16,7 @@ type Import = Contract['keys']['import'];
 type Input = InputOf<Import>;
 
 /** Takes in a key that another system has issued, with all that belongs to it. */
-export async function importKey(context: Context, input: Input): Promise<PayloadOf<Import>> {
+export const importKey: UseCase<Import> = async (context, input) => {
   const { repositories, caller, now } = context;
   const { accountId } = caller;
   const { createdAt = now, devices = [], maxActivations = null } = input;
@@ -45,7 +45,7 @@ export async function importKey(context: Context, input: Input): Promise<Payload
   if (end !== null && end <= now) await repositories.licenseExpiries.markRecorded(license);
   context.record(licenseEvent('license.created', license, { imported: true, devices: devices.length }));
   return { key: revealKey(license.key), id: license.id };
-}
+};
 
 const EPOCH = '1970-01-01T00:00:00.000Z';
 

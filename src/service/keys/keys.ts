@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
@@ -8,7 +8,7 @@ import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { defaultExpiry, type License } from '../../domain/license.ts';
 import { mintKey, revealKey } from '../../domain/license-key.ts';
-import type { Context } from '../context.ts';
+import type { Context, UseCase } from '../context.ts';
 import { addCustomer, seesCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
 import { listLiveSessions } from '../live-sessions.ts';
@@ -19,7 +19,7 @@ import { showLicense } from './show-license.ts';
 type Keys = Contract['keys'];
 
 /** Issues a key for an active product. */
-export async function createKey(context: Context, input: InputOf<Keys['create']>): Promise<PayloadOf<Keys['create']>> {
+export const createKey: UseCase<Keys['create']> = async (context, input) => {
   const { repositories, caller } = context;
   const product = await repositories.products.find(caller.accountId, input.productId);
   if (!product?.active) throw apiError('productUnavailable');
@@ -37,7 +37,7 @@ export async function createKey(context: Context, input: InputOf<Keys['create']>
   if (!(await repositories.keys.insert(license))) throw referenceTaken(license.reference);
   context.record(licenseEvent('license.created', license));
   return { key: revealKey(license.key) };
-}
+};
 
 async function refuseTaken({ repositories, caller }: Context, reference: string | undefined): Promise<void> {
   if (reference === undefined) return;
@@ -57,7 +57,7 @@ export async function countIssue({ repositories, caller, noteBudget }: Context):
 }
 
 /** Shows one licence with its devices and its customer. */
-export async function getKey(context: Context, input: InputOf<Keys['get']>): Promise<PayloadOf<Keys['get']>> {
+export const getKey: UseCase<Keys['get']> = async (context, input) => {
   const { repositories, caller } = context;
   const { accountId } = caller;
   const { licenseKey, reference = '' } = input;
@@ -79,7 +79,7 @@ export async function getKey(context: Context, input: InputOf<Keys['get']>): Pro
       seesWholeLicense(caller) && { sessions: await listLiveSessions(context, license) }),
     ...(seesWholeLicense(caller) && { files: hasFiles ? await listFiles(context, license) : [] }),
   };
-}
+};
 
 /** The licence that product and key name together, or null. */
 export async function findLicense(

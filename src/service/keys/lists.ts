@@ -1,4 +1,4 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { DEFAULT_PAGE_SIZE } from '../../contract/fields.ts';
 import type { Contract } from '../../contract/index.ts';
@@ -10,7 +10,7 @@ import { isActivated, type License } from '../../domain/license.ts';
 import { normaliseKey } from '../../domain/license-key.ts';
 import { addDuration } from '../../domain/time.ts';
 import type { KeyFilters } from '../../store/tables/keys/lists.ts';
-import type { Context } from '../context.ts';
+import type { Context, UseCase } from '../context.ts';
 import { seesCustomer } from '../customers.ts';
 import { type ShownVersion, versionOf } from '../product-versions.ts';
 import { showLicense } from './show-license.ts';
@@ -18,7 +18,7 @@ import { showLicense } from './show-license.ts';
 type Keys = Contract['keys'];
 
 /** Lists keys, newest first: a page with its place, or the next part of a walk. */
-export async function listKeys(context: Context, input: InputOf<Keys['list']>): Promise<PayloadOf<Keys['list']>> {
+export const listKeys: UseCase<Keys['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { limit = DEFAULT_PAGE_SIZE, cursor } = input;
   const filters = filtersOf(context, input);
@@ -29,20 +29,20 @@ export async function listKeys(context: Context, input: InputOf<Keys['list']>): 
   const part = found.slice(0, limit);
   const next = found.length > limit ? (part.at(-1)?.id ?? null) : null;
   return { items: await showListed(context, part), meta: { limit, next } };
-}
+};
 
 /** Lists the keys of one customer, newest first. */
-export async function listCustomerKeys(
-  context: Context,
-  { customerId, page, limit }: InputOf<Contract['customers']['keys']>,
-): Promise<PayloadOf<Contract['customers']['keys']>> {
+export const listCustomerKeys: UseCase<Contract['customers']['keys']> = async (
+  context,
+  { customerId, page, limit },
+) => {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
   if (customer === null || !(await seesCustomer(context, customerId))) {
     throw apiError('customerNotFound', { customerId });
   }
   return pageOf(context, { productIds: productsOf(caller, undefined), customerId }, { page, limit });
-}
+};
 
 /** The licences as the caller may see them in a list. */
 export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {

@@ -1,17 +1,16 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
 import { decide } from '../../domain/rules.ts';
-import type { Context } from '../context.ts';
+import type { UseCase } from '../context.ts';
 import { loadFacts } from '../rules.ts';
 
 type Why = Contract['keys']['why'];
 
 /** Says whether something could be done with a key, and what every rule found. Changes nothing. */
-export async function explainKey(
-  context: Context,
-  { productId, licenseKey, hostId, action = 'activate', at = context.now }: InputOf<Why>,
-): Promise<PayloadOf<Why>> {
+export const explainKey: UseCase<Why> = async (
+  context,
+  { productId, licenseKey, hostId, action = 'activate', at = context.now },
+) => {
   const facts = await loadFacts(context, action, {
     productId,
     licenseKey,
@@ -21,4 +20,4 @@ export async function explainKey(
   if (facts === null) throw apiError('licenseNotFound');
   const { rules, refusal } = decide(action, facts);
   return { allowed: refusal === null, action, at, rules: [...rules] };
-}
+};

@@ -1,10 +1,9 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { MAX_SEQ } from '../../contract/feed.ts';
 import type { Contract } from '../../contract/index.ts';
 import type { Delivery } from '../../contract/webhooks/webhook.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
-import type { Context } from '../context.ts';
+import type { UseCase } from '../context.ts';
 import { lastSeqOf, lockWebhook } from './webhooks.ts';
 
 type Webhooks = Contract['webhooks'];
@@ -13,23 +12,20 @@ type Webhooks = Contract['webhooks'];
 const DEFAULT_LIMIT = 100;
 
 /** Lists what was sent to a webhook, newest first. */
-export async function listDeliveries(
-  { repositories, caller: { accountId } }: Context,
-  { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ }: InputOf<Webhooks['deliveries']>,
-): Promise<PayloadOf<Webhooks['deliveries']>> {
+export const listDeliveries: UseCase<Webhooks['deliveries']> = async (
+  { repositories, caller: { accountId } },
+  { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ },
+) => {
   if ((await repositories.webhooks.find(accountId, webhookId)) === null) throw apiError('webhookNotFound');
   const range = { below: cursor, limit: limit + 1, state };
   const found = await repositories.deliveries.list({ accountId, webhookId }, range);
   const items = found.slice(0, limit).map(showDelivery);
   const last = items.at(-1);
   return { items, meta: { limit, next: found.length > limit && last !== undefined ? String(last.seq) : null } };
-}
+};
 
 /** Has events sent once more: those after a number, or those that were not accepted. */
-export async function replayWebhook(
-  context: Context,
-  { webhookId, after }: InputOf<Webhooks['replay']>,
-): Promise<PayloadOf<Webhooks['replay']>> {
+export const replayWebhook: UseCase<Webhooks['replay']> = async (context, { webhookId, after }) => {
   const { repositories, now, record } = context;
   const { webhooks, deliveries } = repositories;
   const webhook = await lockWebhook(context, webhookId);
@@ -51,7 +47,7 @@ export async function replayWebhook(
   const range = after === undefined ? { failed: true } : { after };
   record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });
   return { webhookId, events };
-}
+};
 
 function showDelivery({ accountId: _, webhookId: _of, ...delivery }: DeliveryRecord): Delivery {
   return delivery;

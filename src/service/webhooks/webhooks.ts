@@ -1,4 +1,3 @@
-import type { InputOf, PayloadOf, ResultOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { apiVersion, type Contract } from '../../contract/index.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
@@ -11,7 +10,7 @@ import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
 import { urlProblem } from '../../domain/webhooks/url.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { refuseStale } from '../conditions.ts';
-import type { Context } from '../context.ts';
+import type { Context, UseCase } from '../context.ts';
 import { readList } from '../lists.ts';
 import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
 
@@ -23,10 +22,7 @@ const MAX_WEBHOOKS = 100;
 const SECRET_BYTES = 32;
 
 /** Adds a webhook, to which is sent what is numbered from now on. */
-export async function createWebhook(
-  context: Context,
-  input: InputOf<Webhooks['create']>,
-): Promise<PayloadOf<Webhooks['create']>> {
+export const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
   const { repositories, caller, now, random, record } = context;
   const { accountId } = caller;
   checkUrl(context, input.url);
@@ -63,13 +59,10 @@ export async function createWebhook(
   await repositories.webhooks.insert(webhook);
   record(webhookEvent('webhook.created', webhook, { host: hostOf(webhook) }));
   return { ...show(webhook, context), secret };
-}
+};
 
 /** Lists the webhooks of the account. */
-export async function listWebhooks(
-  context: Context,
-  input: InputOf<Webhooks['list']>,
-): Promise<ResultOf<Webhooks['list']>> {
+export const listWebhooks: UseCase<Webhooks['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { webhooks } = repositories;
   async function* all() {
@@ -80,23 +73,17 @@ export async function listWebhooks(
     count: () => webhooks.count(caller.accountId),
     all,
   });
-}
+};
 
 /** Shows one webhook. */
-export async function getWebhook(
-  context: Context,
-  { webhookId }: InputOf<Webhooks['get']>,
-): Promise<PayloadOf<Webhooks['get']>> {
+export const getWebhook: UseCase<Webhooks['get']> = async (context, { webhookId }) => {
   const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
   if (webhook === null) throw apiError('webhookNotFound');
   return show(webhook, context);
-}
+};
 
 /** Changes what is given of a webhook; without a difference there is no event. One that becomes active again begins anew where it stopped. */
-export async function updateWebhook(
-  context: Context,
-  { webhookId, ifUpdatedAt, ...changes }: InputOf<Webhooks['update']>,
-): Promise<PayloadOf<Webhooks['update']>> {
+export const updateWebhook: UseCase<Webhooks['update']> = async (context, { webhookId, ifUpdatedAt, ...changes }) => {
   const { repositories, caller, now, record } = context;
   const before = await lockWebhook(context, webhookId);
   refuseStale(before, ifUpdatedAt);
@@ -126,7 +113,7 @@ export async function updateWebhook(
   });
   record(webhookEvent('webhook.updated', after, { changed, active: after.active, host: hostOf(after) }));
   return show(after, context);
-}
+};
 
 /**
  * What is on its way now does not count, and what went wrong before neither: it says nothing of another receiver. Whoever
@@ -135,31 +122,25 @@ export async function updateWebhook(
 const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
 
 /** Removes a webhook with its deliveries. */
-export async function deleteWebhook(
-  { repositories, caller, record }: Context,
-  { webhookId }: InputOf<Webhooks['delete']>,
-): Promise<void> {
+export const deleteWebhook: UseCase<Webhooks['delete']> = async ({ repositories, caller, record }, { webhookId }) => {
   if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
   record(webhookEvent('webhook.deleted', { id: webhookId }, {}));
-}
+};
 
 /** Records a `ping`, which is for this webhook alone. */
-export async function testWebhook(
-  context: Context,
-  { webhookId }: InputOf<Webhooks['test']>,
-): Promise<PayloadOf<Webhooks['test']>> {
+export const testWebhook: UseCase<Webhooks['test']> = async (context, { webhookId }) => {
   const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
   if (webhook === null) throw apiError('webhookNotFound');
   if (!webhook.active) throw apiError('webhookInactive');
   context.record(webhookEvent('ping', webhook, {}));
   return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
-}
+};
 
 /** Gives a webhook a new secret; the one before it signs as well for a time. */
-export async function rotateWebhook(
-  context: Context,
-  { webhookId, overlap = DEFAULT_OVERLAP_SECONDS }: InputOf<Webhooks['rotate']>,
-): Promise<PayloadOf<Webhooks['rotate']>> {
+export const rotateWebhook: UseCase<Webhooks['rotate']> = async (
+  context,
+  { webhookId, overlap = DEFAULT_OVERLAP_SECONDS },
+) => {
   const { repositories, now, random, record } = context;
   const before = await lockWebhook(context, webhookId);
   const secret = mintWebhookSecret(random(SECRET_BYTES));
@@ -171,7 +152,7 @@ export async function rotateWebhook(
   });
   record(webhookEvent('webhook.updated', after, { changed: ['secret'], active: after.active, host: hostOf(after) }));
   return { ...show(after, context), secret };
-}
+};
 
 /** The webhook, which nobody else changes until the transaction ends. Throws ApiError `webhookNotFound`. */
 export async function lockWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
