@@ -1,13 +1,11 @@
 import type { Customer } from '../contract/customers.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import { changedFields } from '../domain/changed-fields.ts';
 import { newId } from '../domain/ids.ts';
-import { changeInstant } from '../domain/time.ts';
-import { refuseStale } from './conditions.ts';
 import type { Context, UseCase } from './context.ts';
 import { readList } from './lists.ts';
 import { RecordedRefusal } from './record.ts';
+import { refuseStale, writeChanges } from './write-changes.ts';
 
 type Customers = Contract['customers'];
 
@@ -28,9 +26,7 @@ export const listCustomers: UseCase<Customers['list']> = (
 };
 
 /** Creates a customer. */
-export const createCustomer: UseCase<Customers['create']> = (context, input) => {
-  return addCustomer(context, input);
-};
+export const createCustomer: UseCase<Customers['create']> = (context, input) => addCustomer(context, input);
 
 /** Shows one customer. */
 export const getCustomer: UseCase<Customers['get']> = async (context, { customerId }) => {
@@ -46,21 +42,20 @@ export const updateCustomer: UseCase<Customers['update']> = async (
   context,
   { customerId, name, email, active, ifUpdatedAt },
 ) => {
-  const { repositories, caller, now, record } = context;
-  const { customers } = repositories;
+  const { repositories, caller } = context;
   const before = await lockCustomer(context, customerId);
   refuseStale(before, ifUpdatedAt);
-  const changed = changedFields(before, { name, email, active });
-  const resource = { type: 'customer', id: customerId } as const;
-  if (changed.length === 0) {
-    record({ resource, data: { changed, active: before.active } });
-    return before;
-  }
-  const updatedAt = changeInstant(now, before.updatedAt);
-  const customer = await customers.patch(caller.accountId, before, { name, email, active, updatedAt });
-  if (customer === null) throw apiError('emailTaken', email == null ? {} : { email });
-  record({ type: 'customer.updated', resource, data: { changed, active: customer.active } });
-  return customer;
+  const changes = { name, email, active };
+  return writeChanges(context, before, changes, {
+    type: 'customer.updated',
+    resource: { type: 'customer', id: customerId },
+    factsOf: ({ active }) => ({ active }),
+    write: async (updatedAt) => {
+      const after = await repositories.customers.patch(caller.accountId, before, { ...changes, updatedAt });
+      if (after === null) throw apiError('emailTaken', email == null ? {} : { email });
+      return after;
+    },
+  });
 };
 
 /**

@@ -19,8 +19,12 @@ type Keys = Contract['keys'];
 /** Frees the slot of one device, or of every device. */
 export const deactivateKey: UseCase<Keys['deactivate']> = async (context, input) => {
   const { repositories, now } = context;
-  const facts = await loadFacts(context, 'deactivate', { ...input, hostId: input.hostId ?? null, at: now });
-  if (facts === null) throw apiError('deviceNotFound');
+  const facts = await loadFacts(
+    context,
+    'deactivate',
+    { ...input, hostId: input.hostId ?? null, at: now },
+    'deviceNotFound',
+  );
   refuseUnlessAllowed('deactivate', facts);
 
   const { license } = facts;
@@ -44,7 +48,6 @@ export const deactivateKey: UseCase<Keys['deactivate']> = async (context, input)
 /** Makes a host a device of a licence; one that is keeps its slot. */
 export const activateKey: UseCase<Keys['activate']> = async (context, input) => {
   const facts = await loadFacts(context, 'activate', { ...input, at: context.now });
-  if (facts === null) throw apiError('licenseNotFound');
   refuseUnlessAllowed('activate', facts);
 
   const device = await holdSlot(context, facts, input);
@@ -65,7 +68,6 @@ export const activateKey: UseCase<Keys['activate']> = async (context, input) => 
 export const signKey: UseCase<Keys['sign']> = async (context, input) => {
   const { now } = context;
   const facts = await loadFacts(context, 'sign', { ...input, at: now });
-  if (facts === null) throw apiError('licenseNotFound');
   const { license, customer } = facts;
   const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
   if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams', { fields: ['ttl'] });
@@ -90,7 +92,6 @@ export const rebindKey: UseCase<Keys['rebind']> = async (context, input) => {
   const { repositories, caller, now, ipAddress } = context;
   const { hostId, newHostId } = input;
   const facts = await loadFacts(context, 'rebind', { ...input, hostId: newHostId, at: now });
-  if (facts === null) throw apiError('licenseNotFound');
   const { license } = facts;
   refuseUnlessAllowed('rebind', facts);
 

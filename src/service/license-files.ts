@@ -41,14 +41,7 @@ export async function signFile(
 /** The files of a licence that have not ended, as callers see them. */
 export async function listFiles({ repositories, now }: Context, license: License) {
   const files = await repositories.files.listOutstanding(license, now);
-  return files.map(({ id, hostId, kid, signedAt, endsAt, revokedAt }) => ({
-    id,
-    hostId,
-    kid,
-    signedAt,
-    endsAt,
-    revokedAt,
-  }));
+  return files.map(({ accountId: _, licenseId: __, ...shown }) => shown);
 }
 
 /**

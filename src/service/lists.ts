@@ -21,3 +21,11 @@ export async function readList<Item>(input: PageInput, source: ListSource<Item>)
   const [items, total] = await Promise.all([source.part({ offset: (page - 1) * limit, limit }), source.count()]);
   return { items, meta: { total, page, limit, totalPages: Math.ceil(total / limit) } };
 }
+
+/** Reads the same of a list that is known as a whole. */
+export const readAll = <Item>(input: PageInput, items: readonly Item[]): Promise<ListResult<Item>> =>
+  readList(input, {
+    part: async ({ offset, limit }) => items.slice(offset, offset + limit),
+    count: async () => items.length,
+    all: () => items,
+  });

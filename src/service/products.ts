@@ -2,12 +2,10 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Product } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
-import { changedFields } from '../domain/changed-fields.ts';
 import { newId } from '../domain/ids.ts';
-import { changeInstant } from '../domain/time.ts';
-import { refuseStale } from './conditions.ts';
 import type { Context, UseCase } from './context.ts';
-import { readList } from './lists.ts';
+import { readAll, readList } from './lists.ts';
+import { refuseStale, writeChanges } from './write-changes.ts';
 
 type Products = Contract['products'];
 
@@ -15,14 +13,7 @@ type Products = Contract['products'];
 export const listProducts: UseCase<Products['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { products } = repositories;
-  if (caller.productIds !== null) {
-    const allowed = await listAllowed(context, caller.productIds);
-    return readList(input, {
-      part: async ({ offset, limit }) => allowed.slice(offset, offset + limit),
-      count: async () => allowed.length,
-      all: () => allowed,
-    });
-  }
+  if (caller.productIds !== null) return readAll(input, await listAllowed(context, caller.productIds));
   return readList(input, {
     part: (range) => products.list(caller.accountId, range),
     count: () => products.count(caller.accountId),
@@ -60,23 +51,19 @@ export const getProduct: UseCase<Products['get']> = async (context, { productId 
 };
 
 /** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */
-export const updateProduct: UseCase<Products['update']> = async (
-  { repositories: { products }, caller: { accountId }, now, record },
-  { productId, name, active, ifUpdatedAt },
-) => {
+export const updateProduct: UseCase<Products['update']> = async (context, { productId, name, active, ifUpdatedAt }) => {
+  const { accountId } = context.caller;
+  const { products } = context.repositories;
   const before = await products.findLocked(accountId, productId);
   if (before === null) throw apiError('productNotFound');
   refuseStale(before, ifUpdatedAt);
-  const changed = changedFields(before, { name, active });
-  const resource = { type: 'product', id: productId } as const;
-  if (changed.length === 0) {
-    record({ resource, data: { changed, active: before.active } });
-    return before;
-  }
-  const updatedAt = changeInstant(now, before.updatedAt);
-  const product = (await products.patch(accountId, productId, { name, active, updatedAt })) ?? before;
-  record({ type: 'product.updated', resource, data: { changed, active: product.active } });
-  return product;
+  const changes = { name, active };
+  return writeChanges(context, before, changes, {
+    type: 'product.updated',
+    resource: { type: 'product', id: productId },
+    factsOf: ({ active }) => ({ active }),
+    write: async (updatedAt) => (await products.patch(accountId, productId, { ...changes, updatedAt })) ?? before,
+  });
 };
 
 /** The product of this id. Throws ApiError `productNotFound`. */

@@ -22,14 +22,15 @@ export interface LoadedFacts extends Facts {
   readonly device: Device | null;
 }
 
-/** Loads what the rules of an action look at, or null when product and key together name no licence. */
+/** Loads what the rules of an action look at. Throws ApiError `absent` when product and key together name no licence. */
 export async function loadFacts(
   { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
   action: Action,
   { productId, licenseKey, hostId, at }: LicenseUse,
-): Promise<LoadedFacts | null> {
+  absent: Reason = 'licenseNotFound',
+): Promise<LoadedFacts> {
   const found = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
-  if (found === null) return null;
+  if (found === null) throw apiError(absent);
   const { license, customer } = found;
   const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
   const device = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;

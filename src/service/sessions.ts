@@ -27,7 +27,6 @@ export const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => 
   await repositories.keys.lock(found);
   const lapsed = await repositories.sessions.removeLapsed(now, { license: found });
   const facts = await loadFacts(context, 'checkout', { ...input, hostId: input.hostId ?? null, at: now });
-  if (facts === null) throw apiError('licenseNotFound');
   refuseUnlessAllowed('checkout', facts);
 
   const { license } = facts;
@@ -67,7 +66,6 @@ export const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => 
 export const heartbeatKey: UseCase<Keys['heartbeat']> = async (context, input) => {
   const { license, session, nonces } = await authenticateSession(context, input);
   const facts = await loadFacts(context, 'heartbeat', { ...input, hostId: session.hostId, at: context.now });
-  if (facts === null) throw apiError('licenseNotFound');
   refuseUnlessAllowed('heartbeat', facts);
 
   const expiresAt = addSeconds(context.now, license.sessionLeaseDuration);

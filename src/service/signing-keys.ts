@@ -7,18 +7,14 @@ import { changeInstant } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
 import type { Context, KeyPair, UseCase } from './context.ts';
-import { readList } from './lists.ts';
+import { readAll } from './lists.ts';
 
 type SigningKeys = Contract['signingKeys'];
 
 /** Lists the signing keys of the account by their public halves, newest first. */
 export const listSigningKeys: UseCase<SigningKeys['list']> = async ({ repositories, caller }, input) => {
   const keys = (await repositories.signingKeys.list(caller.accountId)).map((key, i) => showKey(key, i === 0));
-  return readList(input, {
-    part: async ({ offset, limit }) => keys.slice(offset, offset + limit),
-    count: async () => keys.length,
-    all: () => keys,
-  });
+  return readAll(input, keys);
 };
 
 /** Makes a new key, which signs from now on. */

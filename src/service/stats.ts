@@ -73,14 +73,7 @@ const none = (): KeyCounts => ({
 });
 
 function add(sums: KeyCounts, counts: Readonly<KeyCounts>): void {
-  sums.total += counts.total;
-  sums.active += counts.active;
-  sums.unused += counts.unused;
-  sums.full += counts.full;
-  sums.expiring += counts.expiring;
-  sums.expired += counts.expired;
-  sums.blocked += counts.blocked;
-  sums.trial += counts.trial;
+  for (const name of Object.keys(sums) as (keyof KeyCounts)[]) sums[name] += counts[name];
 }
 
 async function countActivations({ repositories, now }: Context, scopes: readonly StatsScope[]) {

@@ -10,7 +10,7 @@ import { addSeconds } from '../domain/time.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Context, UseCase } from './context.ts';
-import { readList } from './lists.ts';
+import { readAll, readList } from './lists.ts';
 import { actorOf, RecordedRefusal, type Recorder, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
@@ -21,11 +21,7 @@ export const listTokens: UseCase<Tokens['list']> = async ({ repositories: { toke
   if (caller.productIds !== null) {
     const seen: Token[] = [];
     for await (const token of tokens.listAll(accountId)) if (seesToken(caller, token.productIds)) seen.push(token);
-    return readList(input, {
-      part: async ({ offset, limit }) => seen.slice(offset, offset + limit),
-      count: async () => seen.length,
-      all: () => seen,
-    });
+    return readAll(input, seen);
   }
   return readList(input, {
     part: (range) => tokens.list(accountId, range),
@@ -35,9 +31,7 @@ export const listTokens: UseCase<Tokens['list']> = async ({ repositories: { toke
 };
 
 /** Shows one token. */
-export const getToken: UseCase<Tokens['get']> = async (context, { tokenId }) => {
-  return findToken(context, tokenId);
-};
+export const getToken: UseCase<Tokens['get']> = (context, { tokenId }) => findToken(context, tokenId);
 
 /** A token of the account that the caller may know of. Throws ApiError `tokenNotFound`. */
 export async function findToken({ repositories, caller }: Context, id: TokenId): Promise<Token> {

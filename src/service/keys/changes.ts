@@ -18,10 +18,10 @@ import {
   withChanges,
 } from '../../domain/license-changes.ts';
 import { addDuration, changeInstant, later } from '../../domain/time.ts';
-import { refuseStale } from '../conditions.ts';
 import type { Context, UseCase } from '../context.ts';
 import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent, sessionEvent } from '../record.ts';
+import { refuseStale } from '../write-changes.ts';
 import { holdCustomer, holdOrAddCustomer } from './keys.ts';
 import { showLicense } from './show-license.ts';
 

@@ -1,4 +1,3 @@
-import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
 import { decide } from '../../domain/rules.ts';
 import type { UseCase } from '../context.ts';
@@ -17,7 +16,6 @@ export const explainKey: UseCase<Why> = async (
     hostId: hostId ?? null,
     at,
   });
-  if (facts === null) throw apiError('licenseNotFound');
   const { rules, refusal } = decide(action, facts);
   return { allowed: refusal === null, action, at, rules: [...rules] };
 };

@@ -3,16 +3,15 @@ import { apiVersion, type Contract } from '../../contract/index.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
 import { DEFAULT_OVERLAP_SECONDS } from '../../contract/webhooks/webhooks.ts';
 import { seesSecrets } from '../../domain/access.ts';
-import { changedFields } from '../../domain/changed-fields.ts';
 import { newId } from '../../domain/ids.ts';
 import { addSeconds, changeInstant } from '../../domain/time.ts';
 import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
 import { urlProblem } from '../../domain/webhooks/url.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
-import { refuseStale } from '../conditions.ts';
 import type { Context, UseCase } from '../context.ts';
 import { readList } from '../lists.ts';
 import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
+import { refuseStale, writeChanges } from '../write-changes.ts';
 
 type Webhooks = Contract['webhooks'];
 
@@ -84,7 +83,7 @@ export const getWebhook: UseCase<Webhooks['get']> = async (context, { webhookId 
 
 /** Changes what is given of a webhook; without a difference there is no event. One that becomes active again begins anew where it stopped. */
 export const updateWebhook: UseCase<Webhooks['update']> = async (context, { webhookId, ifUpdatedAt, ...changes }) => {
-  const { repositories, caller, now, record } = context;
+  const { repositories, caller } = context;
   const before = await lockWebhook(context, webhookId);
   refuseStale(before, ifUpdatedAt);
   if (changes.url !== undefined) {
@@ -94,24 +93,21 @@ export const updateWebhook: UseCase<Webhooks['update']> = async (context, { webh
       throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
     }
   }
-  const changed = changedFields(before, changes);
-  if (changed.length === 0) {
-    record({
-      resource: { type: 'webhook', id: webhookId },
-      data: { changed, active: before.active, host: hostOf(before) },
-    });
-    return show(before, context);
-  }
   const isResumed = changes.active === true && !before.active;
   const isMoved = changes.url !== undefined && changes.url !== before.url;
-  const after = await repositories.webhooks.patch(before, {
-    ...changes,
-    ...(changes.types !== undefined && { types: uniqueOf(changes.types) }),
-    ...((isResumed || isMoved) && startedAnew),
-    ...(isResumed && { disabledAt: null, disabledReason: null }),
-    updatedAt: changeInstant(now, before.updatedAt),
+  const after = await writeChanges(context, before, changes, {
+    type: 'webhook.updated',
+    resource: { type: 'webhook', id: webhookId },
+    factsOf: (webhook) => ({ active: webhook.active, host: hostOf(webhook) }),
+    write: (updatedAt) =>
+      repositories.webhooks.patch(before, {
+        ...changes,
+        ...(changes.types !== undefined && { types: uniqueOf(changes.types) }),
+        ...((isResumed || isMoved) && startedAnew),
+        ...(isResumed && { disabledAt: null, disabledReason: null }),
+        updatedAt,
+      }),
   });
-  record(webhookEvent('webhook.updated', after, { changed, active: after.active, host: hostOf(after) }));
   return show(after, context);
 };
 
