@@ -76,12 +76,6 @@ scenarios<Subject>(
       },
     },
     {
-      name: 'refuses a query without customerId',
-      as: 'admin',
-      request: {},
-      expect: { status: 400, code: 1, message: 'Missing required params' },
-    },
-    {
       name: 'refuses a customerId that is empty',
       as: 'admin',
       request: { query: { customerId: '' } },

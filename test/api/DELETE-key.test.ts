@@ -94,12 +94,6 @@ scenarios<Subject>(
       expect: { status: 409, code: 5, message: () => 'It was changed meanwhile, at 2026-11-21T10:00:00.000Z' },
     },
     {
-      name: 'refuses a query without licenseKey',
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ query: { productId } }),
-      expect: { status: 400, code: 1, message: 'Missing required params' },
-    },
-    {
       name: 'refuses a force that is neither true nor false',
       as: 'admin',
       request: ({ address }) => ({ query: { ...address, force: '1' } }),

@@ -199,12 +199,6 @@ scenarios<Subject>(
       expect: missing,
     },
     {
-      name: 'refuses a query without licenseKey',
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ query: { productId } }),
-      expect: missing,
-    },
-    {
       name: 'refuses a key that is not there',
       as: 'admin',
       request: ({ address }) => ({ query: { ...address, licenseKey: '00000-00000-00000-00000-00000' } }),

@@ -396,12 +396,6 @@ scenarios<Subject>(
       expect: missing,
     })),
     {
-      name: 'refuses a body without licenseKey',
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ body: { productId, maxActivations: 4 } }),
-      expect: missing,
-    },
-    {
       name: 'refuses a version that is not there',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, versionId: 'ver_absent' } }),

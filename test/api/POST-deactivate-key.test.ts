@@ -171,18 +171,6 @@ scenarios<Subject>(
       afterwards: leaves('host-2'),
     },
     {
-      name: 'refuses a body without productId',
-      as: 'admin',
-      request: ({ address: { licenseKey } }) => ({ body: { licenseKey } }),
-      expect: missing,
-    },
-    {
-      name: 'refuses a body without licenseKey',
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ body: { productId } }),
-      expect: missing,
-    },
-    {
       name: 'refuses a hostId that is null, rather than freeing every device',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: null } }),

@@ -159,12 +159,6 @@ scenarios<Subject>(
       expect: { status: 403, code: 7, message: 'Customer inactive' },
     },
     {
-      name: 'refuses a body without hostId',
-      as: 'admin',
-      request: ({ address }) => ({ body: address }),
-      expect: missing,
-    },
-    {
       name: 'refuses a deviceTag of 65 characters',
       as: 'admin',
       request: ({ address }) => ({ body: { ...address, hostId: 'host-2', deviceTag: 't'.repeat(65) } }),

@@ -33,12 +33,6 @@ const refusals: readonly Scenario<Subject>[] = [
     expect: { status: 409, code: 5, message: () => 'It was changed meanwhile, at 2026-11-21T10:00:00.000Z' },
   },
   {
-    name: 'refuses a body without licenseKey',
-    as: 'admin',
-    request: ({ address: { productId } }) => ({ body: { productId } }),
-    expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
-  {
     name: 'refuses a note of 501 characters',
     as: 'admin',
     request: ({ address }) => ({ body: { ...address, note: 'x'.repeat(501) } }),

@@ -11,7 +11,6 @@ interface Subject {
   readonly session: SessionKeys;
 }
 
-const missing = { status: 400, code: 1, message: 'Missing required params' };
 const notFound = { status: 404, code: 1, message: 'License not found' };
 const ended = { status: 404, code: 3, message: 'Session not found or ended' };
 const refused = { status: 403, code: 11, message: 'Session signature refused' };
@@ -80,12 +79,6 @@ scenarios<Subject>(
         body: { ...address, ...signedBy({ ...session, sessionSecret: 'guessed' }) },
       }),
       expect: refused,
-    },
-    {
-      name: 'refuses a body without sessionId',
-      as: 'client',
-      request: ({ address, session }) => ({ body: { ...address, ...signedBy(session), sessionId: undefined } }),
-      expect: missing,
     },
     {
       name: 'refuses a product that the token may not touch as one that is not there',

@@ -245,14 +245,6 @@ scenarios<Subject>(
       expect: { status: 403, code: 8, message: 'Operation not available for this license type' },
     },
     {
-      name: 'refuses a body without signature',
-      as: 'client',
-      request: ({ address, session: { sessionId, nextNonce } }) => ({
-        body: { ...address, sessionId, timestamp: nextNonce },
-      }),
-      expect: missing,
-    },
-    {
       name: 'refuses a signature that is not hexadecimal',
       as: 'client',
       request: ({ address, session }) => ({ body: { ...address, ...signedBy(session), signature: 'g'.repeat(64) } }),

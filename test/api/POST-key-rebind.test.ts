@@ -10,7 +10,6 @@ interface Subject {
   readonly deviceId?: string | undefined;
 }
 
-const missing = { status: 400, code: 1, message: 'Missing required params' };
 const notFound = { status: 404, code: 1, message: 'License not found' };
 const limited = { status: 403, code: 13, message: 'Rebind limit of this year reached' };
 
@@ -265,18 +264,6 @@ scenarios<Subject>(
       as: 'admin',
       request: toHost9,
       expect: { status: 403, code: 7, message: 'Customer inactive' },
-    },
-    {
-      name: 'refuses a body without newHostId',
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, hostId: 'host-1' } }),
-      expect: missing,
-    },
-    {
-      name: 'refuses a body without hostId',
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, newHostId: 'host-9' } }),
-      expect: missing,
     },
     {
       name: 'refuses a key that is not there',

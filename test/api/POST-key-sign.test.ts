@@ -271,24 +271,6 @@ scenarios<Subject>(
       expect: missing,
     },
     {
-      name: 'refuses a body without productId',
-      as: 'admin',
-      request: ({ address: { licenseKey } }) => ({ body: { licenseKey, hostId: 'host-1' } }),
-      expect: missing,
-    },
-    {
-      name: 'refuses a body without licenseKey',
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ body: { productId, hostId: 'host-1' } }),
-      expect: missing,
-    },
-    {
-      name: 'refuses a body without hostId',
-      as: 'admin',
-      request: ({ address }) => ({ body: address }),
-      expect: missing,
-    },
-    {
       name: 'refuses a third host when both slots are taken',
       given: (world, { address }) => world.activate(address, 'host-2'),
       as: 'admin',

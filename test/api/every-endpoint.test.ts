@@ -34,6 +34,25 @@ describe('every endpoint', () => {
       },
     );
 
+    it.each(listEndpoints())('$name refuses a request without a field that it requires', async ({ name, endpoint }) => {
+      await using world = await createWorld({ engine });
+      const { query = {}, body = {} } = validRequests[name as EndpointName](await furnish(world));
+      await world.tokenOf('admin');
+      const before = await world.contents();
+      const { inQuery, inBody } = requiredFields(endpoint);
+      for (const field of inQuery) {
+        const { [field]: _, ...rest } = query;
+        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, rest), endpoint.body && body);
+        expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
+      }
+      for (const field of inBody) {
+        const rest = { ...Object(body), [field]: undefined };
+        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), rest);
+        expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
+      }
+      expect(await world.contents()).toEqual(before);
+    });
+
     it.each(listEndpoints())(
       '$name answers 500 when the database fails, and changes nothing',
       async ({ name, endpoint }) => {
@@ -50,6 +69,27 @@ describe('every endpoint', () => {
     );
   });
 });
+
+const missing = { message: 'Missing required params', code: 1 };
+
+const { paths, components } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+
+/** By the document, so that the schemas are not their own measure. */
+function requiredFields({ method, path }: { readonly method: string; readonly path: string }) {
+  const { parameters = [], requestBody } = paths[path][method.toLowerCase()];
+  const inQuery: string[] = parameters.flatMap((one: Parameter) =>
+    one.in === 'query' && one.required ? one.name : [],
+  );
+  const schema = requestBody?.content['application/json'].schema;
+  const { required = [] } = components.schemas[schema?.$ref?.split('/').at(-1)] ?? schema ?? {};
+  return { inQuery, inBody: required as readonly string[] };
+}
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+}
 
 /** A table that the request of each endpoint uses, late where it uses several. */
 const tableOf: Readonly<Record<EndpointName, string>> = {

@@ -31,7 +31,6 @@ const showViewer = ({ viewer }: Subject) => ({
 });
 
 const missing = { status: 400, code: 1, message: 'Missing required params' };
-const invalidToken = { status: 401, code: 1, message: 'Invalid access token' };
 const scopeMissing = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
 const notFound = { status: 404, code: 1, message: 'Product not found' };
 const ABSENT = 'prod_00000000000000000000000000';
@@ -93,7 +92,6 @@ scenarios<Subject>('products.list', twoProducts, [
     absent: ({ editor }) => [editor, 'Editor'],
   },
   { name: 'refuses a page of 1001', as: 'admin', request: { query: { limit: '1001' } }, expect: missing },
-  { name: 'refuses a caller without a token', as: 'nobody', request: {}, expect: invalidToken },
   { name: 'refuses a token that may not read products', as: 'client', request: {}, expect: scopeMissing },
 ]);
 
@@ -159,7 +157,6 @@ scenarios<Subject>('products.create', twoProducts, [
     request: ({ editor }) => ({ body: { name: 'Server', id: editor } }),
     expect: { status: 409, code: 13, message: 'A product with this id exists already' },
   },
-  { name: 'refuses a body without name', as: 'admin', request: { body: {} }, expect: missing },
   { name: 'refuses a blank name', as: 'admin', request: { body: { name: ' \u2003' } }, expect: missing },
   {
     name: 'refuses a name of 257 characters',
@@ -190,7 +187,6 @@ scenarios<Subject>('products.get', twoProducts, [
       }),
     },
   },
-  { name: 'refuses a query without productId', as: 'admin', request: {}, expect: missing },
   {
     name: 'refuses a product that is not there',
     as: 'admin',
@@ -297,7 +293,6 @@ scenarios<Subject>('products.update', twoProducts, [
     request: ({ editor }) => ({ query: { productId: editor }, body: { active: 'false' } }),
     expect: missing,
   },
-  { name: 'refuses a query without productId', as: 'admin', request: { body: { active: false } }, expect: missing },
   {
     name: 'refuses a product that is not there',
     as: 'admin',

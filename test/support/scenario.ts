@@ -156,17 +156,13 @@ function isAbout<It>(reason: Reason, { status, code, message }: Refused<It>): bo
   return typeof known.message === 'string' ? known.message === message : typeof message === 'function';
 }
 
+/**
+ * The refusals of the endpoint itself that no row expects. Those that all have alike are tried in loops: 401 in
+ * authentication.test.ts, scopes in isolation.test.ts, missing fields and failures of the database in every-endpoint.test.ts.
+ */
 function missingReasons<It>(endpoint: AnyEndpoint, rows: readonly Scenario<It>[]): Reason[] {
   const expected = rows.flatMap((row) => ('code' in row.expect ? [row.expect] : []));
-  return errorTable(endpoint).filter((reason) => !expected.some((refused) => isAbout(reason, refused)));
-}
-
-/**
- * The refusals of the endpoint itself. Those that all have alike are tried in loops: 401 in authentication.test.ts, scopes in
- * isolation.test.ts, failures of the database in every-endpoint.test.ts.
- */
-function errorTable({ query, body, errors }: AnyEndpoint): Reason[] {
-  return [...(query || body ? (['invalidParams'] as const) : []), ...errors];
+  return endpoint.errors.filter((reason) => !expected.some((refused) => isAbout(reason, refused)));
 }
 
 /** By how many rows each table has grown; tables that have not are left out. */
