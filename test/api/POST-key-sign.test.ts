@@ -94,6 +94,7 @@ scenarios<Subject>(
         const { keys } = (await world.call('nobody', 'GET', '/.well-known/jwks.json')).body;
         expect(verifyLicenseFile(body.file, { keys, now: STARTED_AT, hostId: 'host-2' })).toEqual({
           verdict: 'ok',
+          revocations: null,
           watermark: DAWN_SECONDS,
           claims: {
             iss: world.accounts.acme,
