@@ -70,7 +70,8 @@ export async function call(
   }
 }
 
-function prepareRequest(
+/** The request of an operation; `key` is null for one that only reads. Throws `InputError`. */
+export function prepareRequest(
   context: CallContext,
   endpoint: AnyEndpoint,
   input: unknown,

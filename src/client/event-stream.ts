@@ -2,12 +2,11 @@ import { createParser } from 'eventsource-parser';
 import { streamEvents } from '../contract/event-stream.ts';
 import { Event, type EventType } from '../contract/events.ts';
 import { classifyFailure, readText } from './attempt.ts';
-import type { CallContext } from './call.ts';
+import { type CallContext, prepareRequest } from './call.ts';
 import { readOptions } from './client.ts';
 import { ProtocolError, toCallError } from './errors.ts';
-import type { PreparedRequest, TransportResponse } from './network.ts';
+import type { TransportResponse } from './network.ts';
 import type { ClientOptions } from './options.ts';
-import { encodeInput, writeHeaders } from './request.ts';
 import { maxResponseBytes, readResult, readRetryAfter } from './response.ts';
 
 /** Which events are followed. */
@@ -88,13 +87,7 @@ async function* connect(
   type: FollowOptions['type'],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Event[]> {
-  const { search } = encodeInput(streamEvents, { after: position.last ?? undefined, type });
-  const request: PreparedRequest = {
-    url: `${context.baseHref}${streamEvents.path}${search}`,
-    method: 'GET',
-    headers: writeHeaders(streamEvents, context.credentials, null),
-    body: null,
-  };
+  const request = prepareRequest(context, streamEvents, { after: position.last ?? undefined, type }, null);
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);

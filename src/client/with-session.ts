@@ -56,12 +56,21 @@ export async function withSession<T>(
   work: (session: LeasedSession) => T | Promise<T>,
   { signal, onReturnFailed = () => {}, timing = systemTiming }: SessionOptions = {},
 ): Promise<T> {
-  const lease = await checkOut(client, input, { timing, signal });
+  const sentAt = timing.now();
+  const { productId, licenseKey } = input;
+  const { sessionId, currentSessions, maxSessions, ...leased } = await client.keys.checkout(input, { signal });
+  const intervalMs = Math.max(1, leased.heartbeatInterval) * 1_000;
+  const keys = { sessionId, ...leased };
+  const endsAt = endOf(leased, sentAt, intervalMs);
+  const lease: Lease = { address: { productId, licenseKey }, intervalMs, keys, endsAt, hasEnded: false };
   const done = new AbortController();
   const lost = new AbortController();
-  const kept = keepAlive(client, lease, { timing, done: done.signal, lose: (cause) => lost.abort(lostBy(cause)) });
+  const kept = keepAlive(client, lease, timing, done.signal).catch((cause: unknown) => {
+    if (done.signal.aborted) return;
+    lease.hasEnded = !(cause instanceof ApiError) || cause.reason === 'sessionNotFound';
+    lost.abort(lostBy(cause));
+  });
   try {
-    const { sessionId, currentSessions, maxSessions } = lease.leased;
     const signals = signal === undefined ? [lost.signal] : [lost.signal, signal];
     return await work({ sessionId, currentSessions, maxSessions, signal: AbortSignal.any(signals) });
   } finally {
@@ -80,7 +89,6 @@ const lostBy = (cause: unknown) => new SessionLostError('the lease of the sessio
 /** A lease as it stands after the last heartbeat. */
 interface Lease {
   readonly address: { readonly productId: string; readonly licenseKey: string };
-  readonly leased: Awaited<ReturnType<SessionClient['keys']['checkout']>>;
   readonly intervalMs: number;
   keys: SessionKeys;
   /** When it ends by the clock of this machine. */
@@ -88,47 +96,17 @@ interface Lease {
   hasEnded: boolean;
 }
 
-async function checkOut(
-  client: SessionClient,
-  input: SessionInput,
-  { timing, signal }: { readonly timing: Timing; readonly signal: AbortSignal | undefined },
-): Promise<Lease> {
-  const sentAt = timing.now();
-  const leased = await client.keys.checkout(input, { signal });
-  const intervalMs = Math.max(1, leased.heartbeatInterval) * 1_000;
-  return {
-    address: { productId: input.productId, licenseKey: input.licenseKey },
-    leased,
-    intervalMs,
-    keys: leased,
-    endsAt: endOf(leased, sentAt, intervalMs),
-    hasEnded: false,
-  };
-}
-
 /** No lease is shorter than the interval, so a clock that is ahead of the service's does not end one at once. */
 const endOf = ({ expiresAt }: { readonly expiresAt: string }, sentAt: number, intervalMs: number): number =>
   Math.max(Date.parse(expiresAt), sentAt + intervalMs);
 
-interface Keeping {
-  readonly timing: Timing;
-  readonly done: AbortSignal;
-  lose(cause: unknown): void;
-}
-
-/** Sends heartbeats until the work is done or the lease is lost. Never rejects. */
-async function keepAlive(client: SessionClient, lease: Lease, { timing, done, lose }: Keeping): Promise<void> {
-  try {
-    for (;;) {
-      // Where the interval is as long as the lease, it would be too late.
-      const remainingMs = Math.max(0, lease.endsAt - timing.now());
-      await timing.sleep(Math.min(lease.intervalMs, remainingMs / 2), done);
-      await prolong(client, lease, timing, done);
-    }
-  } catch (error) {
-    if (done.aborted) return;
-    lease.hasEnded = !(error instanceof ApiError) || error.reason === 'sessionNotFound';
-    lose(error);
+/** Sends heartbeats until the work is done. Rejects when the lease is lost. */
+async function keepAlive(client: SessionClient, lease: Lease, timing: Timing, done: AbortSignal): Promise<never> {
+  for (;;) {
+    // Where the interval is as long as the lease, it would be too late.
+    const remainingMs = Math.max(0, lease.endsAt - timing.now());
+    await timing.sleep(Math.min(lease.intervalMs, remainingMs / 2), done);
+    await prolong(client, lease, timing, done);
   }
 }
 
