@@ -59,16 +59,13 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
         before:
           '/** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */',
         add: `/** Changes a product, unless it was changed after \`ifUpdatedAt\`. */
-export async function patchProduct(
-  context: Context,
-  { productId, name, active, ifUpdatedAt }: InputOf<Products['patch']>,
-): Promise<PayloadOf<Products['patch']>> {
+export const patchProduct: UseCase<Products['patch']> = async (context, { productId, name, active, ifUpdatedAt }) => {
   // Changes of products take turns, so that none comes in between.
   await context.repositories.accounts.lock(context.caller.accountId);
   const { updatedAt } = await findProduct(context, productId);
   if (ifUpdatedAt !== undefined && updatedAt !== ifUpdatedAt) throw apiError('productChanged');
   return updateProduct(context, { productId, name, active });
-}
+};
 
 `,
       },

@@ -68,12 +68,9 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
       {
         before: '/** Creates a customer. */',
         add: `/** All customers of the account, as they are read. */
-export async function exportCustomers({
-  repositories: { customers },
-  caller: { accountId },
-}: Context): Promise<ResultOf<Customers['export']>> {
-  return { items: customers.listAll(accountId) };
-}
+export const exportCustomers: UseCase<Customers['export']> = async ({ repositories, caller }) => ({
+  items: repositories.customers.listAll(caller.accountId),
+});
 
 `,
       },
