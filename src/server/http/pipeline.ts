@@ -3,7 +3,7 @@ import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { StorageError } from '../../store/engine/storage-error.ts';
+import { ReadTooBroad, StorageError } from '../../store/engine/storage-error.ts';
 import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey } from '../idempotency/idempotency-key.ts';
@@ -63,10 +63,7 @@ export async function handleRequest<R extends AnsweredRoute>(
     response = route.maxAgeSeconds === 0 ? sent : cacheable(request, sent, route.maxAgeSeconds);
     if (status === 404 && !replayed) await countMiss(parts, route, caller, ipAddress);
   } catch (thrown) {
-    const error = toApiError(
-      endpoint,
-      isUnavailable(route, request.headers, thrown) ? apiError('unavailable', {}, { cause: thrown }) : thrown,
-    );
+    const error = toApiError(endpoint, explainStorage(route, request.headers, thrown));
     reason = error.reason;
     if (reason === 'issueLimit') Object.assign(headers, budgetHeader(0));
     if (error.status === 404) await countMiss(parts, route, caller, ipAddress);
@@ -88,6 +85,15 @@ export async function handleRequest<R extends AnsweredRoute>(
     'request',
   );
   return response;
+}
+
+/** The refusal that a failure of the database means for this request, if it means one; else what was thrown. */
+function explainStorage(route: AnsweredRoute, headers: RequestHeaders, thrown: unknown): unknown {
+  if (thrown instanceof ReadTooBroad && !mutates(route.endpoint)) {
+    const hint = 'This request reads too much: narrow it down with filters, or read the list part by part';
+    return apiError('invalidParams', { hint }, { cause: thrown });
+  }
+  return isUnavailable(route, headers, thrown) ? apiError('unavailable', {}, { cause: thrown }) : thrown;
 }
 
 /** Whether a mutation under an idempotency key has certainly not been run, because the database failed before it. */

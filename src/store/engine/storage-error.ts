@@ -7,6 +7,11 @@ export class StorageError extends Error {
   }
 }
 
+/** A statement was ended because it read too much; the same one would be ended again. */
+export class ReadTooBroad extends StorageError {
+  override readonly name = 'ReadTooBroad';
+}
+
 /** The database refused a value that breaks a constraint: a mistake in lkm, not a failure of the database. */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError';

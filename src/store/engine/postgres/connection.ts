@@ -4,7 +4,7 @@ import pg, { type ClientBase, type Pool, type QueryResult } from 'pg';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, Statement } from '../statement.ts';
-import { ConstraintError, StorageError } from '../storage-error.ts';
+import { ConstraintError, ReadTooBroad, StorageError } from '../storage-error.ts';
 
 /** A statement; with a name, PostgreSQL parses it once per connection. */
 interface Prepared {
@@ -78,12 +78,16 @@ export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof cr
 /** SQLSTATE class 23, integrity constraint violation. */
 const CONSTRAINT = /^23/;
 
+/** SQLSTATE of a statement that took longer than `statement_timeout`. */
+const QUERY_CANCELED = '57014';
+
 /** Runs one query; what the database or the way to it throws becomes a StorageError, or a ConstraintError. */
 export async function attempt<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
     if (error instanceof Error && CONSTRAINT.test(String(codeOf(error)))) throw new ConstraintError(error);
+    if (isFromServer(error) && error.code === QUERY_CANCELED) throw new ReadTooBroad(error);
     throw new StorageError(error);
   }
 }

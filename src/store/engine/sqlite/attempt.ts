@@ -10,6 +10,7 @@ export function attempt<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (error instanceof StorageError) throw error;
     const { errcode } = codesOf(error);
     const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
     if (error instanceof Error && isConstraint) throw new ConstraintError(error);

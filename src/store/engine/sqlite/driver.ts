@@ -21,6 +21,7 @@ import {
 import { groupCommit } from './group-commit.ts';
 import { isHeldOnlyByOtherTools } from './holders.ts';
 import { type FileLock, openAlone } from './lock.ts';
+import { countRowsRead } from './rows-read.ts';
 import { createUndo } from './undo.ts';
 
 /**
@@ -38,6 +39,7 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const undo = createUndo(writer);
     const writing = connect(writer, kysely, { undo });
+    const rowsRead = countRowsRead(reader);
     const snapshot = snapshotOf(reader);
     let atCommit: CommitWork | null = null;
     const commit = groupCommit(writer, undo, {
@@ -50,7 +52,12 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     });
     return {
       warnings: file.warnings,
-      reader: connect(reader, kysely, { before: snapshot.hold }),
+      reader: connect(reader, kysely, {
+        before: () => {
+          snapshot.hold();
+          rowsRead.begin();
+        },
+      }),
       isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {
