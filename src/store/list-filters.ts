@@ -11,7 +11,7 @@ export interface Values {
   readonly scope: (field: string) => SqlValue;
 }
 
-/** A condition on the rows of a list, for values that the database knows. */
+/** A condition on the rows of a list, for values that the database knows. It names its columns with their tables. */
 export type Condition = (values: Values) => RawBuilder<unknown>;
 
 /** A condition on another table with the same scope, whose index names rows of the list in the order of the list. */
@@ -38,6 +38,8 @@ export type Parameter = (name: string) => SqlValue;
 
 /** The rows of a list that fit its filters. */
 export interface Selection {
+  /** Where they are found, and in which order. */
+  readonly source: RowSource;
   /** The table that they are looked up in. */
   readonly from: RawBuilder<unknown>;
   /** The column of that table that the list is sorted by. */
@@ -47,28 +49,51 @@ export interface Selection {
   readonly parts: readonly RawBuilder<unknown>[];
 }
 
-/** What a selection is made of: the table of the list, the columns and fields of its scope, what it is sorted by. */
+/** Rows are found in the list's own table, in another table in the same order, or in another order, if in any. */
+export type RowSource = 'list' | 'otherTable' | { readonly inOrderOf: RawBuilder<unknown> | null };
+
+/** What a selection is made of. */
 export interface Origin {
   readonly table: keyof Tables;
+  /** The column that the list is sorted by. */
   readonly order: string;
   readonly scope: readonly { readonly column: string; readonly field: string }[];
+  /** By filter: the column in whose order an index finds its rows, null where they are few and in no order. */
+  readonly sorted: Readonly<Record<string, string | null>>;
 }
 
 /** A filter that is used, with its condition, and how many values it has. */
 export type Used<F extends string = string> = readonly [filter: F, condition: AnyCondition, count: number];
 
-/** Selects the rows that fit all filters. Those of other tables come first: the first of them finds the rows. */
+/**
+ * Selects the rows that fit all filters. One filter finds rows, in one pass; all others are looked up for each of these.
+ * Text finds few rows, so it is asked first; then another table, which has them in the order of the list; then the rest.
+ */
 export function selectionOf(origin: Origin, used: readonly Used[], $: Parameter): Selection {
-  const [source, ...rest] = used.toSorted(([, one], [, other]) => Number(isSource(other)) - Number(isSource(one)));
+  const orders = used.map(([filter]) => origin.sorted[filter]).filter((column) => column !== undefined);
+  const source = orders.includes(null) ? undefined : used.find(([, condition]) => isSource(condition));
   if (source === undefined || !isSource(source[1])) {
     const [from, orderBy] = [sql.table(origin.table), ref(origin.table, origin.order)];
-    return { from, orderBy, where: fits(origin, used, $), parts: partsOf(origin, used, $) };
+    return {
+      source: orderOf(origin, orders),
+      from,
+      orderBy,
+      where: fits(origin, used, $),
+      parts: partsOf(origin, used, $),
+    };
   }
   const [filter, { table, column, condition }, count] = source;
   const conditions = [...inScope(table, origin, $), condition(valuesOf(filter, count, $))];
+  const rest = used.filter((one) => one !== source);
   if (rest.length > 0) conditions.push(isListed(origin, ref(table, column), rest, $));
   const where = and(conditions);
-  return { from: sql.table(table), orderBy: ref(table, column), where, parts: [where] };
+  return { source: 'otherTable', from: sql.table(table), orderBy: ref(table, column), where, parts: [where] };
+}
+
+function orderOf({ table }: Origin, orders: readonly (string | null)[]): RowSource {
+  if (orders.length === 0) return 'list';
+  const [column] = orders;
+  return { inOrderOf: orders.includes(null) || column == null ? null : ref(table, column) };
 }
 
 function partsOf(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<unknown>[] {
@@ -94,8 +119,9 @@ function fits(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<u
     if (isOneOf(condition)) return isAmong(ref(origin.table, condition.oneOf), values);
     if (!isSource(condition)) return condition(values);
     const { table, column } = condition;
-    const found = and([...inScope(table, origin, $), condition.condition(values)]);
-    return sql`${ref(origin.table, origin.order)} in (select ${sql.ref(column)} from ${sql.table(table)} where ${found})`;
+    const same = sql`${ref(table, column)} = ${ref(origin.table, origin.order)}`;
+    const found = and([...inScope(table, origin, $), condition.condition(values), same]);
+    return sql`exists (select 1 from ${sql.table(table)} where ${found})`;
   });
   return and([...inScope(origin.table, origin, $), ...conditions]);
 }
@@ -109,7 +135,7 @@ export const isAmong = (column: RawBuilder<unknown>, values: Values): RawBuilder
     ? sql`1 = 0`
     : sql`${column} in (${sql.join(Array.from({ length: values.count }, (_, index) => values(index)))})`;
 
-export const isSource = (condition: AnyCondition): condition is Source => 'table' in condition;
+const isSource = (condition: AnyCondition): condition is Source => 'table' in condition;
 
 const isOneOf = (condition: AnyCondition): condition is OneOf => 'oneOf' in condition;
 

@@ -4,8 +4,8 @@ import { dynamicStatement, type SqlValue, type Statement } from './engine/statem
 import {
   type AnyCondition,
   type Filters,
-  isSource,
   named,
+  type Origin,
   type Parameter,
   type Selection,
   selectionOf,
@@ -69,6 +69,10 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
 ): Lists<C, S, F> {
   const orderColumn = columnOf(columns, order);
   const scope = scopeFields.map((field) => ({ field, column: columnOf(columns, field) }));
+  const sortedColumns = Object.entries<string | null | undefined>(sorted ?? {}).flatMap(([filter, field]) =>
+    field === undefined ? [] : [[filter, field === null ? null : columnOf(columns, field)] as const],
+  );
+  const origin: Origin = { table: name, order: orderColumn, scope, sorted: Object.fromEntries(sortedColumns) };
   const filterNames = Object.keys(conditions) as F[];
   const known = createRecent<Statement<object, never>>(MAX_STATEMENTS);
 
@@ -81,7 +85,7 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   /** The statement for these conditions. The names of its parameters keep scope, filters and page apart. */
   function find<R>(kind: string, filters: Filters<F> | undefined, build: Build): Statement<object, R> {
     const used = usedOf(filters);
-    return remember(idOf(kind, used), ($) => build(select(used, $), { $, rowSource: rowSourceOf(used) }));
+    return remember(idOf(kind, used), ($) => build(selectionOf(origin, used, $), $));
   }
 
   function remember<R>(id: string, build: ($: Parameter) => RawBuilder<unknown>): Statement<object, R> {
@@ -95,62 +99,58 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   const idOf = (kind: string, used: readonly Used<F>[]): string =>
     used.length === 0 ? kind : `${kind} ${used.map(([filter, , count]) => `${filter}*${count}`).join()}`;
 
-  const select = (used: readonly Used<F>[], $: Parameter): Selection =>
-    selectionOf({ table: name, order: orderColumn, scope }, used, $);
-
-  const fromTable = sql`select * from ${sql.table(name)}`;
   const direction = descending ? sql`desc` : sql`asc`;
 
-  /** Where the rows that fit are found, and in which order. */
-  function rowSourceOf(used: readonly Used<F>[]): RowSource {
-    const found = used.map(([filter]) => sorted?.[filter]).filter((field) => field !== undefined);
-    if (found.length === 0) return used.some(([, condition]) => isSource(condition)) ? 'otherTable' : 'list';
-    const field = found.find((one) => one !== null) ?? null;
-    return { inOrderOf: field === null ? null : columnOf(columns, field) };
-  }
-
-  const buildFirstPage: Build = (selection, { $, rowSource }) => {
+  const buildFirstPage: Build = (selection, $) => {
     const range = sql`limit ${$(LIMIT)} offset ${$(OFFSET)}`;
-    const { orderBy, where, parts } = selection;
-    if (rowSource === 'list' && parts.length === 1) {
-      return sql`${fromTable} where ${where} order by ${orderBy} ${direction} ${range}`;
+    const { source, from, orderBy, where, parts } = selection;
+    if (source === 'list' && parts.length === 1) {
+      return sql`select * from ${from} where ${where} order by ${orderBy} ${direction} ${range}`;
     }
-    const inScope = scope.map(({ column, field }) => sql`${sql.ref(column)} = ${$(field)}`);
-    // What an index holds is enough to find rows and to sort them; only those of the page are read whole.
-    const found = sql`${sql.ref(orderColumn)} in (${inOrder(selection, rowSource)} ${range})`;
+    // What an index holds is enough to find rows and to sort them; only those of the page are read whole. They have a name
+    // of their own: a column that the statement within lacks is a mistake there, and not taken from each row out here.
+    const listed = (column: string) => sql.ref(`listed.${column}`);
+    const inScope = scope.map(({ column, field }) => sql`${listed(column)} = ${$(field)}`);
+    const found = sql`${listed(orderColumn)} in (${inOrder(selection)} ${range})`;
     const conditions = sql.join([...inScope, found], sql` and `);
-    return sql`${fromTable} where ${conditions} order by ${sql.ref(orderColumn)} ${direction}`;
+    const rows = sql`select listed.* from ${sql.table(name)} as listed where ${conditions}`;
+    return sql`${rows} order by ${listed(orderColumn)} ${direction}`;
   };
 
-  function inOrder({ from, orderBy, where, parts }: Selection, rowSource: RowSource): RawBuilder<unknown> {
+  function inOrder({ source, from, orderBy, where, parts }: Selection): RawBuilder<unknown> {
     const find = (condition: RawBuilder<unknown>) => sql`select ${orderBy} from ${from} where ${condition}`;
-    if (rowSource === 'list') {
+    const inListOrder = sql`order by ${sql.ref(orderColumn)} ${direction}`;
+    if (source === 'list') {
       // Each part in order by itself: only so does PostgreSQL merge them, and read them as far as the page goes.
       const sorted = parts.map((part) => {
         const rows = sql`(${find(part)} order by ${orderBy} ${direction}) as part`;
-        return sql`select ${sql.ref(orderColumn)} from ${rows}`;
+        return sql`select part.${sql.ref(orderColumn)} from ${rows}`;
       });
-      return sql`${sql.join(sorted, sql` union all `)} order by ${sql.ref(orderColumn)} ${direction}`;
+      return sql`${sql.join(sorted, sql` union all `)} ${inListOrder}`;
     }
     const found = find(where);
-    if (rowSource === 'otherTable') return sql`${found} order by ${orderBy} ${direction}`;
+    if (source === 'otherTable') return sql`${found} order by ${orderBy} ${direction}`;
     // As an expression, so that no planner reads the whole list in its order for the few rows that an index finds.
-    if (rowSource.inOrderOf === null) return sql`${found} order by (${orderBy} || '') ${direction}`;
+    if (source.inOrderOf === null) return sql`${found} order by (${orderBy} || '') ${direction}`;
     // In a query of its own, for the same reason. What comes last in one order mostly comes last in the other: a sort that
     // keeps as many rows as a page has then finds them early, and only compares all others.
-    const sorted = sql`${found} order by ${sql.ref(rowSource.inOrderOf)} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
-    return sql`select ${sql.ref(orderColumn)} from (${sorted}) as found order by ${sql.ref(orderColumn)} ${direction}`;
+    const sorted = sql`${found} order by ${source.inOrderOf} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
+    return sql`select found.${sql.ref(orderColumn)} from (${sorted}) as found ${inListOrder}`;
   }
 
-  const buildNextPage: Build = (selection, options) => {
-    const behind = sql`${selection.orderBy} ${descending ? sql`<` : sql`>`} ${options.$(AFTER)}`;
+  const buildNextPage: Build = (selection, $) => {
+    const { source, orderBy } = selection;
+    // What is found in no order is compared as an expression: no planner reads the list in its order for it.
+    const isUnordered = typeof source === 'object' && source.inOrderOf === null;
+    const place = isUnordered ? sql`(${orderBy} || '')` : orderBy;
+    const behind = sql`${place} ${descending ? sql`<` : sql`>`} ${$(AFTER)}`;
     const where = sql`${selection.where} and ${behind}`;
     const parts = selection.parts.map((part) => sql`${part} and ${behind}`);
-    return buildFirstPage({ ...selection, where, parts }, options);
+    return buildFirstPage({ ...selection, where, parts }, $);
   };
 
   // Without a limit: SQLite prepares a statement anew whenever the value of its limit is bound, which takes ten look-ups.
-  const buildAll: Build = ({ where }) => sql`${fromTable} where ${where}`;
+  const buildAll: Build = ({ from, where }) => sql`select * from ${from} where ${where}`;
 
   async function* walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]> {
     let after: string | undefined;
@@ -178,7 +178,7 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
     const id = counted.map(({ used, sign }) => idOf(sign, used)).join(' ');
     const statement = remember<{ count: unknown }>(id, ($) => {
       const counts = counted.map(({ used, sign }) => {
-        const { from, where } = select(used, $);
+        const { from, where } = selectionOf(origin, used, $);
         return sql`${sql.raw(sign)} (select count(*) from ${from} where ${where})`;
       });
       return sql`select 0 ${sql.join(counts, sql` `)} as count`;
@@ -196,14 +196,6 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   };
 }
 
-type Build = (selection: Selection, options: BuildOptions) => RawBuilder<unknown>;
-
-interface BuildOptions {
-  readonly $: Parameter;
-  readonly rowSource: RowSource;
-}
-
-/** Rows are found in the list's own table, in another table in the same order, or in another order, if in any. */
-type RowSource = 'list' | 'otherTable' | { readonly inOrderOf: string | null };
+type Build = (selection: Selection, $: Parameter) => RawBuilder<unknown>;
 
 const [AFTER, OFFSET, LIMIT] = ['page.after', 'page.offset', 'page.limit'] as const;

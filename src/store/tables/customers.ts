@@ -33,9 +33,9 @@ const lists = listsOf(customers, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
-    active: (value) => sql`active = ${value()}`,
-    email: (pattern) => sql`email_key like ${pattern()} escape '!'`,
-    text: (pattern) => sql`search_text like ${pattern()} escape '!'`,
+    active: (value) => sql`customers.active = ${value()}`,
+    email: (pattern) => sql`customers.email_key like ${pattern()} escape '!'`,
+    text: (pattern) => sql`customers.search_text like ${pattern()} escape '!'`,
     products: (products) => hasLicenseOf(sql`${products()}`),
   },
 });

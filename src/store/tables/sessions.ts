@@ -1,9 +1,9 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { isAmong } from '../list-filters.ts';
+import { isAmong, type Values } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { type Secrets, secretContext } from '../secrets.ts';
 import { insertInto, optional, type RecordOf, type RowOf, readerOf, type Table, text } from '../table.ts';
@@ -43,16 +43,23 @@ const read: (row: Row) => Session = readerOf(sessions);
 
 type Row = RowOf<typeof sessionColumns>;
 
-const ofLicense = (condition: RawBuilder<unknown>) =>
-  sql`license_id in (select l.id from licenses l where l.account_id = sessions.account_id and ${condition})`;
+/** Whether the licence of a session is of one of these products; looked up for each session. */
+const isOfProducts = (products: Values) => sql`exists (
+  select 1 from licenses as l
+  where l.account_id = ${products.scope('accountId')} and l.id = sessions.license_id
+    and ${isAmong(sql`l.product_id`, products)})`;
+
+/** Whether a session is of the licence that has this key. */
+const isOfKey = (key: Values) => sql`sessions.license_id = (
+  select l.id from licenses as l where l.account_id = ${key.scope('accountId')} and ${isKey(key(), 'l.license_key')})`;
 
 const lists = listsOf(sessions, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
-    liveAt: (value) => sql`expires_at > ${value()}`,
-    products: (values) => ofLicense(isAmong(sql`l.product_id`, values)),
-    licenseKey: (value) => ofLicense(isKey(value(), 'l.license_key')),
+    liveAt: (value) => sql`sessions.expires_at > ${value()}`,
+    products: isOfProducts,
+    licenseKey: isOfKey,
   },
 });
 

@@ -48,7 +48,7 @@ const countBatch = perScope<CountRow>((scope, $) => {
     from (
       select * from licenses where ${scope(sql`product_id`)} and id > ${$('after')}
       order by id limit ${sql.lit(BATCH_SIZE)}
-    ) as batch
+    ) as licenses
     group by product_id, substr(created_at, 1, 10)`;
 });
 

@@ -45,10 +45,10 @@ export const toLicense: (row: RowOf<typeof licenseColumns>) => License = readerO
 export const tailOf = (key: unknown): RawBuilder<string> => sql`lower(substr(${key}, length(${key}) - 3))`;
 
 /** How many characters a masked key shows: the last section of one of ours (`domain/license-key.ts`), else the last four. */
-export const shownLength: RawBuilder<number> = sql`case
-  when license_key like '_____-_____-_____-_____-_____'
-    and length(replace(license_key, '-', '')) = 25
-    and ltrim(license_key, ${sql.lit(`-${KEY_SYMBOLS}`)}) = ''
+export const shownLength = (key: unknown): RawBuilder<number> => sql`case
+  when ${key} like '_____-_____-_____-_____-_____'
+    and length(replace(${key}, '-', '')) = 25
+    and ltrim(${key}, ${sql.lit(`-${KEY_SYMBOLS}`)}) = ''
   then 5 else 4 end`;
 
 /** A condition that finds a key by that index. */

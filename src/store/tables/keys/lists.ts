@@ -37,21 +37,22 @@ const metadata = {
 // In the words of the partial indexes that serve them, as those of status-conditions.ts.
 const conditions = {
   products: { oneOf: 'product_id' },
-  customer: (id: Values) => sql`customer_id = ${id()}`,
+  customer: (id: Values) => sql`licenses.customer_id = ${id()}`,
   active: (now: Values) => isActive(now()),
   unused: (now: Values) => isUnused(now()),
-  full: (now: Values) => sql`(case when activations >= max_activations then 1 end) = 1 and ${isFull(now())}`,
+  full: (now: Values) =>
+    sql`(case when licenses.activations >= licenses.max_activations then 1 end) = 1 and ${isFull(now())}`,
   expiring: (span: Values) => isExpiring(span(0), span(1)),
   expired: (now: Values) => isExpired(now()),
   blocked: () => isBlocked,
   trial: () => isTrial,
-  paid: () => sql`is_trial = 0`,
-  floating: () => sql`license_type = 'floating'`,
-  nodeLocked: () => sql`license_type = 'node-locked'`,
-  fromId: (id: Values) => sql`id >= ${id()}`,
-  beforeId: (id: Values) => sql`id < ${id()}`,
-  expiresFrom: (end: Values) => sql`expires_at >= ${end()}`,
-  expiresBefore: (end: Values) => sql`expires_at < ${end()}`,
+  paid: () => sql`licenses.is_trial = 0`,
+  floating: () => sql`licenses.license_type = 'floating'`,
+  nodeLocked: () => sql`licenses.license_type = 'node-locked'`,
+  fromId: (id: Values) => sql`licenses.id >= ${id()}`,
+  beforeId: (id: Values) => sql`licenses.id < ${id()}`,
+  expiresFrom: (end: Values) => sql`licenses.expires_at >= ${end()}`,
+  expiresBefore: (end: Values) => sql`licenses.expires_at < ${end()}`,
   text: isFoundBy,
   metadata0: metadata,
   metadata1: metadata,
@@ -88,8 +89,12 @@ export const keyListRepository = (db: Connection) => ({
 
 type ListFilters = Filters<keyof typeof conditions>;
 
-/** What is counted, by what indexes hold: most keys are active, paid and node-locked, so the others are taken off. */
+/**
+ * What is counted, by what indexes hold: most keys are active, paid and node-locked, so the others are taken off. Where
+ * another filter finds the keys, each of them is looked at anyway.
+ */
 function termsOf(filters: ListFilters, isTakenOff = false): Term<keyof ListFilters>[] {
+  if (filters.text !== undefined || filters.metadata0 !== undefined) return [{ filters, isTakenOff }];
   const { active, paid, nodeLocked, ...rest } = filters;
   const less = (all: ListFilters, ...others: readonly ListFilters[]) => [
     ...termsOf(all, isTakenOff),
@@ -139,13 +144,13 @@ const TAIL_LENGTH = 4;
 function isFoundBy(value: Values) {
   const [account, key, tail, end, length, isAnyEnd] = [value.scope('accountId'), ...[0, 1, 2, 3, 4].map(value)];
   const [others, customers] = [5, 7].map((at) => isWithin(account, value(at), value(at + 1)));
-  return sql`id in (
-    select id from licenses where account_id = ${account} and ${isKey(key)}
+  return sql`licenses.id in (
+    select l.id from licenses as l where l.account_id = ${account} and ${isKey(key, 'l.license_key')}
     union all
-    select id from licenses where account_id = ${account}
-      and ${tailOf(sql.ref('license_key'))} = ${tail}
-      and lower(substr(license_key, length(license_key) - ${length} + 1)) = ${end}
-      and (${isAnyEnd} = 1 or ${length} = ${shownLength})
+    select l.id from licenses as l where l.account_id = ${account}
+      and ${tailOf(sql.ref('l.license_key'))} = ${tail}
+      and lower(substr(l.license_key, length(l.license_key) - ${length} + 1)) = ${end}
+      and (${isAnyEnd} = 1 or ${length} = ${shownLength(sql.ref('l.license_key'))})
     union all
     select p.owner_id from search_phrases as p where ${others} and p.kind <> 'customer'
     union all

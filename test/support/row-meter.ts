@@ -1,0 +1,96 @@
+import { DatabaseSync } from 'node:sqlite';
+import { CompiledQuery } from 'kysely';
+import { openDatabase } from '../../src/store/database.ts';
+import type { Connection } from '../../src/store/engine/driver.ts';
+import { connect, kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
+import { countRowsRead } from '../../src/store/engine/sqlite/rows-read.ts';
+import type { Statement } from '../../src/store/engine/statement.ts';
+import { ReadTooBroad } from '../../src/store/engine/storage-error.ts';
+
+/** Tells how many rows of tables and indexes a database has looked at. */
+export interface Meter {
+  /** The most rows that one statement of `work` reads; one that reads more than `MAX_METERED` is ended there. */
+  rowsOf(work: (connection: Connection) => Promise<unknown>): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Enough to see that something is wrong: a statement that compares all rows with all would take minutes. */
+const MAX_METERED = 300_000;
+
+/** Opens a meter on a database that is open already. */
+export async function openMeter(location: string): Promise<Meter> {
+  return location.startsWith('postgres') ? openPostgresMeter(location) : openSqliteMeter(location);
+}
+
+function openSqliteMeter(location: string): Meter {
+  const database = new DatabaseSync(location, { readOnly: true });
+  const rowsRead = countRowsRead(database, MAX_METERED);
+  let most = 0;
+  const note = () => {
+    most = Math.max(most, rowsRead.count());
+  };
+  const connection = connect(database, kyselyOn(database), {
+    before() {
+      note();
+      rowsRead.begin();
+    },
+  });
+  return {
+    async rowsOf(work) {
+      rowsRead.begin();
+      most = 0;
+      await work(connection).catch(unlessTooBroad);
+      note();
+      return most;
+    },
+    close: async () => database.close(),
+  };
+}
+
+/** Has each statement explained while it runs: rows that each step of its plan read, left out ones and repetitions too. */
+async function openPostgresMeter(location: string): Promise<Meter> {
+  const { kysely, close } = await openDatabase(location);
+  let most = 0;
+  async function all<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> {
+    const { sql, bind } = statement.compile(kysely);
+    const values = bind(parameters as Record<string, unknown>);
+    const explain = CompiledQuery.raw(`explain (analyze, timing off, format json) ${sql}`, values);
+    const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': [{ Plan: Step }] }>(explain);
+    most = Math.max(most, ...rows.map((row) => rowsOfStep(row['QUERY PLAN'][0].Plan)));
+    return [];
+  }
+  const connection: Pick<Connection, 'all' | 'first'> = {
+    all,
+    first: async (statement, parameters) => (await all(statement, parameters))[0],
+  };
+  return {
+    async rowsOf(work) {
+      most = 0;
+      await work(connection as Connection);
+      return most;
+    },
+    close,
+  };
+}
+
+/** A step of a plan, as PostgreSQL explains it. */
+interface Step {
+  /** Absent from steps that do not read a table. */
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly Step[];
+}
+
+function rowsOfStep(step: Step): number {
+  const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Join Filter': unjoined = 0 } = step;
+  const found = step['Relation Name'] === undefined ? 0 : step['Actual Rows'];
+  const own = step['Actual Loops'] * (found + filtered + unjoined);
+  return (step.Plans ?? []).reduce((sum, child) => sum + rowsOfStep(child), own);
+}
+
+function unlessTooBroad(error: unknown): void {
+  if (!(error instanceof ReadTooBroad)) throw error;
+}
