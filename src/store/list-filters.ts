@@ -27,8 +27,13 @@ export interface OneOf {
   readonly oneOf: string;
 }
 
+/** A query for what the list is sorted by, in a column `id`: it finds few rows, in no order, some more than once. */
+export interface Found {
+  readonly found: Condition;
+}
+
 /** What a filter of a list can be. */
-export type AnyCondition = Condition | Source | OneOf;
+export type AnyCondition = Condition | Source | OneOf | Found;
 
 /** The values of a list's filters; one that is undefined is not applied. */
 export type Filters<F extends string> = { readonly [name in F]?: SqlValue | readonly SqlValue[] | undefined };
@@ -49,8 +54,8 @@ export interface Selection {
   readonly parts: readonly RawBuilder<unknown>[];
 }
 
-/** Rows are found in the list's own table, in another table in the same order, or in another order, if in any. */
-export type RowSource = 'list' | 'otherTable' | { readonly inOrderOf: RawBuilder<unknown> | null };
+/** Rows are found in the list's own table, elsewhere by what it is sorted by, or in another order. */
+export type RowSource = 'list' | 'elsewhere' | { readonly inOrderOf: RawBuilder<unknown> };
 
 /** What a selection is made of. */
 export interface Origin {
@@ -58,8 +63,8 @@ export interface Origin {
   /** The column that the list is sorted by. */
   readonly order: string;
   readonly scope: readonly { readonly column: string; readonly field: string }[];
-  /** By filter: the column in whose order an index finds its rows, null where they are few and in no order. */
-  readonly sorted: Readonly<Record<string, string | null>>;
+  /** By filter: the column in whose order an index finds its rows. */
+  readonly sorted: Readonly<Record<string, string>>;
 }
 
 /** A filter that is used, with its condition, and how many values it has. */
@@ -70,30 +75,35 @@ export type Used<F extends string = string> = readonly [filter: F, condition: An
  * Text finds few rows, so it is asked first; then another table, which has them in the order of the list; then the rest.
  */
 export function selectionOf(origin: Origin, used: readonly Used[], $: Parameter): Selection {
-  const orders = used.map(([filter]) => origin.sorted[filter]).filter((column) => column !== undefined);
-  const source = orders.includes(null) ? undefined : used.find(([, condition]) => isSource(condition));
-  if (source === undefined || !isSource(source[1])) {
+  const driver = used.find(([, condition]) => isFound(condition)) ?? used.find(([, condition]) => isSource(condition));
+  if (driver === undefined) {
     const [from, orderBy] = [sql.table(origin.table), ref(origin.table, origin.order)];
-    return {
-      source: orderOf(origin, orders),
-      from,
-      orderBy,
-      where: fits(origin, used, $),
-      parts: partsOf(origin, used, $),
-    };
+    const source = sourceOf(origin, used);
+    return { source, from, orderBy, where: fits(origin, used, $), parts: partsOf(origin, used, $) };
   }
-  const [filter, { table, column, condition }, count] = source;
-  const conditions = [...inScope(table, origin, $), condition(valuesOf(filter, count, $))];
-  const rest = used.filter((one) => one !== source);
-  if (rest.length > 0) conditions.push(isListed(origin, ref(table, column), rest, $));
-  const where = and(conditions);
-  return { source: 'otherTable', from: sql.table(table), orderBy: ref(table, column), where, parts: [where] };
+  const { from, orderBy, conditions } = rowsOf(origin, driver, $);
+  const rest = used.filter((one) => one !== driver);
+  const where = and(rest.length === 0 ? conditions : [...conditions, isListed(origin, orderBy, rest, $)]);
+  return { source: 'elsewhere', from, orderBy, where, parts: [where] };
 }
 
-function orderOf({ table }: Origin, orders: readonly (string | null)[]): RowSource {
-  if (orders.length === 0) return 'list';
-  const [column] = orders;
-  return { inOrderOf: orders.includes(null) || column == null ? null : ref(table, column) };
+function sourceOf({ table, sorted }: Origin, used: readonly Used[]): RowSource {
+  const [column] = used.map(([filter]) => sorted[filter]).filter((column) => column !== undefined);
+  return column === undefined ? 'list' : { inOrderOf: ref(table, column) };
+}
+
+/** Where the filter that is asked first finds rows of the list. */
+function rowsOf(origin: Origin, [filter, found, count]: Used, $: Parameter) {
+  const values = valuesOf(filter, count, $);
+  if (isFound(found)) {
+    // With a limit: no planner moves a condition into it, to read the list in its order for the few rows that are found.
+    const all = sql`select distinct one.id from (${found.found(values)}) as one limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
+    return { from: sql`(${all}) as found`, orderBy: sql.ref('found.id'), conditions: [sql`1 = 1`] };
+  }
+  if (!isSource(found)) throw new TypeError(`${filter} finds no rows by itself`);
+  const { table, column, condition } = found;
+  const conditions = [...inScope(table, origin, $), condition(values)];
+  return { from: sql.table(table), orderBy: ref(table, column), conditions };
 }
 
 function partsOf(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<unknown>[] {
@@ -106,10 +116,13 @@ function partsOf(origin: Origin, used: readonly Used[], $: Parameter): RawBuilde
   return Array.from({ length: count }, (_, index) => sql`${others} and ${column} = ${values(index)}`);
 }
 
-/** Whether the list's own row, which `by` names, fits the filters. */
+/**
+ * Whether the list's own row, which `by` names, fits the filters. `is true` keeps PostgreSQL from making a join of it, for
+ * which it guesses how many rows fit, and may then read all that was found for each of them.
+ */
 function isListed(origin: Origin, by: RawBuilder<unknown>, used: readonly Used[], $: Parameter): RawBuilder<unknown> {
   const same = sql`${ref(origin.table, origin.order)} = ${by}`;
-  return sql`exists (select 1 from ${sql.table(origin.table)} where ${same} and ${fits(origin, used, $)})`;
+  return sql`exists (select 1 from ${sql.table(origin.table)} where ${same} and ${fits(origin, used, $)}) is true`;
 }
 
 /** Whether a row of the list is in its scope and fits the filters. */
@@ -117,6 +130,7 @@ function fits(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<u
   const conditions = used.map(([filter, condition, count]) => {
     const values = valuesOf(filter, count, $);
     if (isOneOf(condition)) return isAmong(ref(origin.table, condition.oneOf), values);
+    if (isFound(condition)) return sql`${ref(origin.table, origin.order)} in (${condition.found(values)})`;
     if (!isSource(condition)) return condition(values);
     const { table, column } = condition;
     const same = sql`${ref(table, column)} = ${ref(origin.table, origin.order)}`;
@@ -136,6 +150,8 @@ export const isAmong = (column: RawBuilder<unknown>, values: Values): RawBuilder
     : sql`${column} in (${sql.join(Array.from({ length: values.count }, (_, index) => values(index)))})`;
 
 const isSource = (condition: AnyCondition): condition is Source => 'table' in condition;
+
+const isFound = (condition: AnyCondition): condition is Found => 'found' in condition;
 
 const isOneOf = (condition: AnyCondition): condition is OneOf => 'oneOf' in condition;
 

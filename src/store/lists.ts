@@ -33,8 +33,8 @@ export interface ListSpec<S extends string, F extends string> {
   /** Whether the row with the last value comes first. */
   readonly descending?: boolean;
   readonly conditions: Readonly<Record<F, AnyCondition>>;
-  /** Filters whose rows are found in the order of another field, or in none: they are sorted once they are found. */
-  readonly sorted?: Readonly<Partial<Record<NoInfer<F>, string | null>>>;
+  /** Filters whose rows are found in the order of another field: they are sorted once they are found. */
+  readonly sorted?: Readonly<Partial<Record<NoInfer<F>, string>>>;
 }
 
 /** The lists of one table. */
@@ -69,8 +69,8 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
 ): Lists<C, S, F> {
   const orderColumn = columnOf(columns, order);
   const scope = scopeFields.map((field) => ({ field, column: columnOf(columns, field) }));
-  const sortedColumns = Object.entries<string | null | undefined>(sorted ?? {}).flatMap(([filter, field]) =>
-    field === undefined ? [] : [[filter, field === null ? null : columnOf(columns, field)] as const],
+  const sortedColumns = Object.entries<string | undefined>(sorted ?? {}).flatMap(([filter, field]) =>
+    field === undefined ? [] : [[filter, columnOf(columns, field)] as const],
   );
   const origin: Origin = { table: name, order: orderColumn, scope, sorted: Object.fromEntries(sortedColumns) };
   const filterNames = Object.keys(conditions) as F[];
@@ -129,21 +129,15 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
       return sql`${sql.join(sorted, sql` union all `)} ${inListOrder}`;
     }
     const found = find(where);
-    if (source === 'otherTable') return sql`${found} order by ${orderBy} ${direction}`;
-    // As an expression, so that no planner reads the whole list in its order for the few rows that an index finds.
-    if (source.inOrderOf === null) return sql`${found} order by (${orderBy} || '') ${direction}`;
-    // In a query of its own, for the same reason. What comes last in one order mostly comes last in the other: a sort that
+    if (source === 'elsewhere') return sql`${found} order by ${orderBy} ${direction}`;
+    // In a query of its own, so that no planner reads the whole list in its order for the few rows that an index finds. What comes last in one order mostly comes last in the other: a sort that
     // keeps as many rows as a page has then finds them early, and only compares all others.
     const sorted = sql`${found} order by ${source.inOrderOf} ${direction} limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
     return sql`select found.${sql.ref(orderColumn)} from (${sorted}) as found ${inListOrder}`;
   }
 
   const buildNextPage: Build = (selection, $) => {
-    const { source, orderBy } = selection;
-    // What is found in no order is compared as an expression: no planner reads the list in its order for it.
-    const isUnordered = typeof source === 'object' && source.inOrderOf === null;
-    const place = isUnordered ? sql`(${orderBy} || '')` : orderBy;
-    const behind = sql`${place} ${descending ? sql`<` : sql`>`} ${$(AFTER)}`;
+    const behind = sql`${selection.orderBy} ${descending ? sql`<` : sql`>`} ${$(AFTER)}`;
     const where = sql`${selection.where} and ${behind}`;
     const parts = selection.parts.map((part) => sql`${part} and ${behind}`);
     return buildFirstPage({ ...selection, where, parts }, $);

@@ -53,7 +53,7 @@ const conditions = {
   beforeId: (id: Values) => sql`licenses.id < ${id()}`,
   expiresFrom: (end: Values) => sql`licenses.expires_at >= ${end()}`,
   expiresBefore: (end: Values) => sql`licenses.expires_at < ${end()}`,
-  text: isFoundBy,
+  text: { found: idsFoundBy },
   metadata0: metadata,
   metadata1: metadata,
   metadata2: metadata,
@@ -71,7 +71,6 @@ const lists = listsOf(licenses, {
     expired: 'expirationDate',
     expiresFrom: 'expirationDate',
     expiresBefore: 'expirationDate',
-    text: null,
   },
 });
 
@@ -141,10 +140,10 @@ function metadataFilterOf(at: number): string {
 const TAIL_LENGTH = 4;
 
 /** A whole key, the end of one, or the start of a word of what belongs to a key. */
-function isFoundBy(value: Values) {
+function idsFoundBy(value: Values) {
   const [account, key, tail, end, length, isAnyEnd] = [value.scope('accountId'), ...[0, 1, 2, 3, 4].map(value)];
   const [others, customers] = [5, 7].map((at) => isWithin(account, value(at), value(at + 1)));
-  return sql`licenses.id in (
+  return sql`
     select l.id from licenses as l where l.account_id = ${account} and ${isKey(key, 'l.license_key')}
     union all
     select l.id from licenses as l where l.account_id = ${account}
@@ -155,8 +154,7 @@ function isFoundBy(value: Values) {
     select p.owner_id from search_phrases as p where ${others} and p.kind <> 'customer'
     union all
     select l.id from search_phrases as p join licenses as l on l.account_id = p.account_id and l.customer_id = p.owner_id
-      where ${customers} and p.kind = 'customer'
-  )`;
+      where ${customers} and p.kind = 'customer'`;
 }
 
 const isWithin = (account: unknown, from: unknown, before: unknown) =>
