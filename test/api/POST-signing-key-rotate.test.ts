@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Jwk } from '../../src/contract/signing-keys.ts';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
+import { allRecorded } from '../support/recorded.ts';
 import { furnish } from '../support/requests.ts';
 import { scenarios } from '../support/scenario.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
@@ -36,8 +37,8 @@ scenarios('signingKeys.rotate', async () => ({}), [
     wrote: { signing_keys: 1 },
     absent: () => ['PRIVATE', '"d"'],
     afterwards: async (world, _, { body }) => {
-      const [entry] = (await world.store.repositories.outbox.list(100)).slice(-1);
-      expect(entry?.entry.events).toEqual([
+      const [entry] = (await allRecorded(world)).slice(-1);
+      expect(entry?.events).toEqual([
         {
           id: expect.stringMatching(/^evt_/),
           type: 'signing_key.rotated',

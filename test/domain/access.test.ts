@@ -100,7 +100,7 @@ it('lets an admin see secrets by its kind alone', () => {
 });
 
 describe('anonymous', () => {
-  it('holds no scope, canAccessProduct no product and sees no secret', () => {
+  it('holds no scope, can access no product and sees no secret', () => {
     expect(scopes.filter((scope) => allows(anonymous, scope))).toEqual([]);
     expect([canAccessProduct(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
   });

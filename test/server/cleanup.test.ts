@@ -3,6 +3,7 @@ import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { foreignRecord } from '../support/idempotency.ts';
+import { allRecorded } from '../support/recorded.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -142,7 +143,7 @@ describe.each(engines)('cleaning up on $name', (engine) => {
   });
 });
 
-async function entriesOf({ store }: World) {
-  const entries = await store.repositories.outbox.list(10);
-  return entries.map(({ entry }) => [entry.operation, entry.door, entry.actor.id, entry.details]);
+async function entriesOf(world: World) {
+  const entries = await allRecorded(world);
+  return entries.map(({ operation, door, actor, details }) => [operation, door, actor.id, details]);
 }

@@ -12,6 +12,7 @@ import type { Context } from '../../src/service/context.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { allRecorded } from '../support/recorded.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /** Sends a request to a route whose use case is the test's own. */
@@ -66,30 +67,28 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
       context.record({ resource: { type: 'product', id: 'prod_1' } });
     });
     expect(status).toBe(201);
-    expect(await world.store.repositories.outbox.list(10)).toEqual([
+    expect(await allRecorded(world)).toEqual([
       {
-        accountId: world.accounts.acme,
         id: expect.stringMatching(/^aud_/),
         at: '2026-11-21T10:00:00.000Z',
-        entry: {
-          actor: { type: 'owner', id: world.accounts.acme },
-          address: '127.0.0.1',
-          salt: expect.stringMatching(/^[\w-]{22}$/),
-          door: 'http',
-          requestId: 'request',
-          operation: 'customers.create',
-          outcome: 'done',
-          resource: customer,
-          details: { because: 'of the test' },
-          events: [
-            {
-              id: expect.stringMatching(/^evt_/),
-              type: 'customer.created',
-              resource: customer,
-              data: { because: 'of the test' },
-            },
-          ],
-        },
+        actor: { type: 'owner', id: world.accounts.acme },
+        token: null,
+        address: '127.0.0.1',
+        salt: expect.stringMatching(/^[\w-]{22}$/),
+        door: 'http',
+        request_id: 'request',
+        operation: 'customers.create',
+        outcome: 'done',
+        resource: customer,
+        details: { because: 'of the test' },
+        events: [
+          {
+            id: expect.stringMatching(/^evt_/),
+            type: 'customer.created',
+            resource: customer,
+            data: { because: 'of the test' },
+          },
+        ],
       },
     ]);
   });
@@ -101,7 +100,7 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
       throw new TypeError('a bug');
     });
     expect(status).toBe(500);
-    expect(await world.store.repositories.outbox.list(10)).toEqual([]);
+    expect(await allRecorded(world)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { allRecorded } from '../support/recorded.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -6,10 +7,10 @@ import { createWorld, type World } from '../support/world.ts';
 function reader(world: World) {
   const seen = new Set<string>();
   return async () => {
-    const entries = await world.store.repositories.outbox.list(100);
+    const entries = await allRecorded(world);
     const added = entries.filter(({ id }) => !seen.has(id));
     for (const { id } of added) seen.add(id);
-    return added.map(({ entry: { operation, resource, events } }) => ({
+    return added.map(({ operation, resource, events }) => ({
       operation,
       resource,
       events: events.map(({ type, resource: about, data }) => ({ type, about, data })),
@@ -100,6 +101,6 @@ it('using a key is recorded as what it did, without secrets', async () => {
     },
   ]);
 
-  const everything = JSON.stringify(await world.store.repositories.outbox.list(100));
+  const everything = JSON.stringify(await allRecorded(world));
   for (const secret of [licenseKey, first.sessionSecret, first.nextNonce]) expect(everything).not.toContain(secret);
 });

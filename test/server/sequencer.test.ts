@@ -172,7 +172,7 @@ describe.each(engines)('numbering on $name', (engine) => {
   });
 
   it('goes on with a damaged signing key: changes are made and numbered, other accounts are signed', async () => {
-    await using world = await createWorld({ engine, numbersInCommit: true });
+    await using world = await createWorld({ engine });
     const { acme, other } = world.accounts;
     await world.sql(`update signing_keys set private_pem = 'damaged' where account_id = '${acme}'`);
     const answers = await Promise.all([

@@ -10,7 +10,7 @@ import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const [sqlite, postgres] = engines;
 
-const open = () => createWorld({ ...(sqlite && { engine: sqlite }), numbersInCommit: true });
+const open = () => createWorld({ ...(sqlite && { engine: sqlite }) });
 
 const record = createRecorder(createRandom());
 
@@ -110,7 +110,7 @@ describe('what is recorded where transactions share a commit', () => {
   });
 
   it('waits in the outbox where transactions commit by themselves', async () => {
-    await using world = await createWorld({ ...(postgres && { engine: postgres }), numbersInCommit: true });
+    await using world = await createWorld({ ...(postgres && { engine: postgres }) });
     await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
     expect(await recorded(world)).toEqual([]);
     expect(await world.store.repositories.outbox.count()).toBe(1);

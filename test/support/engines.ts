@@ -104,7 +104,7 @@ async function makeDatabase(server: string): Promise<string> {
   return name;
 }
 
-/** Every engine; whatever canAccessProduct a database runs on each. */
+/** Every engine: what uses a database is tested on each. */
 export const engines: readonly Engine[] = [sqlite, postgres];
 
 /** A folder of one test, removed with all that is in it. */

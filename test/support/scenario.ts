@@ -3,9 +3,9 @@ import { type AnyEndpoint, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors, commonReasons, type Reason } from '../../src/contract/errors.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { eventData } from '../../src/contract/webhooks/payloads.ts';
-import type { OutboxEntry } from '../../src/store/tables/record/outbox.ts';
 import { derivedTables, expectDerived } from './derived.ts';
-import { engines, type Row } from './engines.ts';
+import { engines } from './engines.ts';
+import { allRecorded, type Recorded, withoutRecord } from './recorded.ts';
 import { type Answer, type As, createWorld, type World } from './world.ts';
 
 /** A request of one endpoint, whose method and path are known. */
@@ -95,14 +95,16 @@ async function play<It extends object>(
   const { query, body, headers } = typeof row.request === 'function' ? row.request(subject) : row.request;
   await world.tokenOf(as);
   if (row.at !== undefined) world.setNow(row.at);
-  const { outbox: [...recordedBefore] = [], ...before } = await world.contents();
+  const recordedBefore = await allRecorded(world);
+  const before = withoutRecord(await world.contents());
 
   const answer = await world.call(as, endpoint.method, pathWith(endpoint, query), body, headers);
 
   expectAnswer(endpoint, answer, row.expect, subject);
   for (const text of row.absent?.(subject) ?? [])
     expect(answer.text + JSON.stringify(answer.headers)).not.toContain(text);
-  const { outbox: [...recordedAfter] = [], ...after } = await world.contents();
+  const after = withoutRecord(await world.contents());
+  const recordedAfter = await allRecorded(world);
   const isRecorded = mutates(endpoint) && ('body' in row.expect || isRecordedRefusal(row.expect));
   expect(recordedAfter.length - recordedBefore.length, 'entries of the record').toBe(isRecorded ? 1 : 0);
   expectPayloads(recordedAfter);
@@ -113,9 +115,8 @@ async function play<It extends object>(
 }
 
 /** What subscribers are told is what the document says of its type. */
-function expectPayloads(outbox: readonly Row[]): void {
-  for (const { entry } of outbox) {
-    const { events }: OutboxEntry = JSON.parse(String(entry));
+function expectPayloads(recorded: readonly Recorded[]): void {
+  for (const { events } of recorded) {
     for (const { type, data } of events) expect(eventData[type].safeParse(data).error, type).toBeUndefined();
   }
 }

@@ -131,8 +131,6 @@ export async function createWorld(
     readonly behindProxy?: readonly string[];
     /** Whether webhooks may be sent anywhere. */
     readonly allowPrivateWebhooks?: boolean;
-    /** Numbers what is recorded in its commit, where the engine can; else it waits in the outbox for `sequence`. */
-    readonly numbersInCommit?: boolean;
     /** Milliseconds, by a clock that nobody sets; that of this machine unless given. */
     readonly monotonic?: () => number;
     /** Takes the log, as JSON lines. */
@@ -148,9 +146,8 @@ export async function createWorld(
   const signerOf = createSigners();
   const record = createRecorder(random);
   let now = (options.now ?? STARTED_AT) as Instant;
-  if (options.numbersInCommit) {
-    store.numberInCommit(numberEntries);
-  }
+  // As `serve` does it: on PostgreSQL, which cannot, what is recorded waits in the outbox for `sequence`.
+  store.numberInCommit(numberEntries);
   let requests = 0;
 
   const app = createApp({
