@@ -32,7 +32,7 @@ const output = {
 rmSync('dist', { recursive: true, force: true });
 
 // What `import()` names is a chunk of its own: a command loads the chunks that it uses.
-await build({
+const { output: files } = await build({
   ...common,
   input: {
     index: 'src/index.ts',
@@ -47,6 +47,20 @@ await build({
     codeSplitting: { groups: [{ name: 'contract', test: /src.(client|contract).(?!openapi|webhooks.payloads)|zod/ }] },
   },
 });
+
+// Positions in the code of packages help nobody who mends lkm.
+for (const file of files) {
+  if (file.type !== 'chunk') continue;
+  const { true: own = [], false: foreign = [] } = Object.groupBy(
+    Object.entries(file.modules),
+    ([id]) => String(id.includes('/src/') && !id.includes('node_modules')) as 'true' | 'false',
+  );
+  if (sizeOf(own) < sizeOf(foreign)) rmSync(join('dist', `${file.fileName}.map`), { force: true });
+}
+
+function sizeOf(modules: readonly [id: string, { readonly renderedLength: number }][]): number {
+  return modules.reduce((sum, [, { renderedLength }]) => sum + renderedLength, 0);
+}
 
 // Software that is licensed, or that receives webhooks, may take this one file along and nothing else of the package.
 for (const door of ['license-file', 'webhooks']) await build({ ...common, input: `src/${door}.ts`, output });

@@ -9,7 +9,7 @@ import { createWorld } from '../support/world.ts';
 const noHeaders = { get: () => null, lines: () => [] };
 
 describe('the input of an operation', () => {
-  it('has the fields of its contract, whatever else was sent', () => {
+  it('has the fields of its contract, whatever unknown ones were sent, and none of other operations', () => {
     const headers = { get: (name: string) => (name === 'content-type' ? 'application/json' : null), lines: () => [] };
     const request = {
       method: 'POST',
@@ -18,9 +18,13 @@ describe('the input of an operation', () => {
       peer: '127.0.0.1',
       readBody: async () => Buffer.of(),
     };
-    const sent = { name: 'Ada', id: 'cus_1', accountId: 'acc_1', active: false, createdAt: '2020-01-01T00:00:00.000Z' };
-    const input = readInput(contract.customers.create, request, Buffer.from(JSON.stringify(sent)));
-    expect(input).toEqual({ name: 'Ada' });
+    const read = (sent: object) =>
+      readInput(contract.customers.create, request, Buffer.from(JSON.stringify({ name: 'Ada', ...sent })));
+    expect(read({ accountId: 'acc_1', isAdmin: true, created_at: '2020-01-01T00:00:00.000Z' })).toEqual({
+      name: 'Ada',
+    });
+    expect(() => read({ id: 'cus_1' })).toThrow('id: unknown field');
+    expect(() => read({ active: false })).toThrow('active: unknown field');
   });
 });
 
