@@ -92,6 +92,7 @@ export interface RetryLimits {
   /** Null when the caller set no number. */
   readonly maxRetries: number | null;
   readonly maxElapsedMs: number;
+  readonly maxUnreachableMs: number;
   readonly maxWaitMs: number;
 }
 
@@ -173,7 +174,7 @@ export function retryDelay(
   // Only these statuses use `Retry-After` in the contract.
   const askedMs = isStatus(result, 429, 503) ? retryAfter(result) : null;
   if (isStatus(result, 429)) return atMost(limits.maxWaitMs, askedMs ?? Math.min(backoffMs, limits.maxWaitMs));
-  const remainingMs = limits.maxElapsedMs - state.failingMs;
+  const remainingMs = (isUnreachable(result) ? limits.maxUnreachableMs : limits.maxElapsedMs) - state.failingMs;
   if (!(remainingMs > 0)) return null;
   return askedMs === null
     ? Math.min(backoffMs, Math.ceil(remainingMs))
@@ -197,10 +198,11 @@ function isTransient(result: AttemptResult): boolean {
   return [429, 500, 502, 503, 504].includes(result.status);
 }
 
+const isUnreachable = (result: AttemptResult): boolean => result.kind === 'network-failure' && result.unreachable;
+
 /** The service, or the proxy in front of it, is down for now, as in a restart. */
 function isOutage(result: AttemptResult): boolean {
-  if (result.kind === 'network-failure') return result.unreachable;
-  return isStatus(result, 502, 503, 504);
+  return isUnreachable(result) || isStatus(result, 502, 503, 504);
 }
 
 const isStatus = (result: AttemptResult, ...statuses: readonly number[]): boolean =>

@@ -102,6 +102,7 @@ export function readOptions(options: ClientOptions): CallContext {
   const { token, ca, fetch, timing = systemTiming } = options;
   const { timeoutMs = 30_000, maxRetries = null, maxWaitMs = 60_000 } = options;
   const { maxElapsedMs = maxRetries === null ? 30_000 : Number.POSITIVE_INFINITY } = options;
+  const { maxUnreachableMs = maxElapsedMs } = options;
   checkToken(token);
   // Within this process, and without a secret, there is nothing to eavesdrop on.
   const plainHttpAllowed = fetch !== undefined && token === undefined;
@@ -113,7 +114,7 @@ export function readOptions(options: ClientOptions): CallContext {
     baseHref: href,
     host,
     credentials: { userAgent: options.userAgent ?? 'lkm', token },
-    limits: { timeoutMs, maxRetries, maxElapsedMs, maxWaitMs },
+    limits: { timeoutMs, maxRetries, maxElapsedMs, maxUnreachableMs, maxWaitMs },
     timing,
     transport,
     onHeaders: deprecationReporter(options.onNotice ?? (() => {})),

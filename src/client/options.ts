@@ -25,6 +25,8 @@ export interface ClientOptions {
    * where `maxRetries` is given. It is checked before each wait. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
    */
   readonly maxElapsedMs?: number | undefined;
+  /** The same while no connection can be made; default `maxElapsedMs`. */
+  readonly maxUnreachableMs?: number | undefined;
   /** Longest wait that one 429 or 503 may ask for, and for a request in progress in all; default 60 000. */
   readonly maxWaitMs?: number | undefined;
   /** The `User-Agent` header; default `lkm`. */

@@ -92,7 +92,32 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
   });
 });
 
+/** Texts that somebody else may have chosen as a key, each of which a shell would run, expand or divide. */
+const planted = [
+  `EVIL0;touch\${IFS}planted;aaaa`,
+  `EVIL1$(touch\${IFS}planted)aaaaa`,
+  `EVIL2\`touch\${IFS}planted\`aaaaa`,
+  `EVIL3|touch\${IFS}planted|aaaaa`,
+  `EVIL4&touch\${IFS}planted&aaaaa`,
+  'EVIL5>planted>aaaaaaaaaaaaaaaa',
+  `EVIL6'"(touch planted)"'aaaaaaa`,
+  '-oEVIL8planted-aaaaaaaaaaaaaaa',
+];
+
 describe('lkm __complete', () => {
+  it('offers what is one plain word in every shell, and nothing else', () => {
+    const { lkm, home, product } = furnish();
+    const rows = [...planted, 'PLAIN-KEY-WITH.ALL_THAT:IS@PLAIN%+,/'].map((key) =>
+      JSON.stringify({ productId: product, key }),
+    );
+    writeFileSync(join(home, 'keys.jsonl'), rows.join('\n'));
+    lkm('keys', 'import', '-f', join(home, 'keys.jsonl'), '-y', '-o', join(home, 'imported.csv'));
+    const words = lkm('__complete', 'keys', 'get', '')
+      .split('\n')
+      .map((line) => line.split('\t', 1)[0]);
+    expect(words).toEqual(['PLAIN-KEY-WITH.ALL_THAT:IS@PLAIN%+,/', '']);
+  });
+
   it('says nothing where nothing can be found out, and ends with 0', () => {
     const { env, lkm } = furnish();
     expect(lkm('__complete', 'keys', 'create', '--base-url', 'http://127.0.0.1:1', '-P', '')).toBe('');

@@ -4,7 +4,7 @@ import type { NetworkFailure } from '../../src/client/attempt.ts';
 import { addAttempt, addWait, noAttempts, type RetryState, retryDelay } from '../../src/client/call.ts';
 import type { AttemptResult } from '../../src/client/response.ts';
 
-const limits = { maxRetries: 4, maxElapsedMs: 30_000, maxWaitMs: 60_000 };
+const limits = { maxRetries: 4, maxElapsedMs: 30_000, maxUnreachableMs: 30_000, maxWaitMs: 60_000 };
 const noNumber = { ...limits, maxRetries: null };
 const first: RetryState = { ...noAttempts, attempts: 1, failures: 1, reachedFailures: 1 };
 const firstInProgress: RetryState = { ...noAttempts, attempts: 1, inProgress: 1 };
@@ -169,6 +169,14 @@ describe('for any state', () => {
 
   test('a number of retries that is not a number does not mean for ever', () => {
     expect(retryDelay(refused, first, { ...limits, maxRetries: Number.NaN }, half)).toEqual(stop);
-    expect(retryDelay(refused, first, { ...noNumber, maxElapsedMs: Number.NaN }, half)).toEqual(stop);
+    expect(retryDelay(refused, first, { ...noNumber, maxUnreachableMs: Number.NaN }, half)).toEqual(stop);
+    expect(retryDelay(reset, first, { ...noNumber, maxElapsedMs: Number.NaN }, half)).toEqual(stop);
+  });
+
+  test('where nothing listens is given up after a time of its own', () => {
+    const after = { ...first, failingMs: 600 };
+    const bounds = { ...noNumber, maxUnreachableMs: 500 };
+    expect(retryDelay(refused, after, bounds, half)).toEqual(stop);
+    expect(retryDelay(errorResponse(503, 1), after, bounds, half)).toBe(125);
   });
 });

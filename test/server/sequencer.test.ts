@@ -100,22 +100,26 @@ describe.each(engines)('numbering on $name', (engine) => {
     }
   });
 
-  it('leaves everything to number when it is broken off before its commit', async () => {
-    await using world = await createWorld({ engine });
-    await recordSome(world, 40);
-    await world.store
-      .transaction(async (repositories) => {
-        await numberStaged(repositories, world.accounts.acme);
-        throw new Error('killed');
-      })
-      .catch(() => {});
-    expect((await recordOfAcme(world)).audit).toEqual([]);
-    await recordSome(world, 5, world.store, 'later');
-    await world.sequence();
-    const { audit } = await recordOfAcme(world);
-    expect(new Set(subjects(audit)).size).toBe(45);
-    expect(audit).toHaveLength(45);
-  });
+  // SQLite numbers in the commit of what is recorded: staging.test.ts.
+  it.runIf(engine.name === 'PostgreSQL')(
+    'leaves everything to number when it is broken off before its commit',
+    async () => {
+      await using world = await createWorld({ engine });
+      await recordSome(world, 40);
+      await world.store
+        .transaction(async (repositories) => {
+          await numberStaged(repositories, world.accounts.acme);
+          throw new Error('killed');
+        })
+        .catch(() => {});
+      expect((await recordOfAcme(world)).audit).toEqual([]);
+      await recordSome(world, 5, world.store, 'later');
+      await world.sequence();
+      const { audit } = await recordOfAcme(world);
+      expect(new Set(subjects(audit)).size).toBe(45);
+      expect(audit).toHaveLength(45);
+    },
+  );
 
   it('numbers once when two run at one time', async () => {
     await using world = await createWorld({ engine });

@@ -1,6 +1,7 @@
 import { type ArgumentSpec, type Command, type CommandEntry, type OptionSpec, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
+import { isPlainWord } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
 import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
 
@@ -27,10 +28,14 @@ export async function complete(words: readonly string[], io: Io): Promise<Comple
   return spec === undefined ? [] : valuesOf(spec, typed, line, io);
 }
 
-/** What the completion prints for the shell: a candidate a line, with a tab before what it is. */
+/**
+ * What the completion prints for the shell: a candidate a line, with a tab before what it is. A shell may insert a word as
+ * it is, and somebody else may have chosen it: those that a shell would not take for one plain word are left out.
+ */
 export function printCompletion(completion: Completion): string {
   if (completion === 'files') return `${FILES}\n`;
-  return completion.map(({ word, about }) => `${word}${about === undefined ? '' : `\t${about}`}\n`).join('');
+  const plain = completion.filter(({ word }) => isPlainWord(word));
+  return plain.map(({ word, about }) => `${word}${about === undefined ? '' : `\t${about}`}\n`).join('');
 }
 
 /** Stands for the names of files. */

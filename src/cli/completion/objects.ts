@@ -30,10 +30,11 @@ export async function describeObjects(field: string, given: GivenOptions, io: Io
   const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: LIST_TIMEOUT_MS, maxRetries: 0 };
   const context = openContext({ flags, settings, options: {}, io });
   try {
-    return (await list(await context.client(), given)).map(({ word, about = '' }) => ({
-      word,
-      about: sanitise(about),
-    }));
+    const objects = await list(await context.client(), given);
+    // A key that looks like an option would be taken for one.
+    return objects
+      .filter(({ word }) => !word.startsWith('-'))
+      .map(({ word, about = '' }) => ({ word, about: sanitise(about) }));
   } finally {
     await context.close();
   }

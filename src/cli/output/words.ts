@@ -74,9 +74,11 @@ export function typedDuration(seconds: number): string {
 
 export const firstLower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
+/** Whether every shell takes a text for one word, in which nothing is expanded. */
+export const isPlainWord = (text: string): boolean => /^[\w@%+=:,./-]+$/.test(text);
+
 /** A word as a shell reads it. */
-export const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+export const quote = (word: string): string => (isPlainWord(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** A size in bytes: `340 kB`, `12.3 MB`. */
 export const size = (bytes: number): string =>

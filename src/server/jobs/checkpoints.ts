@@ -3,7 +3,7 @@ import { type CheckpointParts, isCheckpointDue, signLastRow } from '../../servic
 import type { Repositories, Store } from '../../store/store.ts';
 import type { Job } from './job.ts';
 
-const SIGN_EVERY_MS = 10_000;
+const SIGN_EVERY_MS = 1_000;
 
 /**
  * Signs a checkpoint for each account that is due for one. An account whose signing key is damaged does not keep the

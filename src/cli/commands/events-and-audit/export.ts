@@ -26,7 +26,10 @@ export const auditExport = command({
     const client = await context.client();
     // Before the rows, so that the row that it vouches for is among them.
     const checkpoint = await lastCheckpoint(client);
-    if (checkpoint === null) throw new NotFoundError('nothing was done yet: there is no audit log to export');
+    if (checkpoint === null)
+      throw new NotFoundError(
+        'no row of the audit log is signed yet; the first is within a second of the first change',
+      );
     const keyPem = await readKey(client, checkpoint);
     const rows = await inNewFolder(path, folder, async () => {
       const rows = await writeRows(client, path);
