@@ -8,12 +8,13 @@ import { run } from './run.ts';
 /** Set by the build from package.json. */
 declare const LKM_VERSION: string;
 
+const signals = watchSignals();
 void run(process.argv.slice(2), systemIo()).then((code) => {
   process.exitCode = code;
+  signals.endSoon();
 });
 
 function systemIo(): Io {
-  const signals = watchSignals();
   return {
     // Without `process.stdin`: opening it takes time that most commands need not spend.
     get stdin() {
@@ -67,6 +68,9 @@ function userName(): string {
   }
 }
 
+/** How long a process that was told to stop, and has, may still have something open. */
+const END_WITHIN_MS = 1_000;
+
 /** The first signal lets the command stop by itself; the second one ends the process. */
 function watchSignals() {
   const controller = new AbortController();
@@ -74,7 +78,7 @@ function watchSignals() {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (isTerminalLent && signal === 'SIGINT') return;
-      if (controller.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+      if (controller.signal.aborted) endBy(signal);
       controller.abort(signal);
     });
   }
@@ -87,5 +91,16 @@ function watchSignals() {
         isTerminalLent = false;
       });
     },
+    /** Once all is done that was to be done: what is still open then holds up nobody who has asked for the end. */
+    endSoon: () => {
+      const { aborted, reason } = controller.signal;
+      if (aborted) setTimeout(() => endBy(reason), END_WITHIN_MS).unref();
+    },
   };
+}
+
+/** Ends the process at once. `process.exit` waits for threads, and none ends one that looks up a name. */
+function endBy(signal: 'SIGINT' | 'SIGTERM'): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }

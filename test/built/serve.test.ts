@@ -1,25 +1,87 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 
-it('the built command serves a new database until SIGTERM, and ends with 0', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'lkm-test-'));
-  const lkm = join(import.meta.dirname, '../../bin/lkm.js');
-  const child = spawn(process.execPath, [lkm, 'serve', '--port', '0', '--json', '--log-format', 'none'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH, HOME: home },
+const lkm = join(import.meta.dirname, '../../bin/lkm.js');
+
+/** Starts the built server in a home of its own. */
+async function startServer(words: readonly string[], { home, env = {} }: { home: string; env?: NodeJS.ProcessEnv }) {
+  const line = [lkm, 'serve', '--port', '0', '--json', '--log-format', 'none', ...words];
+  const child = spawn(process.execPath, line, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: home, ...env },
     cwd: home,
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const exited = once(child, 'exit');
-  const { value: line } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
-  const { url, event } = JSON.parse(line ?? '') as { url: string; event: string };
+  const { value: ready } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  const { url, event } = JSON.parse(ready ?? '') as { url: string; event: string };
   expect(event).toBe('ready');
+  return { child, url, exited };
+}
+
+function homeFolder(): string {
+  const home = mkdtempSync(join(tmpdir(), 'lkm-test-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  return home;
+}
+
+it('the built command serves a new database until SIGTERM, and ends with 0', async () => {
+  const { child, url, exited } = await startServer([], { home: homeFolder() });
   expect((await fetch(`${url}/ready`)).status).toBe(200);
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
-  rmSync(home, { recursive: true });
 });
+
+/** A look-up of a name that no name server answers: like `getaddrinfo`, it has a thread that nothing can end. */
+const hangingLookups = (pipe: string) => `
+import dns from 'node:dns';
+import { open } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { lookup } = dns;
+dns.lookup = (name, options, callback) => {
+  if (name !== 'slow.example') return lookup(name, options, callback);
+  console.error('looking up ' + name);
+  open('${pipe}', 'r', callback);
+};
+syncBuiltinESMExports();
+`;
+
+it.each([
+  ['once', 'what was asked has ended'],
+  ['twice', 'a request has not ended'],
+])(
+  'the built command ends when it is told %s, where %s and a name is still looked up',
+  async (times) => {
+    const home = homeFolder();
+    spawnSync('mkfifo', [join(home, 'pipe')]);
+    writeFileSync(join(home, 'preload.mjs'), hangingLookups(join(home, 'pipe')));
+    const env = { NODE_OPTIONS: `--import=${join(home, 'preload.mjs')}` };
+    const { child, url, exited } = await startServer(['--allow-private-webhooks', '--drain', '3600'], { home, env });
+    const run = (...words: string[]) =>
+      spawnSync(process.execPath, [lkm, '-p', 'local', ...words], { env: { PATH: process.env.PATH, HOME: home } });
+    expect(run('webhooks', 'create', '--url', 'http://slow.example/')).toMatchObject({ status: 0 });
+    expect(run('customers', 'create', '--name', 'Ada')).toMatchObject({ status: 0 });
+    await createInterface(child.stderr)[Symbol.asyncIterator]().next();
+    if (times === 'twice') {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      await new Promise((sent) => socket.on('error', () => {}).write('GET /health HTTP/1.1\r\n', sent));
+      child.kill('SIGTERM');
+      await vi.waitUntil(() =>
+        fetch(url)
+          .catch(() => true)
+          .then((answer) => answer === true),
+      );
+    }
+    child.kill('SIGTERM');
+    const [code, signal] = await exited;
+    expect({ code, signal }).toEqual({ code: null, signal: 'SIGTERM' });
+  },
+  20_000,
+);
