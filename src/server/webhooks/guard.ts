@@ -1,4 +1,4 @@
-import { promises as dns, type LookupAddress } from 'node:dns';
+import type { promises as dns, LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from '../../domain/webhooks/public-address.ts';
 
@@ -29,15 +29,11 @@ export function guardedLookup(resolve: Resolve): LookupFunction {
   };
 }
 
-/** How long a name server may take to answer, and how often it is asked. */
-const NAME_SERVERS = { timeout: 3_000, tries: 2 };
-
 /**
  * Asks name servers, IPv4 and IPv6 at once. Not `getaddrinfo`: of that only four calls run at one time in a process, so
- * that a few names that are slow would hold up everybody.
+ * that a few names that are slow would hold up everybody, and none can be ended.
  */
-export function createResolve(): Resolve {
-  const resolver = new dns.Resolver(NAME_SERVERS);
+export function resolveWith(resolver: dns.Resolver): Resolve {
   return async (name) => {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = [
