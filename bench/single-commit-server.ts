@@ -1,11 +1,10 @@
-import { writeSync } from 'node:fs';
 import { createApp } from '../src/server/http/app.ts';
 import { trustProxies } from '../src/server/http/client-address.ts';
 import { createMemoryCounter } from '../src/server/http/rate-counters.ts';
 import { createRateLimiter } from '../src/server/http/rate-limit.ts';
 import { listen } from '../src/server/http/transport/listen.ts';
 import { createExactlyOnce } from '../src/server/idempotency/exactly-once.ts';
-import { createLog, gatherLines } from '../src/server/log.ts';
+import { createLog, createLogSink } from '../src/server/log.ts';
 import { openBase } from '../src/server/runtime.ts';
 import type { Store } from '../src/store/store.ts';
 
@@ -27,7 +26,7 @@ const app = createApp({
   ...base.parts,
   store,
   exactlyOnce: createExactlyOnce(store, base.parts.random),
-  log: await createLog('json', gatherLines({ write: (lines) => void writeSync(2, lines) })),
+  log: await createLog('json', createLogSink(2)),
   door: 'http',
   limiter: createRateLimiter({ counter: createMemoryCounter(microseconds), now: microseconds }, 1_000_000_000),
   addressOf: trustProxies([]),

@@ -6,7 +6,7 @@ import type { App } from '../src/server/http/app.ts';
 import { createConnections } from '../src/server/http/transport/connections.ts';
 import { type ListenOptions, listen } from '../src/server/http/transport/listen.ts';
 import { createNodeListener } from '../src/server/http/transport/node-adapter.ts';
-import { createLog, gatherLines, type LogFormat, type LogSink, openLog, type ServerLog } from '../src/server/log.ts';
+import { createLog, createLogSink, type LogFormat, type LogSink, openLog, type ServerLog } from '../src/server/log.ts';
 import type { Sabotage } from './sabotage.ts';
 
 /** Listens with a protection of the connections taken away, if it is one. */
@@ -58,9 +58,9 @@ export async function openLogWithout(
     const log = await createLog(format, { write: (line) => writeSync(file, line) });
     return { log, flush: async () => {} };
   }
-  if (name === 'losses-uncounted') {
-    const lines = gatherLines(sink);
-    return { log: await createLog(format, lines), flush: lines.flush };
+  if (name === 'losses-uncounted' && file !== null) {
+    const { write, flush } = createLogSink(file, 16_384);
+    return openLog(format, { write, ...(flush && { flush }) });
   }
   return openLog(format, sink);
 }

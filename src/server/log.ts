@@ -1,14 +1,17 @@
-import { fstatSync, write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
+import { SonicBoom } from 'sonic-boom';
 
 export type LogFormat = 'pretty' | 'json' | 'none';
 
-/** Takes log lines, one or more at a time, each with its end. */
+/** Takes log lines, each with its end. */
 export interface LogSink {
-  /** May return a promise. May throw or reject: a server goes on without these lines. */
-  write(lines: string): unknown;
+  /** May throw or reject: a server goes on without the line. */
+  write(line: string): unknown;
+  /** How many lines it has lost since it was asked; 0 while it has no room for a line that says so. */
+  takeLost?(): number;
+  /** Resolves when what it has taken is written or lost. */
+  flush?(): Promise<void>;
 }
 
 /** The log of a server. */
@@ -22,18 +25,38 @@ const FLUSH_MS = 1_000;
 
 /** Opens a log that never stops the server: what the sink does not take is counted, and the count is logged later. */
 export async function openLog(format: LogFormat, sink: LogSink): Promise<ServerLog> {
-  let notice = '';
-  const notices = await createLog(format, {
-    write: (line) => {
-      notice = line;
+  let failed = 0;
+  /** A line that says how many were lost stands for all of these. */
+  const write = (line: string, standsFor = 1) => {
+    const fail = () => {
+      failed += standsFor;
+    };
+    try {
+      const written = sink.write(line);
+      if (written instanceof Promise) written.catch(fail);
+    } catch {
+      fail();
+    }
+  };
+  let lost = 0;
+  const notices = await createLog(format, { write: (line) => write(line, lost) });
+  const sayLost = () => {
+    lost = failed + (sink.takeLost?.() ?? 0);
+    failed = 0;
+    if (lost > 0) notices.warn({ lost }, `${lost} log lines were lost`);
+  };
+  const log = await createLog(format, {
+    write(line) {
+      sayLost();
+      write(line);
     },
   });
-  const lines = gatherLines(sink, (lost) => {
-    notices.warn({ lost }, `${lost} log lines were lost`);
-    return notice;
-  });
-  const log = await createLog(format, lines);
-  return { log, flush: () => Promise.race([lines.flush(), sleep(FLUSH_MS, undefined, { ref: false })]) };
+  const flush = async () => {
+    await sink.flush?.();
+    sayLost();
+    await sink.flush?.();
+  };
+  return { log, flush: () => Promise.race([flush(), sleep(FLUSH_MS, undefined, { ref: false })]) };
 }
 
 /** Creates a logger. Only method, route, status and ids may be logged: never a query, a body, a token or a key. */
@@ -51,137 +74,34 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   return pino({ base: null }, { write: (line: string) => write(prettify(line)) });
 }
 
-/** Between two writes that go through another thread: one for each turn of the event loop would cost too much. */
-const PAUSE_MS = 20;
+/** Bytes that may wait for a disk that is full, or for a reader that is slow. What comes on top of them is lost. */
+const MAX_WAITING_BYTES = 1_048_576;
 
-/** Characters that may wait for a sink that is slow. What comes on top of them is lost. */
-const MAX_BACKLOG_LENGTH = 1_048_576;
+/** Lines are written together, this many bytes or after this time: a write for each would cost more than a request. */
+const WRITE_BYTES = 4_096;
+const WRITE_MS = 50;
 
-/**
- * Writes the lines of one turn of the event loop together: a write for each would cost more than a request.
- *
- * @param describeLost makes the line that says how many were lost, written as soon as the sink works again
- */
-export function gatherLines(
-  sink: LogSink,
-  describeLost: (count: number) => string = () => '',
-): LogSink & { flush(): Promise<void> } {
-  let waiting = '';
+/** Writes to an open file, pipe or terminal by another thread, and tries again where that fails. */
+export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): LogSink {
+  const sonic = new SonicBoom({ fd, minLength: WRITE_BYTES, maxLength: maxWaitingBytes, periodicFlush: WRITE_MS });
   let lost = 0;
-  let isScheduled = false;
-  let running: Promise<void> | null = null;
-
-  function writeAll(): void {
-    isScheduled = false;
-    if (waiting === '' || running !== null) return;
-    const lines = waiting;
-    const reported = lost;
-    waiting = '';
-    const fail = () => {
-      lost += countLines(lines);
-    };
-    const succeed = () => {
-      lost -= reported;
-    };
-    try {
-      const written = sink.write((reported > 0 ? describeLost(reported) : '') + lines);
-      if (written instanceof Promise) {
-        const pause = () => sleep(PAUSE_MS);
-        running = written
-          .then(succeed, fail)
-          .then(pause)
-          .then(() => {
-            running = null;
-            writeAll();
-          });
-      } else succeed();
-    } catch {
-      fail();
-    }
-  }
-
-  return {
-    write(line) {
-      if (waiting.length + line.length > MAX_BACKLOG_LENGTH) {
-        lost += countLines(line);
-        return;
-      }
-      waiting += line;
-      if (isScheduled || running !== null) return;
-      isScheduled = true;
-      setImmediate(writeAll);
-    },
-    async flush() {
-      writeAll();
-      while (running !== null) await running;
-    },
-  };
-}
-
-const countLines = (text: string): number => text.split('\n').length - 1;
-
-/**
- * Writes to an open file, pipe or terminal. Throws or rejects when that fails, and tries again with the next lines.
- *
- * A pipe or terminal whose reader has stopped would block; these are written to by another thread.
- */
-export function createLogSink(fd: number): LogSink {
-  /** Whether only the beginning of the last line has been written. */
-  let isTorn = false;
-  const canBlock = mayBlock(fd);
-
-  function* attempts(lines: string): Generator<Buffer, void, number> {
-    let rest = Buffer.from(isTorn ? `\n${lines}` : lines);
-    while (rest.length > 0) {
-      const count = yield rest;
-      isTorn = count < rest.length;
-      rest = rest.subarray(count);
-    }
-  }
-
-  function writeNow(lines: string): void {
-    const parts = attempts(lines);
-    for (let part = parts.next(); !part.done; ) part = parts.next(writeSync(fd, part.value));
-  }
-
-  async function writeLater(lines: string): Promise<void> {
-    const parts = attempts(lines);
-    for (let part = parts.next(); !part.done; ) part = parts.next(await writeSome(fd, part.value));
-  }
-
-  return { write: canBlock ? writeLater : writeNow };
-}
-
-function mayBlock(fd: number): boolean {
-  try {
-    const stat = fstatSync(fd);
-    return !stat.isFile() && (!stat.isCharacterDevice() || isatty(fd));
-  } catch {
-    // Not open: each write fails, and is counted.
-    return false;
-  }
-}
-
-/** How long and how often a full pipe is tried again, in milliseconds. */
-const RETRY_MS = 20;
-const MAX_RETRIES = 50;
-
-async function writeSome(fd: number, bytes: Buffer): Promise<number> {
-  for (let retries = 0; ; retries += 1) {
-    try {
-      return await writeOnce(fd, bytes);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || retries === MAX_RETRIES) throw error;
-      await sleep(RETRY_MS);
-    }
-  }
-}
-
-function writeOnce(fd: number, bytes: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    write(fd, bytes, (error, count) => {
-      if (error === null) resolve(count);
-      else reject(error);
-    });
+  let hasRoom = true;
+  // Tried again with what comes next, and every WRITE_MS.
+  sonic.on('error', () => {});
+  sonic.on('drop', () => {
+    lost += 1;
+    hasRoom = false;
   });
+  sonic.on('drain', () => {
+    hasRoom = true;
+  });
+  return {
+    write: (line) => sonic.write(line),
+    takeLost() {
+      const taken = hasRoom ? lost : 0;
+      lost -= taken;
+      return taken;
+    },
+    flush: () => new Promise((resolve) => sonic.flush(() => resolve())),
+  };
 }

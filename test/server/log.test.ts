@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { mintToken } from '../../src/domain/token.ts';
-import { createLog, gatherLines } from '../../src/server/log.ts';
+import { createLog } from '../../src/server/log.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 import { createWorld, type Parsed } from '../support/world.ts';
@@ -87,18 +87,6 @@ describe('the log', () => {
     const log = await createLog('pretty', { write: (line) => lines.push(line) });
     log.info({ requestId: 'request-1', method: 'GET', route: '/key', status: 200, ms: 3, token: 'tok_1' }, 'request');
     expect(lines).toEqual([expect.stringMatching(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request GET \/key 200 3ms\s*\n$/)]);
-  });
-
-  it('hands on the lines of one moment together, in their order', async () => {
-    const written: string[] = [];
-    const sink = gatherLines({ write: (lines) => written.push(lines) });
-    sink.write('one\n');
-    sink.write('two\n');
-    expect(written).toEqual([]);
-    await new Promise(setImmediate);
-    sink.write('three\n');
-    await new Promise(setImmediate);
-    expect(written).toEqual(['one\ntwo\n', 'three\n']);
   });
 
   it('is silent when it is not wanted', async () => {

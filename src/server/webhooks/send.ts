@@ -1,5 +1,6 @@
 import { promises as dns } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
 import type { Outcome } from '../../domain/webhooks/outcome.ts';
 import { urlProblem } from '../../domain/webhooks/url.ts';
 import { AddressRefused, guardedLookup, type Resolve, resolveWith } from './guard.ts';
@@ -62,47 +63,46 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, resolve
     return { request, kept: new Agent(options), fresh: new Agent({ ...options, pipelining: 0 }) };
   };
   let opened: ReturnType<typeof open> | undefined;
-
-  async function sendOnce({ url, headers, body }: Attempt, connection: 'kept' | 'fresh', signal: AbortSignal) {
-    opened ??= open();
-    const { request, [connection]: dispatcher } = await opened;
-    const response = await request(url, { method: 'POST', headers, body, signal, dispatcher });
-    const { statusCode: status } = response;
-    const answered = { status, retryAfterSeconds: readRetryAfter(response.headers) };
-    const result = (error: string | null, answer: string) =>
-      ({ ...answered, accepted: error === null, error, answer }) satisfies SendResult;
-    let answer: Buffer = Buffer.alloc(0);
-    try {
-      for await (const chunk of response.body as AsyncIterable<Buffer>) {
-        answer = Buffer.concat([answer, chunk.subarray(0, MAX_ANSWER_BYTES - answer.length)]);
-        if (answer.length === MAX_ANSWER_BYTES) break;
-      }
-    } catch {
-      return result(signal.aborted ? tooLate : 'response broken off', answer.toString('utf8'));
-    }
-    return result(refusalOf(status), answer.toString('utf8'));
-  }
-
   const tooLate = `no complete response within ${timeoutMs / 1_000} s`;
 
   return {
-    async send(attempt) {
-      const why = urlProblem(attempt.url, { allowPrivate });
+    async send({ url, headers, body, signal: stopped }) {
+      const why = urlProblem(url, { allowPrivate });
       if (why !== null) return refused(why);
-      const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
-      const failed = (error: Error) => refused(signal.aborted ? tooLate : describe(error));
+      opened ??= open();
+      const { request, kept, fresh } = await opened;
+      const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
+      const sendOver = async (dispatcher: Dispatcher) =>
+        readResponse(await request(url, { method: 'POST', headers, body, signal, dispatcher }));
       // The receiver may have closed a kept connection at the moment in which it was used, which says nothing of it. Once
       // more, and in the time that is left: a receiver that fails at this event is not to get it over and over.
-      const result = await sendOnce(attempt, 'kept', signal).catch((error: Error) =>
-        isReset(error) && !signal.aborted ? sendOnce(attempt, 'fresh', signal).catch(failed) : failed(error),
-      );
-      return attempt.signal.aborted && !result.accepted ? null : result;
+      const result = await sendOver(kept)
+        .catch((error: Error) => (isReset(error) && !signal.aborted ? sendOver(fresh) : Promise.reject(error)))
+        .catch((error: Error) => refused(describe(error)));
+      if (!signal.aborted || result.accepted) return result;
+      return stopped.aborted ? null : { ...result, error: tooLate };
     },
     close() {
       resolver.cancel();
       void opened?.then(({ kept, fresh }) => Promise.all([kept.destroy(), fresh.destroy()]));
     },
   };
+}
+
+/** Reads the beginning of a response. */
+async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<SendResult> {
+  let answer: Buffer = Buffer.alloc(0);
+  let error = refusalOf(statusCode);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      answer = Buffer.concat([answer, chunk.subarray(0, MAX_ANSWER_BYTES - answer.length)]);
+      if (answer.length === MAX_ANSWER_BYTES) break;
+    }
+  } catch {
+    error = 'response broken off';
+  }
+  const retryAfterSeconds = readRetryAfter(headers);
+  return { accepted: error === null, status: statusCode, error, answer: answer.toString('utf8'), retryAfterSeconds };
 }
 
 const refused = (error: string): SendResult => ({
