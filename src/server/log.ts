@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
-import { SonicBoom } from 'sonic-boom';
+// A CommonJS package: Node.js finds no exports of it but the default one.
+import sonicBoom from 'sonic-boom';
 
 export type LogFormat = 'pretty' | 'json' | 'none';
 
@@ -83,7 +84,12 @@ const WRITE_MS = 50;
 
 /** Writes to an open file, pipe or terminal by another thread, and tries again where that fails. */
 export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): LogSink {
-  const sonic = new SonicBoom({ fd, minLength: WRITE_BYTES, maxLength: maxWaitingBytes, periodicFlush: WRITE_MS });
+  const sonic = new sonicBoom.SonicBoom({
+    fd,
+    minLength: WRITE_BYTES,
+    maxLength: maxWaitingBytes,
+    periodicFlush: WRITE_MS,
+  });
   let lost = 0;
   let hasRoom = true;
   // Tried again with what comes next, and every WRITE_MS.
