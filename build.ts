@@ -27,6 +27,8 @@ const output = {
   sourcemap: true,
   sourcemapExcludeSources: true,
   comments: { legal: true, annotation: false, jsdoc: false },
+  // Names and lines stay: Node.js prints the line in which an error was thrown.
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
 } as const;
 
 rmSync('dist', { recursive: true, force: true });
@@ -55,7 +57,7 @@ for (const file of files) {
     Object.entries(file.modules),
     ([id]) => String(id.includes('/src/') && !id.includes('node_modules')) as 'true' | 'false',
   );
-  if (sizeOf(own) < sizeOf(foreign)) rmSync(join('dist', `${file.fileName}.map`), { force: true });
+  if (sizeOf(own) < sizeOf(foreign) / 3) rmSync(join('dist', `${file.fileName}.map`), { force: true });
 }
 
 function sizeOf(modules: readonly [id: string, { readonly renderedLength: number }][]): number {
@@ -70,11 +72,14 @@ cpSync('src/server/pages/viewer', 'dist/viewer', { recursive: true });
 const viewer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'LICENSE', 'NOTICE'];
 for (const name of viewer) cpSync(`node_modules/swagger-ui-dist/${name}`, `dist/viewer/${name}`);
 
+// Without its white space, which would be half of it.
+writeFileSync('dist/openapi.json', JSON.stringify(JSON.parse(readFileSync('docs/openapi.json', 'utf8'))));
+
 // The types, with those of zod, which the package brings along.
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 cpSync('node_modules/zod', 'dist/zod', {
   recursive: true,
-  filter: (path) => !/\.(c?js|cts|md)$|\/zod\/(src|v3|mini|locales)$/.test(path),
+  filter: (path) => !/\.(c?js|cts|md|json)$|\/zod\/(src|v3|mini|locales)$/.test(path),
 });
 for (const file of globSync('dist/**/*.d.ts', { exclude: ['dist/zod/**'] })) {
   const zod = relative(dirname(file), 'dist/zod/index.js');
@@ -83,6 +88,18 @@ for (const file of globSync('dist/**/*.d.ts', { exclude: ['dist/zod/**'] })) {
     file,
     text.replaceAll(/(?<=(?:from |import\()(['"]))zod(?=\1)/g, zod.startsWith('.') ? zod : `./${zod}`),
   );
+}
+
+// Only those that somebody can reach from a door.
+const reached = new Set<string>();
+for (const door of ['index', 'license-file', 'webhooks', 'contract/index', 'server/index']) reach(`dist/${door}.d.ts`);
+for (const file of globSync('dist/**/*.d.ts')) if (!reached.has(file)) rmSync(file);
+
+function reach(file: string): void {
+  if (reached.has(file)) return;
+  reached.add(file);
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.[jt]s['"]/g))
+    reach(join(dirname(file), `${path}.d.ts`));
 }
 
 await writeManPages(join('dist', 'man'), version);
