@@ -57,7 +57,7 @@ for (const file of files) {
     Object.entries(file.modules),
     ([id]) => String(id.includes('/src/') && !id.includes('node_modules')) as 'true' | 'false',
   );
-  if (sizeOf(own) < sizeOf(foreign) / 3) rmSync(join('dist', `${file.fileName}.map`), { force: true });
+  if (sizeOf(own) < sizeOf(foreign) / 2) rmSync(join('dist', `${file.fileName}.map`), { force: true });
 }
 
 function sizeOf(modules: readonly [id: string, { readonly renderedLength: number }][]): number {
