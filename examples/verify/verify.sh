@@ -86,11 +86,13 @@ for part in "$issuer" "$id" "$license" "$key" "$iat" "$nbf" "$exp"; do [ -n "$pa
 status=0
 verify "$kid" || status=$?
 [ $status -ne 2 ] || verdict unknown_kid
-[ $status -eq 0 ] && [ "$(printf %s "$envelope" | text signedKey)" = "$key" ] || verdict signature_invalid
+[ $status -eq 0 ] || verdict signature_invalid
+[ "$(printf %s "$envelope" | text signedKey)" = "$key" ] || verdict signature_invalid
 [ "$iat" -le "$now" ] || now=$iat
 
 if [ -n "$revocations" ]; then
-  split "$(compact <"$revocations")" lic-rev+jwt && verify "$kid" || verdict revocations_invalid
+  split "$(compact <"$revocations")" lic-rev+jwt || verdict revocations_invalid
+  verify "$kid" || verdict revocations_invalid
   [ "$(printf %s "$claims" | text iss)" = "$issuer" ] || verdict revocations_invalid
   [ "$(printf %s "$claims" | number exp)" -gt "$now" ] || verdict revocations_expired
   files=${claims#*'"files":['} licenses=${claims#*'"licenses":['}
