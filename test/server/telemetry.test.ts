@@ -53,10 +53,18 @@ describe('metrics', () => {
     expect(await scrape(url, 'lkm_requests_')).toEqual({ lkm_requests_running: 0, lkm_requests_waiting: 0 });
     await expect.poll(() => scrape(url, 'lkm_outbox_rows')).toEqual({ lkm_outbox_rows: 0 });
     expect(await scrape(url, 'lkm_job_')).toMatchObject({
-      'lkm_job_runs{job="checkpoints"}': expect.any(Number),
+      'lkm_job_runs_total{job="checkpoints"}': expect.any(Number),
       'lkm_job_failures{job="checkpoints"}': 0,
     });
     expect(await scrape(url, 'process_resident')).toMatchObject({ process_resident_memory_bytes: expect.any(Number) });
+  });
+
+  it('are named as Prometheus wants: counters in _total, and nothing else', async () => {
+    await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 } });
+    const text = await (await fetch(server.server.metricsUrl ?? '')).text();
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
+    expect(types.length).toBeGreaterThan(30);
+    expect(types.filter(({ name, type }) => name.endsWith('_total') !== (type === 'counter'))).toEqual([]);
   });
 
   it('are those of now, and without the database all but what is read from it', async () => {
@@ -71,7 +79,7 @@ describe('metrics', () => {
     });
     onTestFinished(() => metrics.close());
     const lines = (await metrics.print()).split('\n');
-    expect(lines).toContain('lkm_job_runs{job="cleanup"} 1');
+    expect(lines).toContain('lkm_job_runs_total{job="cleanup"} 1');
     expect(lines).toContain('lkm_requests_running 1');
     const readFromIt = /^(lkm_outbox_rows|lkm_sessions|lkm_webhook_events|lkm_webhook_oldest_seconds)[ {]/;
     expect(lines.filter((line) => readFromIt.test(line))).toEqual([]);

@@ -49,6 +49,8 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // Sums of those by type, and gauges: a name in _total is that of a counter, to which `rate()` applies.
+  for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] });
   const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
@@ -71,17 +73,22 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   const { outbox, sessions, deliveries } = store.repositories;
   gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.', () => outbox.count());
   gauge('lkm_sessions', 'Sessions of floating licences that are live.', () => sessions.countAllLive(now()));
-  const ofJobs = (read: (job: JobHealth) => number) => () => jobHealth().map((job) => [job.name, read(job)] as const);
-  gauge(
-    'lkm_job_runs',
-    'Runs of a job that have ended.',
-    ofJobs(({ runs }) => runs),
-    'job',
-  );
+  new Counter({
+    ...{
+      name: 'lkm_job_runs_total',
+      help: 'Runs of a job that have ended.',
+      labelNames: ['job'],
+      registers: [registry],
+    },
+    collect() {
+      this.reset();
+      for (const { name, runs } of jobHealth()) this.inc({ job: name }, runs);
+    },
+  });
   gauge(
     'lkm_job_failures',
     'Consecutive failed runs of a job.',
-    ofJobs(({ failures }) => failures),
+    () => jobHealth().map(({ name, failures }) => [name, failures] as const),
     'job',
   );
 
