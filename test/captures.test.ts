@@ -37,4 +37,11 @@ describe('a picture', () => {
     expect(svg).toContain('a &lt;b&gt; &amp; <tspan fill="#ff7b72">red</tspan>');
     expect(svg).toContain('<tspan fill="#76e3ea" font-weight="bold">x</tspan> <tspan fill="#8b949e">dim</tspan>');
   });
+
+  it('keeps the style that a line has opened on the lines after it', () => {
+    const svg = toSvg('\u001b[2mone\ntwo\u001b[0m\nthree', 20, themes.dark);
+    expect(svg).toContain('<tspan fill="#8b949e">one</tspan></text>');
+    expect(svg).toContain('<tspan fill="#8b949e">two</tspan></text>');
+    expect(svg).toContain('>three</text>');
+  });
 });

@@ -29,9 +29,18 @@ export function toSvg(screen: string, columns: number, theme: Theme): string {
   const lines = screen.replace(/\s+$/, '').split('\n');
   const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
   const height = Math.ceil(lines.length * CELL.height + 2 * MARGIN);
+  // A style that a line opens holds on the next until it is closed: tmux writes only what changes.
+  let style = unstyled;
   const rows = lines.map((line, at) => {
+    const [first = '', ...others] = line.split('\u001b[');
+    const spans = [span(first, style, theme)];
+    for (const part of others) {
+      const [, codes = '', text = ''] = /^([\d;]*)m(.*)$/.exec(part) ?? [];
+      style = codes.split(';').map(Number).reduce(changed, style);
+      spans.push(span(text, style, theme));
+    }
     const y = MARGIN + (at + 0.75) * CELL.height;
-    return `<text x="${MARGIN}" y="${y.toFixed(1)}" xml:space="preserve">${spansOf(line, theme)}</text>\n`;
+    return `<text x="${MARGIN}" y="${y.toFixed(1)}" xml:space="preserve">${spans.join('')}</text>\n`;
   });
   const font = 'font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14"';
   return [
@@ -51,17 +60,6 @@ interface Style {
 }
 
 const unstyled: Style = { bold: false, dim: false, color: null };
-
-function spansOf(line: string, theme: Theme): string {
-  const [first = '', ...others] = line.split('\u001b[');
-  let style = unstyled;
-  const styled = others.map((part) => {
-    const [, codes = '', text = ''] = /^([\d;]*)m(.*)$/.exec(part) ?? [];
-    style = codes.split(';').map(Number).reduce(changed, style);
-    return span(text, style, theme);
-  });
-  return [span(first, unstyled, theme), ...styled].join('');
-}
 
 function changed(style: Style, code: number): Style {
   if (code === 0) return unstyled;
