@@ -160,7 +160,7 @@ export function addWait(state: RetryState, result: AttemptResult, waitMs: number
  * Milliseconds until the next attempt, or null when the call ends with this one: exponential backoff with full jitter,
  * or what the service asks for. Reads and mutations alike, since the idempotency key makes a repetition safe.
  *
- * `state` includes the attempt; `random` is at least 0 and below 1. Decision 0038 has the numbers.
+ * `state` includes the attempt; `random` is at least 0 and below 1. Decision 0032 has the numbers.
  */
 export function retryDelay(
   result: AttemptResult,

@@ -38,7 +38,7 @@ export class ProtocolError extends Error {
   readonly status: number;
   /**
    * Whether the response shows that no lkm service has handled the request, so that nothing was changed: the base URL
-   * is probably wrong. False for a mutation of which an earlier attempt may have been carried out. Decision 0037.
+   * is probably wrong. False for a mutation of which an earlier attempt may have been carried out. Decision 0032.
    */
   readonly foreign: boolean;
 

@@ -84,7 +84,7 @@ const guessAt = (status: number): string =>
   status >= 502 && status <= 504 ? ', as a proxy does that cannot reach the service' : '';
 
 /**
- * Whether an invalid response shows that no lkm service has handled the request (decision 0037):
+ * Whether an invalid response shows that no lkm service has handled the request (decision 0032):
  *
  * | status | body | foreign |
  * |---|---|---|

@@ -8,7 +8,7 @@ export interface SessionKeys {
   readonly nextNonce: string;
 }
 
-/** The fields with which a session signs a heartbeat or a checkin. Source: decision 0045. */
+/** The fields with which a session signs a heartbeat or a checkin. Source: decision 0010. */
 export function signRequest({ sessionId, sessionSecret, nextNonce }: SessionKeys) {
   const signature = createHmac('sha256', sessionSecret).update(`${sessionId}:${nextNonce}`).digest('hex');
   return { sessionId, timestamp: nextNonce, signature };

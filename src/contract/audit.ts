@@ -82,6 +82,6 @@ export const audit = {
     reply: feed('ListCheckpointsResponse', Checkpoint, {}),
     example: { query: { after: '0' }, reply: { items: [examples.checkpoint], meta: { last: 7 } } },
     errors: [],
-    source: 'decision 0040',
+    source: 'decision 0039',
   }),
 };

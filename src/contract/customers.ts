@@ -60,7 +60,7 @@ export const customers = {
     reply: actedList('ListCustomersResponse', 'customers.list', Customer),
     example: { query: { page: '1', active: 'true' }, reply: { items: [examples.customer], meta: examples.page } },
     errors: [],
-    source: 'API description, GET /customer; pages and filters: decision 0029',
+    source: 'API description, GET /customer; pages and filters: decision 0022',
   }),
 
   /** Creates a customer. */
@@ -88,7 +88,7 @@ export const customers = {
     reply: acted('GetCustomerResponse', 'customers.get', Customer),
     example: { query: { customerId: examples.customer.id }, reply: examples.customer },
     errors: ['customerNotFound'],
-    source: 'decision 0053',
+    source: 'decision 0005',
   }),
 
   /** Renames a customer, changes its e-mail address, or makes it active or inactive. */
@@ -124,7 +124,7 @@ export const customers = {
       reply: { ...examples.customer, email: null },
     },
     errors: ['customerNotFound', 'emailTaken', 'stale'],
-    source: 'decision 0053',
+    source: 'decision 0005',
   }),
 
   /** Removes a customer for ever; its keys stay, without a customer. */

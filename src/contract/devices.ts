@@ -85,7 +85,7 @@ export const keyDevices = {
       'deviceNotAllowed',
       'activationLimit',
     ],
-    source: 'decision 0043',
+    source: 'decision 0009',
   }),
 
   /** Moves the slot of a device to another host. */

@@ -40,5 +40,5 @@ export const streamEvents = endpoint({
     reply: 'id: 42\nevent: license.created\ndata: {"id":"evt_…","seq":42,"type":"license.created"}\n\n',
   },
   errors: [],
-  source: 'decision 0073',
+  source: 'decision 0039',
 });

@@ -29,7 +29,7 @@ const MetadataChangesObject = z
     ...freeMetadataShown(MAX_CHANGES + 2, [{ type: 'null' }]),
   });
 
-/** Changes of the metadata of a licence. Source: decision 0050. */
+/** Changes of the metadata of a licence. Source: decision 0004. */
 export const MetadataChanges = showAs(
   atMost(MAX_CHANGES + 2, 'members', countMembers).pipe(MetadataChangesObject),
   MetadataChangesObject,

@@ -27,7 +27,7 @@ export const productVersions = {
     reply: data('CreateVersionResponse', ProductVersion),
     example: { body: { productId, version, description }, reply: examples.version },
     errors: ['productNotFound', 'versionTaken'],
-    source: 'decision 0054',
+    source: 'decision 0005',
   }),
 
   /** Makes a version active or inactive. */
@@ -49,6 +49,6 @@ export const productVersions = {
     reply: data('UpdateVersionResponse', ProductVersion),
     example: { body: { versionId, active: false }, reply: { ...examples.version, active: false } },
     errors: ['versionNotFound'],
-    source: 'decision 0054',
+    source: 'decision 0005',
   }),
 };

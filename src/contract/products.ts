@@ -52,7 +52,7 @@ export const products = {
     reply: actedList('ListProductsResponse', 'products.list', Product),
     example: { query: { page: '1' }, reply: { items: [examples.product], meta: examples.page } },
     errors: [],
-    source: 'decisions 0005 and 0029',
+    source: 'decisions 0005 and 0022',
   }),
 
   /** Creates a product, active. */
@@ -119,6 +119,6 @@ export const products = {
       reply: { ...examples.product, active: false },
     },
     errors: ['productNotFound', 'stale'],
-    source: 'decisions 0005 and 0051',
+    source: 'decisions 0005 and 0049',
   }),
 };

@@ -123,7 +123,7 @@ export const Instant = z.codec(
   },
 );
 
-/** The condition on a change that nobody has made another one meanwhile. Source: decision 0051. */
+/** The condition on a change that nobody has made another one meanwhile. Source: decision 0049. */
 export const IfUpdatedAt = Instant.optional().describe(
   'Changes it only if this is its `updatedAt`: if nobody else has changed it since the caller looked',
 );

@@ -11,7 +11,7 @@ const { productId, licenseKey, hostId } = examples.device;
 
 const SessionId = text(1, 64).meta({ description: 'Identifier of a session', examples: [examples.session.sessionId] });
 
-/** What a session sends with each of its requests. Source: decision 0045. */
+/** What a session sends with each of its requests. Source: decision 0010. */
 const signedFields = {
   ...licenseAddress,
   sessionId: SessionId,
@@ -97,7 +97,7 @@ export const keySessions = {
       'customerInactive',
       'deviceNotAllowed',
     ],
-    source: 'decision 0045',
+    source: 'decision 0010',
   }),
 
   /** Ends a session: its seat is free again. */
@@ -112,7 +112,7 @@ export const keySessions = {
     reply: bare('CheckinKeyResponse', { message: z.string() }),
     example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: { message: 'Session checked in' } },
     errors: ['licenseNotFound', 'sessionNotFound', 'signatureRefused'],
-    source: 'decision 0045',
+    source: 'decision 0010',
   }),
 };
 
@@ -139,7 +139,7 @@ export const sessions = {
       reply: { items: [examples.listedSession], meta: examples.page },
     },
     errors: [],
-    source: 'decision 0046',
+    source: 'decision 0010',
   }),
 
   /** Ends a session without its signature. */
@@ -158,6 +158,6 @@ export const sessions = {
     reply: done('DeleteSessionResponse', 'sessions.delete'),
     example: { query: { sessionId: examples.session.sessionId }, reply: undefined },
     errors: ['sessionNotFound'],
-    source: 'decision 0046',
+    source: 'decision 0010',
   }),
 };

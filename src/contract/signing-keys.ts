@@ -49,7 +49,7 @@ export const signingKeys = {
     reply: actedList('ListSigningKeysResponse', 'signingKeys.list', SigningKey),
     example: { query: { page: '1' }, reply: { items: [examples.signingKey], meta: examples.page } },
     errors: [],
-    source: 'decision 0056',
+    source: 'decision 0007',
   }),
 
   /** Makes a new signing key, which signs from now on; the others go on verifying what they signed. */
@@ -65,7 +65,7 @@ export const signingKeys = {
     reply: acted('RotateSigningKeyResponse', 'signingKeys.rotate', SigningKey, 201),
     example: { reply: examples.signingKey },
     errors: [],
-    source: 'decision 0056',
+    source: 'decision 0007',
   }),
 
   /** The public keys of one account, newest first; without `account`, of the oldest account. */

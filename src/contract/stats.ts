@@ -82,6 +82,6 @@ export const stats = {
       },
     },
     errors: [],
-    source: 'decision 0055',
+    source: 'decision 0052',
   }),
 };

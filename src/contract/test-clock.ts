@@ -25,5 +25,5 @@ export const moveTestClock = endpoint({
   reply: data('MoveTestClockResponse', z.object({ now: InstantText })),
   example: { body: { advance: 'P1M' }, reply: { now: '2026-12-21T10:00:00.000Z' } },
   errors: [],
-  source: 'decision 0060',
+  source: 'decision 0016',
 });

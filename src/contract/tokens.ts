@@ -81,7 +81,7 @@ export const tokens = {
     reply: actedList('ListTokensResponse', 'tokens.list', Token),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
-    source: 'decisions 0008, 0029 and 0075',
+    source: 'decisions 0008, 0022 and 0008',
   }),
 
   /** Shows one token. */
@@ -95,7 +95,7 @@ export const tokens = {
     reply: acted('GetTokenResponse', 'tokens.get', Token),
     example: { query: { tokenId: examples.token.id }, reply: examples.token },
     errors: ['tokenNotFound'],
-    source: 'decision 0075',
+    source: 'decision 0008',
   }),
 
   /** Creates a token that may do no more than the one that creates it. */
@@ -150,7 +150,7 @@ export const tokens = {
       reply: examples.issuedToken,
     },
     errors: ['productNotFound'],
-    source: 'decisions 0008 and 0075',
+    source: 'decision 0008',
   }),
 
   /** Makes a token that takes the place of another one. */
@@ -183,7 +183,7 @@ export const tokens = {
       reply: { ...examples.issuedToken, replaces: { id: examples.token.id, expiresAt: '2026-11-21T22:00:00.000Z' } },
     },
     errors: ['tokenNotFound', 'tokenEnded'],
-    source: 'decision 0075',
+    source: 'decision 0008',
   }),
 
   /** Revokes a token; its next request is refused. */

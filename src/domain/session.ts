@@ -19,7 +19,7 @@ export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
  *
  * The current nonce gives way to `fresh` and becomes the previous one. The previous one is accepted once more, for a
  * client that lost the response: it is told the current nonce, which stays. So one request that somebody else has seen
- * prolongs a session by one lease at most. Source: decision 0045.
+ * prolongs a session by one lease at most. Source: decision 0010.
  */
 export function acceptRequest(
   session: SessionProof,

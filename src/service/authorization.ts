@@ -35,7 +35,7 @@ const onProduct =
   (caller: Caller, { productId }: { readonly productId: string }): Reason | null =>
     canAccessProduct(caller, productId) ? null : reason;
 
-/** Every operation; one without an entry does not compile. Decision 0028. */
+/** Every operation; one without an entry does not compile. Decision 0027. */
 export const authorizations: Authorizations<Contract> = {
   keys: {
     create: onProduct('productUnavailable'),

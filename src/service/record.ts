@@ -54,7 +54,7 @@ export const actorOf = ({ accountId, tokenId }: Pick<Caller, 'accountId' | 'toke
 /** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
 
-/** As many as cannot be tried: see decision 0040. */
+/** As many as cannot be tried: see decision 0039. */
 const SALT_BYTES = 16;
 
 /**

@@ -82,7 +82,7 @@ type ReplayAuthorizations<C> = {
   readonly [R in keyof C]?: { readonly [N in keyof C[R]]?: AuthorizeReplay<C[R][N]> };
 };
 
-/** The operations with another rule than {@link unlessUnmasked}. Decision 0028. */
+/** The operations with another rule than {@link unlessUnmasked}. Decision 0027. */
 export const replayAuthorizations: ReplayAuthorizations<Contract> = {
   keys: {
     create: countIssue,

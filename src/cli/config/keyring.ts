@@ -15,7 +15,7 @@ const TIMEOUT_MS = 3_000;
 
 /**
  * The keyring through the system's own programs; null where there is no program for it that takes a secret on stdin.
- * Decision 0090.
+ * Decision 0033.
  */
 export function keyringOf({ platform, env }: Pick<Io, 'platform' | 'env'>): Keyring | null {
   if (platform === 'linux') return secretService(env);

@@ -33,7 +33,7 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   return { kind: 'remote', baseUrl, profile, ca };
 }
 
-/** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0034. */
+/** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0033. */
 function checkOneService({ db, baseUrl, profile }: GlobalFlags, { env }: Io): void {
   if (db && baseUrl) throw twoServices('--db', '--base-url');
   const isChosenByFlag = Boolean(db || baseUrl || profile);

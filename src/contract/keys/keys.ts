@@ -115,7 +115,7 @@ export const keys = {
     },
     headers: ['LKM-Budget-Remaining'],
     errors: ['productUnavailable', 'customerNotFound', 'versionNotFound', 'emailTaken', 'referenceTaken', 'issueLimit'],
-    source: 'API description, POST /create-key; fields it does not show: decisions 0004, 0030 and 0048',
+    source: 'API description, POST /create-key; fields it does not show: decisions 0004 and 0048',
   }),
 
   /** Shows one licence with its devices and its customer. */
@@ -146,6 +146,6 @@ export const keys = {
       reply: { license: examples.license, customer: examples.customerSummary, files: [examples.signedFile] },
     },
     errors: ['licenseNotFound'],
-    source: 'API description, GET /key; tokens of kind client: decision 0008; reference: 0048; without product: 0053',
+    source: 'API description, GET /key; tokens of kind client: decision 0008; reference: 0048; without product: 0005',
   }),
 };

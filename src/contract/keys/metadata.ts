@@ -15,7 +15,7 @@ export const Features = z.record(text(1, 64), Feature).meta({
   examples: [{ sso: true, seats: 5 }],
 });
 
-/** Bounds of free metadata. Source: decision 0030. */
+/** Bounds of free metadata. Source: decision 0004. */
 export const METADATA_LIMITS = { entries: 50, nameLength: 64, valueLength: 500, bytes: 8_192 } as const;
 
 /** What stands in `metadata` beside the free entries. */

@@ -74,6 +74,6 @@ export const keyWhy = {
       },
     },
     errors: ['licenseNotFound'],
-    source: 'decision 0047',
+    source: 'decision 0009',
   }),
 };

@@ -170,6 +170,6 @@ export const webhooks = {
     reply: acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook),
     example: { body: { webhookId: examples.webhook.id, overlap: 3_600 }, reply: examples.issuedWebhook },
     errors: ['webhookNotFound'],
-    source: 'decision 0071',
+    source: 'decision 0070',
   }),
 };

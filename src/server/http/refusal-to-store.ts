@@ -5,7 +5,7 @@ import { errorBody, JSON_TYPE, toApiError } from './respond.ts';
 /**
  * The response that a refusal of the use case leaves under its key. What leaves none is thrown on: failures, and that a
  * token has issued all its keys. This is a limit of the token alone, as its scopes are: it always gets the same answer,
- * and another token passes. Source: decision 0028.
+ * and another token passes. Source: decision 0027.
  */
 export function responseToStore(endpoint: AnyEndpoint, error: unknown): StoredResponse {
   const refusal = toApiError(endpoint, error);

@@ -12,7 +12,7 @@ export interface CertificateOptions {
 
 /**
  * Makes a key (P-256) and a certificate that it signs itself: of a server, and of no authority, so that nothing else can
- * be signed with it (RFC 5280; decision 0086).
+ * be signed with it (RFC 5280; decision 0025).
  */
 export function createSelfSigned({ names, from, until }: CertificateOptions): Tls {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -24,7 +24,7 @@ const RETRY_MS = 25;
 const OTHER_PROGRAMS_TIMEOUT_MS = 1_000;
 
 /**
- * Opens a database file for this process alone, waiting up to `waitMs` for an owner that is not a server (decision 0021).
+ * Opens a database file for this process alone, waiting up to `waitMs` for an owner that is not a server (decision 0013).
  *
  * It takes two locks of SQLite, which the system releases when the process ends in any way. An exclusive transaction on
  * `<file>-lock` makes the processes of lkm wait in a queue. The lock of the database file itself decides: a new process
