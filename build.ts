@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { build, type RolldownOptions } from 'rolldown';
 import { writeManPages } from './tools/man-pages.ts';
 
@@ -23,7 +23,6 @@ const common = {
 // Positions are enough for a stack trace; the texts of all packages would triple the size of the package.
 const output = {
   dir: 'dist',
-  format: 'esm',
   sourcemap: true,
   sourcemapExcludeSources: true,
   comments: { legal: true, annotation: false, jsdoc: false },
@@ -33,7 +32,8 @@ const output = {
 
 rmSync('dist', { recursive: true, force: true });
 
-// What `import()` names is a chunk of its own: a command loads the chunks that it uses.
+// What `import()` names is a chunk of its own: a command loads the chunks that it uses. They are CommonJS modules, which Node.js
+// loads in half the time of others: at once, and not in promises.
 const { output: files } = await build({
   ...common,
   input: {
@@ -44,11 +44,20 @@ const { output: files } = await build({
   },
   output: {
     ...output,
-    chunkFileNames: 'bundle/[name]-[hash].js',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: 'bundle/[name]-[hash].cjs',
     // What nearly every command needs is in one file: opening a file takes longer than reading it.
     codeSplitting: { groups: [{ name: 'contract', test: /src.(client|contract).(?!openapi|webhooks.payloads)|zod/ }] },
   },
 });
+
+// The doors are ES modules, as the types say.
+for (const file of files) {
+  if (file.type !== 'chunk' || !file.isEntry || file.name === 'cli/main') continue;
+  const door = `import door from './${basename(file.fileName)}';\nexport const { ${file.exports.join(', ')} } = door;\n`;
+  writeFileSync(join('dist', `${file.name}.js`), door);
+}
 
 // Positions in the code of packages help nobody who mends lkm.
 for (const file of files) {
@@ -65,7 +74,8 @@ function sizeOf(modules: readonly [id: string, { readonly renderedLength: number
 }
 
 // Software that is licensed, or that receives webhooks, may take this one file along and nothing else of the package.
-for (const door of ['license-file', 'webhooks']) await build({ ...common, input: `src/${door}.ts`, output });
+for (const door of ['license-file', 'webhooks'])
+  await build({ ...common, input: `src/${door}.ts`, output: { ...output, format: 'esm' } });
 
 // The reference page is served from the package, without any other server.
 cpSync('src/server/pages/viewer', 'dist/viewer', { recursive: true });

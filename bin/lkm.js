@@ -11,7 +11,7 @@ if (major < 24 || (major === 24 && minor < 15)) {
 } else {
   // Node.js warns on stderr when both are set, beside an error in JSON. NO_COLOR counts, unless it is empty.
   delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];
-  const { enableCompileCache } = process.getBuiltinModule('node:module');
+  const { createRequire, enableCompileCache } = process.getBuiltinModule('node:module');
   const { existsSync } = process.getBuiltinModule('node:fs');
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
   // Stack traces then name the lines of the source.
@@ -21,7 +21,8 @@ if (major < 24 || (major === 24 && minor < 15)) {
   const { LOCALAPPDATA, XDG_CACHE_HOME, HOME } = process.env;
   const cache = [LOCALAPPDATA, XDG_CACHE_HOME, HOME && join(HOME, '.cache')].find((path) => path && isAbsolute(path));
   if (cache) enableCompileCache(join(cache, 'lkm'));
-  if (existsSync(join(import.meta.dirname, '../dist/cli/main.js'))) await import('../dist/cli/main.js');
+  const main = join(import.meta.dirname, '../dist/cli/main.cjs');
+  if (existsSync(main)) createRequire(main)(main);
   else {
     process.stderr.write('lkm is not built yet: npm run build\n');
     process.exitCode = 1;

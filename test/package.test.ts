@@ -20,7 +20,7 @@ test('with --debug a stack trace of the built command names lines of the source'
 });
 
 test('nearly all code of lkm has a source map, with relative paths only', () => {
-  const maps = globSync('dist/**/*.js.map').map((file) => ({
+  const maps = globSync('dist/**/*.{js,cjs}.map').map((file) => ({
     folder: dirname(file),
     sources: (JSON.parse(readFileSync(file, 'utf8')) as { sources: readonly string[] }).sources,
   }));

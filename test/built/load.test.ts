@@ -19,7 +19,7 @@ it('keeps its compiled code in the cache folder of the user, and in no folder wh
 it('loads the network and the server with the command that uses them', () => {
   const bundle = 'dist/bundle';
   const chunkOf = (name: string) =>
-    readdirSync(bundle).find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'));
+    readdirSync(bundle).find((file) => file.startsWith(`${name}-`) && file.endsWith('.cjs'));
   const spy = `data:text/javascript,${encodeURIComponent(
     "import { registerHooks } from 'node:module'; import { writeSync } from 'node:fs';" +
       'registerHooks({ load: (url, context, next) => (writeSync(2, url + "\\n"), next(url, context)) });',
