@@ -61,8 +61,6 @@ export interface OpenedContext extends CommandContext {
   readonly foundWords: readonly string[];
   /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
   delivered(): void;
-  /** Lets go of the service while the result is read: others may want to open the same file. */
-  release(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -198,7 +196,6 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     delivered: () => {
       isDelivered = true;
     },
-    release: letGo,
     // The journal comes last: a process that is killed before it gets the same answers again.
     close: async () => {
       observation.end();

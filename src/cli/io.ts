@@ -51,8 +51,6 @@ export interface Io {
   /** Calls `listener` each time the process gets SIGHUP, until the function that it returns is called. */
   onHangup(listener: () => void): () => void;
   readonly prompter: Prompter;
-  /** Shows a text with a program such as less, until the person leaves it; false when there is no such program. */
-  readonly runPager?: ((program: string, text: string) => Promise<boolean>) | undefined;
   /** The network; the client's own unless given. */
   readonly fetch?: Fetch | undefined;
   /** Clock, delays and random numbers of the client; its own unless given. */

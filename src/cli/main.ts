@@ -42,8 +42,6 @@ function systemIo(): Io {
     now: Date.now,
     uuid: () => crypto.randomUUID(),
     stop: signals.stop,
-    runPager: (program, text) =>
-      signals.lendTerminalTo(async () => (await import('./output/pager.ts')).runPager(program, text, process.env)),
     onHangup: (listener) => {
       process.on('SIGHUP', listener);
       return () => void process.off('SIGHUP', listener);
@@ -74,23 +72,14 @@ const END_WITHIN_MS = 1_000;
 /** The first signal lets the command stop by itself; the second one ends the process. */
 function watchSignals() {
   const controller = new AbortController();
-  let isTerminalLent = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (isTerminalLent && signal === 'SIGINT') return;
       if (controller.signal.aborted) endBy(signal);
       controller.abort(signal);
     });
   }
   return {
     stop: controller.signal,
-    /** Ctrl-C is for the program that has the terminal meanwhile. */
-    lendTerminalTo: async <T>(work: () => Promise<T>): Promise<T> => {
-      isTerminalLent = true;
-      return work().finally(() => {
-        isTerminalLent = false;
-      });
-    },
     /** Once all is done that was to be done: what is still open then holds up nobody who has asked for the end. */
     endSoon: () => {
       const { aborted, reason } = controller.signal;

@@ -52,7 +52,6 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     fields,
     chosen,
     destination: state.destination,
-    release: context.release,
     rerun,
   });
   if (isTaken) context.delivered();

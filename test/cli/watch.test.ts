@@ -1,6 +1,5 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { hasProgram, Terminal } from '../support/terminal.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
@@ -20,10 +19,9 @@ async function shop(customers: number) {
     writeFileSync(join(cwd, 'line.sh'), `trap : INT\n${command(words)}\necho "exit $?"\n`);
     return 'line.sh';
   };
-  const open = (words: string, env: Record<string, string> = {}, size?: string) =>
+  const open = (words: string, env: Record<string, string> = {}) =>
     new Terminal(`sh ${line(words)}`, {
       cwd,
-      ...(size !== undefined && { size }),
       env: { PATH: process.env.PATH ?? '', HOME: cwd, LKM_DB: 'lkm.db', ...env },
     });
   return { cwd, at, open };
@@ -81,61 +79,5 @@ describe.runIf(hasProgram('script'))('--watch', () => {
       code: 2,
       stderr: 'error: --watch needs a terminal, and stdout is not one',
     });
-  });
-});
-
-describe.runIf(hasProgram('script'))('a list that is longer than the terminal', () => {
-  /** A pager that shows what it got, waits for a key, and says so. */
-  function pagerIn(cwd: string): string {
-    const file = join(cwd, 'pager');
-    writeFileSync(file, '#!/bin/sh\nhead -n 2\necho "[LESS=$LESS]"\nread key </dev/tty\necho "left with $key"\n');
-    chmodSync(file, 0o755);
-    return file;
-  }
-
-  it('goes through the pager, while others may use the file', async () => {
-    const { cwd, at, open } = await long();
-    await using terminal = open('customers list', { PAGER: pagerIn(cwd) });
-    await terminal.until(/Customer 1.*\[LESS=FRX\]/s);
-    expect((await at('customers', 'list', '-q')).stdout.split('\n')).toHaveLength(46);
-    terminal.type('q\r');
-    expect(await terminal.until(/left with q.*exit 0/s)).not.toContain('Customer 45');
-  });
-
-  it.runIf(hasProgram('less'))('leaves ctrl-c to less', async () => {
-    const { open } = await long();
-    await using terminal = open('customers list');
-    await terminal.until(/Customer 38.*:/s);
-    for (const key of ['\u0003', '\u0003', 'G']) {
-      terminal.type(key);
-      // less forgets what was typed before an interruption.
-      await sleep(500);
-    }
-    await terminal.until(/Customer 45/);
-    terminal.type('q');
-    await terminal.until(/exit 0/);
-  });
-
-  it.each<[words: string, env: Record<string, string>]>([
-    ['customers list', { LKM_PAGER: 'cat' }],
-    ['customers list', { PAGER: '' }],
-    ['customers list', { CI: '1', LKM_PAGER: './pager' }],
-    ['customers list', { TERM: 'dumb', LKM_PAGER: './pager' }],
-    ['customers list --no-input', { LKM_PAGER: './pager' }],
-    ['customers list -o -', { LKM_PAGER: 'no-such-program' }],
-    ['customers list --limit 5', { LKM_PAGER: './pager' }],
-  ])('is printed by %s with %j', async (words, env) => {
-    const { cwd, open } = await long();
-    pagerIn(cwd);
-    await using terminal = open(words, env);
-    const shown = await terminal.until(/exit 0/);
-    expect(shown).toContain(words.includes('limit') ? 'Customer 5' : 'Customer 45');
-    expect(shown).not.toContain('LESS=');
-  });
-
-  it('is printed on a terminal that nobody has given a size', async () => {
-    const { cwd, open } = await long();
-    await using terminal = open('customers list', { LKM_PAGER: pagerIn(cwd) }, 'cols 0 rows 0');
-    expect(await terminal.until(/exit 0/)).toContain('Customer 45');
   });
 });

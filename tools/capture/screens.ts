@@ -55,14 +55,14 @@ export async function screenOf({ columns, lines, typed, seeded = false }: Scene)
   const tmux = (...words: string[]) =>
     execFileSync('tmux', ['-L', folder.replaceAll('/', '-'), '-f', '/dev/null', ...words], { encoding: 'utf8' });
   const command = `"${process.execPath}" "${resolve('bin/lkm.js')}"`;
-  const env = { PATH: process.env.PATH, HOME: folder, LKM_PAGER: 'cat', LANG: 'C.UTF-8' };
+  const env = { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' };
   const variables = seeded ? 'export LKM_PROFILE=local\n' : '';
   let server: ChildProcess | null = null;
   let isShown = false;
   try {
     if (seeded) server = await serve(folder, env);
     writeFileSync(join(folder, 'shell'), `PS1='$ '\n${variables}lkm() { ${command} "$@"; }\n`);
-    const shell = `env -i PATH="$PATH" HOME="${folder}" LKM_PAGER=cat LANG=C.UTF-8 TERM=screen ENV=${join(folder, 'shell')} sh -i`;
+    const shell = `env -i PATH="$PATH" HOME="${folder}" LANG=C.UTF-8 TERM=screen ENV=${join(folder, 'shell')} sh -i`;
     tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', folder, shell);
     isShown = true;
     await prompted(() => tmux('capture-pane', '-p'), 1);

@@ -27,7 +27,6 @@ export function resultOf(state: State, stored: StoredRun, operation: BulkOperati
     data: all,
     quiet: done.map(({ key, id }) => String(key ?? id ?? '')),
     secrets: done.flatMap(({ key }) => (typeof key === 'string' ? [key] : [])),
-    isOfChanges: true,
     empty: '',
     fields: resultFields(operation.fields),
     secret: true,

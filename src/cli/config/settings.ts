@@ -31,8 +31,6 @@ export interface Settings {
   readonly interactive: boolean;
   /** Why it cannot; null when it can. */
   readonly notInteractive: string | null;
-  /** Whether a long result goes through the pager. */
-  readonly paged: boolean;
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number | undefined;
   readonly maxWaitMs: number | undefined;
@@ -62,7 +60,6 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,
     notInteractive,
-    paged: io.stdout.isTTY && env.TERM !== 'dumb' && whyNotInteractive(flags, io, 'table') === null,
     timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseTimeout),
     maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
     maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),

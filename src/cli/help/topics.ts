@@ -99,7 +99,6 @@ const ownVariables = [
 const otherVariables = [
   ['CI', 'set on build machines: nothing is asked'],
   ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
-  ['LKM_PAGER, PAGER', 'what shows a long list on a terminal, with arguments; cat for none'],
   ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],
   ['XDG_CONFIG_HOME', 'holds lkm/config.json, unless LKM_CONFIG_DIR is set'],
   ['XDG_STATE_HOME', 'holds lkm, unless LKM_STATE_DIR is set'],

@@ -44,8 +44,6 @@ interface Common {
   readonly exitCode?: number;
   /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
-  /** Whether changes brought it: then it is printed, and no pager takes it away. */
-  readonly isOfChanges?: boolean;
   /** Keys and tokens in it, which the log of a CI job must not show. */
   readonly secrets?: readonly string[];
   /** The key of the change; the same command with this key prints the result again. */

@@ -10,8 +10,6 @@ import { type Note, sanitise, talk } from './terminal.ts';
 export interface WriteContext extends RenderContext {
   /** Where `-o` writes; null means stdout. */
   readonly destination: Destination | null;
-  /** Lets go of the service before the pager waits for a person. */
-  release(): Promise<void>;
   /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
@@ -33,18 +31,9 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   // A terminal would obey what is in a document; pipes and files get its exact content.
   const printable = result.kind === 'file' && io.stdout.isTTY ? visible(text) : text;
   const repeat = () => howToRepeat(result, context, 'where it can be written');
-  const isTaken = !isPrinted || (await isPaged(result, printable, context)) || (await print(printable, io, repeat));
+  const isTaken = !isPrinted || (await print(printable, io, repeat));
   await talk([...emptyNote(result), ...hiddenNote(hidden, result, context), ...(result.notes ?? [])], settings, io);
   return isTaken;
-}
-
-/** Whether the pager has shown the result. One that a change brought is printed: it has to stay to be read. */
-async function isPaged(result: WholeResult, text: string, { settings, io, destination, release }: WriteContext) {
-  const isLong =
-    result.kind !== 'value' && result.kind !== 'done' && result.idempotencyKey === undefined && !result.isOfChanges;
-  if (!isLong || !settings.paged || destination !== null) return false;
-  const { showInPager } = await import('./pager.ts');
-  return showInPager(text, io, release);
 }
 
 /** Writes a document part by part: no more than one is in memory. */
