@@ -39,7 +39,7 @@ describe('a licence key', () => {
     const { stdout } = await at(['keys', 'get', key], { terminal: true });
     expect(stdout.split('\n')).toEqual([
       `key          ${key}`,
-      'status       activated',
+      'status       active',
       `product      ${product}`,
       'activations  1 of 2',
       'expires      2027-11-21 23:59 UTC (in 12 months)',
@@ -96,7 +96,7 @@ describe('a licence key', () => {
   it('is one row of values in a pipe', async () => {
     const { answer, product } = await shop();
     const key = await answer('keys', 'create', '--expires', 'never');
-    const row = [key, 'not activated', product, '0', '', '', 'node-locked', '', '2026-11-21T12:00:00.000Z'];
+    const row = [key, 'unused', product, '0', '', '', 'node-locked', '', '2026-11-21T12:00:00.000Z'];
     expect(await answer('keys', 'get', key)).toBe(row.join('\t'));
   });
 
@@ -169,9 +169,19 @@ describe('a licence key', () => {
     const key = await answer('keys', 'create', '--type', 'floating', '--max-sessions', '1');
     const session = JSON.parse(await answer('keys', 'checkout', key, '--user', 'ada', '--json'));
     expect(session).toMatchObject({ currentSessions: 1, maxSessions: 1, heartbeatInterval: 300 });
+    const shown = await at(['keys', 'get', key], { terminal: true });
+    expect(shown.stdout).toMatch(/^type +floating, 1 of 1 sessions$/m);
+    expect(shown.stdout).toContain(session.sessionId);
     const { code, stderr } = await at(['keys', 'checkout', key]);
     expect(code).toBe(5);
     expect(stderr).toContain('error: session limit reached\n');
+  });
+
+  it('gets no sessions while it is not floating, and the error says how it would', async () => {
+    const { answer, at } = await shop();
+    const { code, stderr } = await at(['keys', 'update', await answer('keys', 'create'), '--max-sessions', '2']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Only a floating key has sessions: --type floating makes it one.\n');
   });
 
   it('needs --ttl to be signed when it never expires, and the error says so', async () => {
@@ -248,7 +258,11 @@ describe('a signed file', () => {
     writeFileSync(join(cwd, 'jwks.json'), jwks);
     const { code, stdout } = await lkm(['keys', 'verify', 'a.lic', '--jwks', 'jwks.json', '--json'], { cwd });
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'ok', claims: { key, machine: 'h1' } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      verdict: 'ok',
+      claims: { key, machine: 'h1' },
+      revocations: null,
+    });
   });
 
   it('that is not ok is explained, with what to do', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lkm, tempFolder } from './fake-io.ts';
+import { started } from './started.ts';
 
 describe('lkm quickstart', () => {
   it('tells the whole tour within 80 columns', async () => {
@@ -49,9 +50,13 @@ describe('lkm quickstart', () => {
     expect(commands.map((words) => words.split(' ').slice(0, 2).join(' '))).toEqual([
       'keys get',
       'keys create',
-      'tokens create',
       'serve --db',
+      '-p local',
     ]);
-    for (const words of commands.slice(0, 3)) expect((await lkm(words.split(' '), { cwd })).code).toBe(0);
+    const at = async (line = '') => (await lkm(line.split(' '), { cwd })).code;
+    expect([await at(commands[0]), await at(commands[1])]).toEqual([0, 0]);
+    const { stop } = await started(`${commands[2]} --port 0`.split(' ').slice(1), { cwd });
+    expect(await at(commands[3])).toBe(0);
+    await stop();
   });
 });

@@ -13,7 +13,7 @@ import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { inProcessUrl, openInstance } from '../request/connection.ts';
 import { parseFutureEnd } from '../values/instant.ts';
-import { deviceFields, type Lookup, licenseFields } from './keys/get.ts';
+import { deviceFields, type Lookup, licenseFields, withStatus } from './keys/get.ts';
 
 const HOST = 'build-01';
 const OTHER_HOST = 'laptop-9';
@@ -142,7 +142,7 @@ async function stepsOf(tour: Tour, view: View, env: Io['env']): Promise<Step[]> 
 function recordLines(lookup: Lookup, view: View): string[] {
   const shown = ['status', 'activations', 'expirationDate', 'customer', 'customerId'];
   const fields = licenseFields.filter(({ name }) => shown.includes(name));
-  return linesOf(renderRecord(fields, { ...lookup }, view));
+  return linesOf(renderRecord(fields, withStatus(lookup, view.now), view));
 }
 
 async function deviceLines({ license }: Lookup, view: View): Promise<string[]> {
@@ -165,11 +165,8 @@ function nextPage({ db: location, product, key }: Tour, view: View, env: Io['env
       ],
     },
     {
-      title: 'serve the same database over HTTP, with a token for it',
-      lines: [
-        [`export LKM_TOKEN=$(lkm tokens create --kind admin \\\n        --name me --db ${db})`],
-        [`lkm serve --db ${db}`],
-      ],
+      title: 'serve the same database over HTTP, then use it from another terminal',
+      lines: [[`lkm serve --db ${db}`], ['lkm -p local keys list']],
     },
   ];
   return `${paint.bold('what to type next')}\n\n${next.map((step) => renderStep(step, '  ', view, env)).join('\n')}`;

@@ -34,7 +34,8 @@ export async function updateKey(context: Context, input: Update): Promise<Payloa
   if (input.customerId != null) await holdCustomer(context, input.customerId);
   const license = await lockLicense(context, input);
   const changes = changesOf(license, input);
-  if (!isConsistent(withChanges(license, changes))) throw apiError('invalidParams');
+  const fields = inconsistentFields(withChanges(license, changes));
+  if (fields.length > 0) throw apiError('invalidParams', { fields });
   const { versionId } = changes;
   if (versionId != null) await checkVersion(context, { productId: license.productId, versionId });
   if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
@@ -153,11 +154,14 @@ function changesOf(license: License, input: Update): LicenseChanges {
   });
 }
 
-/** Whether a licence could have been created like this. */
-function isConsistent(license: License): boolean {
+/** The fields with which no licence could have been created. */
+function inconsistentFields(license: License): string[] {
   const { licenseType, maxConcurrentSessions, metadata, features } = license;
-  if (licenseType === 'node-locked' && maxConcurrentSessions !== null) return false;
-  return heartbeatsWithinLease(license) && isWithinBounds({ ...metadata, features });
+  return [
+    ...(licenseType === 'node-locked' && maxConcurrentSessions !== null ? ['maxConcurrentSessions'] : []),
+    ...(heartbeatsWithinLease(license) ? [] : ['heartbeatInterval']),
+    ...(isWithinBounds({ ...metadata, features }) ? [] : ['metadata']),
+  ];
 }
 
 async function usageOf({ repositories, now }: Context, license: License): Promise<Usage> {

@@ -9,6 +9,7 @@ import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { sessionFields } from '../sessions.ts';
+import { statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
 export type Lookup = {
@@ -18,6 +19,12 @@ export type Lookup = {
   /** Absent for tokens of kind client. */
   readonly files?: readonly SignedFile[] | undefined;
 };
+
+/** A lookup with the status of the key in one word, the same as in lists. */
+export const withStatus = <L extends Pick<Lookup, 'license'>>(lookup: L, now: number) => ({
+  ...lookup,
+  status: statusOf(lookup.license, now),
+});
 
 /** A field whose value is computed from the lookup. */
 const lookupField = (
@@ -36,14 +43,29 @@ const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lo
 
 const chosenOnly = { shown: 'chosen' } as const;
 
+/** What the service says of a key besides. */
+const more = [
+  ...[
+    'id',
+    'expiresAfter',
+    'gracePeriod',
+    'graceUntil',
+    'activated',
+    'devices',
+    'allowedHosts',
+    'maxConcurrentSessions',
+  ],
+  ...['heartbeatInterval', 'sessionLeaseDuration', 'customerCanSelfReset', 'vendorDisabled', 'versionId', 'updatedAt'],
+];
+
 export const licenseFields: readonly Field<Lookup>[] = [
   licenseField('key', { show: (key) => marked(key, isMaskedKey(String(key))) }),
-  lookupField('status', ({ license }) => statusOf(license)),
+  { name: 'status' },
   licenseField('productId', { label: 'product' }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
   licenseField('maxActivations', { shown: 'data' }),
   licenseField('expirationDate', { label: 'expires', show: (_, now, { license }) => describeTerm(license, now) }),
-  licenseField('licenseType', { label: 'type' }),
+  licenseField('licenseType', { label: 'type', show: (_, __, lookup) => describeType(lookup) }),
   lookupField('customer', ({ customer }) => customer, {
     show: (_, __, { customer }) => describeCustomer(customer),
     shown: 'table',
@@ -56,21 +78,8 @@ export const licenseFields: readonly Field<Lookup>[] = [
   }),
   licenseField('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
   licenseField('createdAt', { label: 'created', show: relative }),
-  licenseField('id', chosenOnly),
-  licenseField('expiresAfter', chosenOnly),
-  licenseField('gracePeriod', chosenOnly),
-  licenseField('graceUntil', chosenOnly),
-  licenseField('activated', chosenOnly),
-  licenseField('devices', chosenOnly),
-  licenseField('allowedHosts', chosenOnly),
-  licenseField('maxConcurrentSessions', chosenOnly),
-  licenseField('heartbeatInterval', chosenOnly),
-  licenseField('sessionLeaseDuration', chosenOnly),
-  licenseField('customerCanSelfReset', chosenOnly),
-  licenseField('vendorDisabled', chosenOnly),
-  licenseField('versionId', chosenOnly),
+  ...more.map((name) => licenseField(name, chosenOnly)),
   licenseField('version', { show: (_, __, { license }) => license.version?.version ?? 'any', ...chosenOnly }),
-  licenseField('updatedAt', chosenOnly),
   lookupField('files', ({ files }) => files ?? [], chosenOnly),
 ];
 
@@ -120,7 +129,7 @@ export const keysGet = command({
     const lookup = await client.keys.get({ productId: product, licenseKey: key });
     return {
       kind: 'record',
-      row: lookup,
+      row: withStatus(lookup, context.io.now()),
       parts: [
         { fields: deviceFields, rows: lookup.license.devices },
         { fields: sessionFields, rows: lookup.sessions ?? [] },
@@ -134,9 +143,11 @@ export const keysGet = command({
   },
 });
 
-function statusOf({ activated, vendorDisabled }: License): string {
-  if (vendorDisabled) return 'disabled';
-  return activated ? 'activated' : 'not activated';
+/** Of a floating key with its seats: those that are taken, where the token may know. */
+function describeType({ license: { licenseType, maxConcurrentSessions: most }, sessions }: Lookup): string {
+  if (licenseType !== 'floating') return String(licenseType ?? nothing);
+  if (sessions !== undefined) return `floating, ${usage(sessions.length, most)} sessions`;
+  return `floating, ${most ?? 'unlimited'} sessions`;
 }
 
 /** When it ends, and what is given after that. */

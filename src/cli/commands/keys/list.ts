@@ -1,7 +1,7 @@
 import { walkList } from '../../../client/lists.ts';
-import { licenseTypes } from '../../../contract/keys/licenses.ts';
+import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/keys/lists.ts';
-import { command, customerOption, many, option } from '../../command.ts';
+import { command, customerOption, many, option, productFilter } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
@@ -14,7 +14,29 @@ import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars
 /** A key in a list, with its status in a word. */
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
 
-const whenChosen = { shown: 'chosen' } as const;
+/** What the service says of a key besides. */
+const more = [
+  ...[
+    'id',
+    'reference',
+    'licenseType',
+    'metadata',
+    'allowedHosts',
+    'versionId',
+    'version',
+    'activated',
+    'vendorDisabled',
+  ],
+  ...[
+    'expiresAfter',
+    'gracePeriod',
+    'graceUntil',
+    'maxConcurrentSessions',
+    'heartbeatInterval',
+    'sessionLeaseDuration',
+  ],
+  ...['customerCanSelfReset', 'updatedAt'],
+];
 
 export const listedFields: readonly Field<ListedRow>[] = [
   { name: 'key' },
@@ -30,15 +52,7 @@ export const listedFields: readonly Field<ListedRow>[] = [
   { name: 'createdAt', label: 'created', show: relative, drops: 3 },
   { name: 'productId', label: 'product', drops: 2 },
   { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
-  { name: 'id', ...whenChosen },
-  { name: 'licenseType', ...whenChosen },
-  { name: 'metadata', ...whenChosen },
-  { name: 'allowedHosts', ...whenChosen },
-  { name: 'maxConcurrentSessions', ...whenChosen },
-  { name: 'vendorDisabled', ...whenChosen },
-  { name: 'versionId', ...whenChosen },
-  { name: 'version', ...whenChosen },
-  { name: 'updatedAt', ...whenChosen },
+  ...more.map((name) => ({ name, shown: 'chosen' }) as const),
 ];
 
 export const keysList = command({
@@ -50,7 +64,7 @@ export const keysList = command({
   watchable: true,
   arguments: {},
   options: {
-    product: option('-P, --product <ID>', 'only those of this product', { env: 'LKM_PRODUCT', field: 'productId' }),
+    product: productFilter,
     customer: customerOption('only those of this customer'),
     status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses, field: 'status' }),
     within: option('--within <DUR>', 'with --status expiring: how soon, as 30d or 6mo; 30d unless given', {
@@ -132,8 +146,10 @@ export function listOfKeys(
   };
 }
 
+type StatusParts = Pick<License, 'vendorDisabled' | 'expirationDate' | 'activations' | 'maxActivations'>;
+
 /** The status of a key in one word; where several fit, the one that matters most. */
-export function statusOf(license: ListedLicense, now: number): KeyStatus {
+export function statusOf(license: StatusParts, now: number): KeyStatus {
   const { vendorDisabled, expirationDate, activations, maxActivations } = license;
   if (vendorDisabled) return 'blocked';
   if (expirationDate !== null && Date.parse(expirationDate) <= now) return 'expired';

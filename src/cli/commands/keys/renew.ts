@@ -55,6 +55,6 @@ export const keysRenew = command({
     const changed = await context.change((client, call) =>
       client.keys.renew({ productId, licenseKey: key, duration, from, ifUpdatedAt: values.ifUpdatedAt }, call),
     );
-    return changedKey(changed, `renewed · expires ${moment(changed.answer.expirationDate)}`);
+    return changedKey(changed, `renewed · expires ${moment(changed.answer.expirationDate)}`, context.io);
   },
 });

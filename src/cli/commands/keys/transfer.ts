@@ -41,6 +41,10 @@ export const keysTransfer = command({
     const changed = await context.change((client, call) =>
       client.keys.transfer({ productId, licenseKey: key, ...receiver, ifUpdatedAt }, call),
     );
-    return changedKey(changed, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`);
+    return changedKey(
+      changed,
+      nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`,
+      context.io,
+    );
   },
 });

@@ -143,7 +143,7 @@ export const keysUpdate = command({
         call,
       ),
     );
-    return changedKey(changed, 'updated');
+    return changedKey(changed, 'updated', context.io);
   },
 });
 

@@ -42,7 +42,12 @@ export const keysVerify = command({
     const revocations = listPath === undefined ? undefined : await readText(listPath, io);
     const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
-    const { verdict, claims, watermark } = await verify(text, {
+    const {
+      verdict,
+      claims,
+      watermark,
+      revocations: list,
+    } = await verify(text, {
       keys,
       now: toInstant(io.now()),
       hostId,
@@ -54,7 +59,14 @@ export const keysVerify = command({
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
     const notes: Note[] = [explanations[verdict], claimed].flatMap((text) => (text ? [{ tone: 'hint', text }] : []));
     const exitCode = verdict === 'ok' ? exitCodes.ok : verdictExitCodes.notAccepted;
-    return { kind: 'value', value: verdict, data: { verdict, claims, watermark }, quiet: [verdict], notes, exitCode };
+    return {
+      kind: 'value',
+      value: verdict,
+      data: { verdict, claims, watermark, revocations: list },
+      quiet: [verdict],
+      notes,
+      exitCode,
+    };
   },
 });
 
