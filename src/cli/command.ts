@@ -36,6 +36,8 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   /** Whether one text may give several values, with commas between them: none of them can contain one. */
   readonly takesList?: boolean;
+  /** Whether it leaves things out: then a person is told where it comes from the environment or from what is stored. */
+  readonly narrows?: boolean;
   readonly parse: Parse<unknown>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
@@ -195,6 +197,12 @@ interface Describable {
   readonly choices?: readonly string[];
   readonly env?: string;
 }
+
+/** The product that a list is limited to. */
+export const productFilter: OptionSpec<string | undefined> = {
+  ...option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT', field: 'productId' }),
+  narrows: true,
+};
 
 /** The product whose key is meant. */
 export const product = required('-P, --product <ID>', 'the product', {

@@ -25,6 +25,11 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
   const values = await namedByIds(command, read.values, context);
+  for (const [name, { narrows }] of Object.entries(command.options)) {
+    const isSilent = narrows && values[name] !== undefined && written.options[name] === undefined && io.stderr.isTTY;
+    if (isSilent)
+      await context.say({ tone: 'hint', text: `only product ${values[name]}: LKM_PRODUCT or lkm config says so` });
+  }
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);

@@ -164,7 +164,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     path: 'forecast',
-    summary: 'show which keys expire and which run full',
+    summary: 'show which keys expire',
     load: async () => (await import('./commands/forecast.ts')).forecast,
   },
   {

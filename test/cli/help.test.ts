@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { topics } from '../../src/cli/help/topics.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
-import { lkm } from './fake-io.ts';
+import { lkm, tempFolder } from './fake-io.ts';
 
 describe('help', () => {
   it.each([[['--help']], [['help']], [[]], [['-h']]])('of lkm itself answers %j, within 80 columns', async (argv) => {
@@ -25,6 +28,15 @@ describe('help', () => {
     const { code, stdout } = await lkm(['help', topic]);
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('of ci has an example that works as it stands', async () => {
+    const [, example = ''] = topics.ci().match(/(export LKM_DB=.*?lkm keys create\))/s) ?? [];
+    const main = resolve('src/cli/main.ts');
+    const script = `lkm() { "${process.execPath}" "${main}" "$@"; }\n${example}\necho "$KEY"`;
+    const env = { PATH: process.env.PATH, HOME: tempFolder() };
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', script], { env });
+    expect(stdout).toMatch(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}\n$/);
   });
 
   it('is offered by the first page, with every topic', async () => {

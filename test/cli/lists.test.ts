@@ -24,7 +24,7 @@ async function openShop() {
   const run = (...argv: string[]) => lkm(argv, surroundings);
   const onTerminal = (columns: number, ...argv: string[]) =>
     lkm(argv, { ...surroundings, terminal: { stdout: true }, columns, env: { ...surroundings.env, NO_COLOR: '1' } });
-  return { engine, editor, ada, pool, soon, trial, run, onTerminal };
+  return { cwd: surroundings.cwd, engine, editor, ada, pool, soon, trial, run, onTerminal };
 }
 
 describe('keys of a customer or product that does not exist', () => {
@@ -240,17 +240,50 @@ describe('stats', () => {
 });
 
 describe('forecast', () => {
-  it('lists what expires and what runs full within so many days, soonest first', async () => {
-    const { run, pool, soon } = await openShop();
-    // Three of five slots in 30 days: the other two in 20.
+  it('lists what expires within so many days, soonest first', async () => {
+    const { run, soon } = await openShop();
     const rows = async (...argv: string[]) =>
-      (await run('forecast', ...argv, '--fields', 'at,event,key')).stdout.split('\n').filter(Boolean);
-    expect(await rows()).toEqual([
-      `2026-12-01T23:59:59.000Z\texpires\t${soon}`,
-      `2026-12-11T12:00:00.000Z\truns full\t${pool}`,
-    ]);
-    expect(await rows('--days', '15')).toEqual([`2026-12-01T23:59:59.000Z\texpires\t${soon}`]);
-    const none = await run('forecast', '--days', '1');
-    expect(none).toEqual({ code: 0, stdout: '', stderr: 'no key expires or runs full within 1 day\n' });
+      (await run('forecast', ...argv, '--fields', 'expirationDate,key')).stdout.split('\n').filter(Boolean);
+    expect(await rows()).toEqual([`2026-12-01T23:59:59.000Z\t${soon}`]);
+    expect(await run('forecast', '--days', '1')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'no key expires within 1 day\n',
+    });
+  });
+});
+
+describe('a product that the environment names', () => {
+  const lists = [['stats'], ['forecast'], ['keys', 'list'], ['sessions', 'list']];
+
+  it.each(lists)('is said at a terminal, where it limits %s %s', async (...words) => {
+    const { cwd, editor } = await openShop();
+    const shown = (env: Record<string, string>, ...argv: string[]) =>
+      lkm(words.concat(argv), { cwd, terminal: { stderr: true }, env: { LKM_DB: 'lkm.db', NO_COLOR: '1', ...env } });
+    const note = `only product ${editor}: LKM_PRODUCT or lkm config says so\n`;
+    expect((await shown({ LKM_PRODUCT: editor })).stderr).toContain(note);
+    expect((await shown({ LKM_PRODUCT: editor }, '-P', editor)).stderr).not.toContain('only product');
+    expect((await shown({})).stderr).not.toContain('only product');
+  });
+
+  it.each(lists)('and that does not exist is an error of %s %s', async (...words) => {
+    const { cwd } = await openShop();
+    const env = { LKM_DB: 'lkm.db', LKM_PRODUCT: 'prod_01jx0000000000000000000000' };
+    const { code, stderr } = await lkm(words, { cwd, env });
+    expect({ code, stderr: stderr.split('\n')[0] }).toEqual({ code: 6, stderr: 'error: product not found' });
+  });
+});
+
+describe('--fields', () => {
+  it('takes every name that the service gives to a key', async () => {
+    const { run } = await openShop();
+    const [key = {}] = JSON.parse((await run('keys', 'list', '--json')).stdout);
+    const names = Object.keys(key);
+    expect(names).toContain('reference');
+    const { code, stdout } = await run('keys', 'list', '--limit', '1', '--json', '--fields', names.join());
+    expect({ code, names: Object.keys(JSON.parse(stdout)[0]) }).toEqual({ code: 0, names });
+    const lookup = JSON.parse((await run('keys', 'get', key.key, '--json')).stdout);
+    const one = await run('keys', 'get', key.key, '--json', '--fields', Object.keys(lookup.license).join());
+    expect(JSON.parse(one.stdout)).toEqual(lookup.license);
   });
 });

@@ -9,6 +9,8 @@ const ada: Scripted = [
   200,
   { action: 'customers.get', status: true, data: customer('cus_1', 'Ada Ltd', 'it@ada.example'), code: 0 },
 ];
+const threeKeys: Scripted = [200, { data: [], meta: { total: 3, page: 1, limit: 1, totalPages: 3 }, code: 0 }];
+
 const deleted: Scripted = [200, { action: 'customers.delete', status: true, code: 0 }];
 
 /** A person who gives this answer, and the questions they were asked. */
@@ -32,14 +34,17 @@ function person(answer: string | boolean): { prompter: Prompter; asked: string[]
 
 describe('deleting a customer', () => {
   it('shows the customer and has its id typed', async () => {
-    const { fetch, seen } = scriptedService(ada, deleted);
+    const { fetch, seen } = scriptedService(ada, threeKeys, deleted);
     const { prompter, asked } = person('cus_1');
     const { code, stderr } = await lkm(remove, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
     expect(code).toBe(0);
     expect(asked).toEqual(['type cus_1 to confirm:']);
-    expect(stderr).toBe('this removes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\ndeleted cus_1\n');
+    expect(stderr).toBe(
+      'this removes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\nkeys that lose their customer: 3\ndeleted cus_1\n',
+    );
     expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /customer/by-id?customerId=cus_1',
+      'GET /customer/keys?customerId=cus_1&limit=1',
       'DELETE /customer/by-id?customerId=cus_1',
     ]);
   });
@@ -79,12 +84,12 @@ describe('deleting a customer', () => {
   });
 
   it('sends nothing when anything else is typed', async () => {
-    const { fetch, seen } = scriptedService(ada);
+    const { fetch, seen } = scriptedService(ada, threeKeys);
     const { prompter } = person('yes');
     const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
     expect(code).toBe(3);
     expect(stderr).toContain('deleting cus_1 was not confirmed');
-    expect(seen.map(({ method }) => method)).toEqual(['GET']);
+    expect(seen.map(({ method }) => method)).toEqual(['GET', 'GET']);
   });
 
   it.each([[['--confirm', 'cus_1']], [['-y']]])('asks nothing with %s', async (answer) => {
@@ -94,7 +99,7 @@ describe('deleting a customer', () => {
   });
 
   it('ends with 130 on Ctrl-C at the question', async () => {
-    const { fetch } = scriptedService(ada);
+    const { fetch } = scriptedService(ada, threeKeys);
     const leave = () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.']));
     const prompter: Prompter = { confirm: leave, type: leave, secret: leave, choose: leave, search: leave };
     const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
@@ -176,7 +181,7 @@ describe('a question that nobody can answer', () => {
   });
 
   it('can still be asked when only stdout is piped', async () => {
-    const { fetch } = scriptedService(ada, deleted);
+    const { fetch } = scriptedService(ada, threeKeys, deleted);
     const { prompter, asked } = person('cus_1');
     const terminal = { stdin: true, stderr: true };
     expect((await lkm(remove, { fetch, env: remote, terminal, prompter })).code).toBe(0);

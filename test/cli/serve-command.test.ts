@@ -113,6 +113,7 @@ describe('lkm serve --seed', () => {
     const at = (...argv: string[]) => lkm([...argv, '-p', 'local', '--json'], { cwd });
     const stats = JSON.parse((await at('stats')).stdout);
     const customers = JSON.parse((await at('customers', 'list')).stdout);
+    expect(JSON.parse((await at('tokens', 'list')).stdout)).toMatchObject([{ name: 'local', expiresAt: null }]);
     await stop();
     return { cwd, stats, customers };
   };

@@ -11,8 +11,8 @@ import type { NamedChange } from '../request/send-each.ts';
 export const customersDelete = command({
   path: 'customers delete',
   about:
-    'Deletes customers for ever. Their keys stay valid, without a customer. With several IDs, all are looked up before ' +
-    'the first is deleted.',
+    'Deletes customers for ever. Their keys stay valid, without a customer; those of an inactive customer are blocked. ' +
+    'With several IDs, all are looked up before the first is deleted.',
   operation: 'customers.delete',
   arguments: { ids: argumentList('<ID...>', 'the customers to delete', { field: 'customerId' }) },
   options: {
@@ -101,10 +101,30 @@ async function confirmEach(context: CommandContext, ids: readonly string[], cust
       ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}`
       : 'no customer that the service knows';
     await confirmByTyping(context, id, {
-      about: ['this removes the customer for ever:', `  ${id}  ${who}`],
+      about: [
+        'this removes the customer for ever:',
+        `  ${id}  ${who}`,
+        ...(customer ? await whatBecomesOfKeys(await context.client(), customer) : []),
+      ],
       action: `deleting ${id}`,
       flag: ids.length === 1 ? `--confirm ${id}` : '--yes',
     });
+  }
+}
+
+/** How many keys lose their customer, and whether they go on; nothing where there are none, or where the token sees none. */
+async function whatBecomesOfKeys(client: Client, { id, active }: Customer): Promise<string[]> {
+  try {
+    const { meta } = await client.customers.keys({ customerId: id, limit: 1 });
+    if (meta.total === 0) return [];
+    return [
+      active
+        ? `keys that lose their customer: ${meta.total}`
+        : `keys that are blocked, as it is inactive: ${meta.total}`,
+    ];
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'scopeMissing') return [];
+    throw error;
   }
 }
 

@@ -1,7 +1,8 @@
-import { argument, change, command, option } from '../command.ts';
+import { argument, change, command, option, productFilter } from '../command.ts';
 import { type Field, listOf } from '../output/result.ts';
 import { doneNote } from '../output/terminal.ts';
 import { relative } from '../output/words.ts';
+import { checkFiltersExist } from '../request/check-filters.ts';
 import { keyCheck, parseLicenseKey } from '../values/license-key.ts';
 
 export const sessionFields: readonly Field[] = [
@@ -13,11 +14,6 @@ export const sessionFields: readonly Field[] = [
   { name: 'expiresAt', label: 'expires', show: relative },
 ];
 
-const productOption = option('-P, --product <ID>', 'only those of this product', {
-  env: 'LKM_PRODUCT',
-  field: 'productId',
-});
-
 export const sessionsList = command({
   path: 'sessions list',
   about: 'Lists the sessions of floating keys whose lease runs, oldest first.',
@@ -25,7 +21,7 @@ export const sessionsList = command({
   watchable: true,
   arguments: {},
   options: {
-    product: productOption,
+    product: productFilter,
     key: option('--key <KEY>', 'only those of this key; - for stdin, or @FILE', {
       field: 'licenseKey',
       parse: parseLicenseKey,
@@ -41,6 +37,7 @@ export const sessionsList = command({
   async run({ product, key }, context) {
     const client = await context.client();
     const { items } = await client.sessions.list({ productId: product, licenseKey: key });
+    if (items.length === 0) await checkFiltersExist(client, { productId: product });
     return listOf(items, 'no sessions; lkm keys checkout leases one');
   },
 });

@@ -1,10 +1,11 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import type { Stats } from '../../contract/stats.ts';
-import { command, option } from '../command.ts';
+import { command, productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count, expiryInBrief, nothing, usageInBrief } from '../output/words.ts';
+import { checkFiltersExist } from '../request/check-filters.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 
@@ -46,7 +47,7 @@ export const stats = command({
   watchable: true,
   arguments: {},
   options: {
-    product: option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT', field: 'productId' }),
+    product: productFilter,
   },
   fields: countFields,
   examples: [
@@ -59,6 +60,7 @@ export const stats = command({
   async run({ product }, context) {
     const client = await context.client();
     const data = await client.stats.get({ productId: product });
+    if (data.keys.total === 0) await checkFiltersExist(client, { productId: product });
     return {
       kind: 'rows',
       rows: [...data.products, { ...data.keys, productId: ALL }],

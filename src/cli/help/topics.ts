@@ -78,7 +78,7 @@ const ci: Topic = (view = plainHelp) =>
         'the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
       'Tests need no service and no secrets: every command takes a database instead, a file or a PostgreSQL address.',
       '  export LKM_DB=$(mktemp -d)/lkm.db\n' +
-        '  export LKM_PRODUCT=$(lkm products create --name test)\n' +
+        '  export LKM_PRODUCT=$(lkm products create --name test --create)\n' +
         '  KEY=$(lkm keys create)',
       'Decide by exit code: lkm help exit-codes.',
     ],

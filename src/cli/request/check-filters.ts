@@ -7,7 +7,7 @@ import { ApiError } from '../../contract/errors.ts';
  */
 export async function checkFiltersExist(
   client: Client,
-  { productId, customerId }: { readonly productId: string | undefined; readonly customerId: string | undefined },
+  { productId, customerId }: { readonly productId: string | undefined; readonly customerId?: string | undefined },
 ): Promise<void> {
   if (productId !== undefined) await checkExists(client.products.get({ productId }));
   if (customerId !== undefined) await checkExists(client.customers.get({ customerId }));

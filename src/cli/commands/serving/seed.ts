@@ -57,7 +57,7 @@ export async function seedDatabase(
     }
     const { fetch, ownerToken } = instance;
     const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
-    const { token } = await client.tokens.create({ name: 'local', kind: 'admin' });
+    const { token } = await client.tokens.create({ name: 'local', kind: 'admin', expiresAt: null });
     const seeding = await openShop(client, seededRandom(seed), () => {
       time += 1_000;
     });
