@@ -69,7 +69,10 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   const { default: pretty } = await import('pino-pretty');
   const prettify = pretty.prettyFactory({
     ignore: 'pid,hostname,method,route,status,ms,requestId,account,token,reason,lost,traceId,parentId',
-    messageFormat: '{msg} {method} {route} {status} {ms}ms {reason}',
+    messageFormat: ({ msg, method, route, status, ms, reason }) =>
+      [msg, method, route, status, ms === undefined ? ms : `${ms}ms`, reason]
+        .filter((part) => part !== undefined)
+        .join(' '),
     colorize: false,
   });
   return pino({ base: null }, { write: (line: string) => write(prettify(line)) });

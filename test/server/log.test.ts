@@ -87,6 +87,8 @@ describe('the log', () => {
     const log = await createLog('pretty', { write: (line) => lines.push(line) });
     log.info({ requestId: 'request-1', method: 'GET', route: '/key', status: 200, ms: 3, token: 'tok_1' }, 'request');
     expect(lines).toEqual([expect.stringMatching(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request GET \/key 200 3ms\s*\n$/)]);
+    log.info({ removed: 3 }, 'cleaned up');
+    expect(lines.at(-1)).toMatch(/INFO: cleaned up\n/);
   });
 
   it('is silent when it is not wanted', async () => {
