@@ -36,8 +36,6 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   /** Whether one text may give several values, with commas between them: none of them can contain one. */
   readonly takesList?: boolean;
-  /** Whether it leaves things out: then a person is told where it comes from the environment or from what is stored. */
-  readonly narrows?: boolean;
   readonly parse: Parse<unknown>;
   /** Never set: carries the type of the value. */
   readonly value?: T;
@@ -187,22 +185,16 @@ export function argumentList(usage: string, describe: string, more: More = {}): 
 }
 
 /** What help says of an option: its choices and its variable too. */
-export function describeOption({ describe, choices, env }: Describable): string {
+export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'describe' | 'choices' | 'env'>): string {
   const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
   return env ? `${listed} (${env})` : listed;
 }
 
-interface Describable {
-  readonly describe: string;
-  readonly choices?: readonly string[];
-  readonly env?: string;
-}
-
 /** The product that a list is limited to. */
-export const productFilter: OptionSpec<string | undefined> = {
-  ...option('-P, --product <ID>', 'only this product', { env: 'LKM_PRODUCT', field: 'productId' }),
-  narrows: true,
-};
+export const productFilter = option('-P, --product <ID>', 'only this product', {
+  env: 'LKM_PRODUCT',
+  field: 'productId',
+});
 
 /** The product whose key is meant. */
 export const product = required('-P, --product <ID>', 'the product', {

@@ -21,7 +21,7 @@ export const globalOptions = [
   { flags: '--force', describe: 'let -o overwrite a file' },
   { flags: '-q, --quiet', env: 'LKM_QUIET', describe: 'print bare identifiers or --fields, and nothing on stderr' },
   { flags: '-v, --verbose', env: 'LKM_VERBOSE', describe: 'a line on stderr for every request' },
-  { flags: '--debug', env: 'LKM_DEBUG', describe: 'like -v, with stack traces' },
+  { flags: '--debug', env: 'LKM_DEBUG', describe: 'all that is sent and received, but secrets; stack traces' },
   { flags: '--color <WHEN>', describe: 'auto, always or never' },
   { flags: '--no-color', env: 'NO_COLOR', describe: 'same as --color never' },
   { flags: '--no-progress', env: 'LKM_NO_PROGRESS', describe: 'show nothing that moves, as for a screen reader' },

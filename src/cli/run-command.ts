@@ -1,4 +1,4 @@
-import type { Command, ParsedCommand } from './command.ts';
+import { type Command, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { type CommandContext, openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
@@ -25,10 +25,9 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
   const values = await namedByIds(command, read.values, context);
-  for (const [name, { narrows }] of Object.entries(command.options)) {
-    const isSilent = narrows && values[name] !== undefined && written.options[name] === undefined && io.stderr.isTTY;
-    if (isSilent)
-      await context.say({ tone: 'hint', text: `only product ${values[name]}: LKM_PRODUCT or lkm config says so` });
+  const isNarrowed = command.options.product === productFilter && written.options.product === undefined;
+  if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
+    await context.say({ tone: 'hint', text: `only product ${values.product}: LKM_PRODUCT or lkm config says so` });
   }
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');

@@ -2,7 +2,7 @@ import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
 import { sendOnce } from './attempt.ts';
 import { isInProgress, mayHaveRun, toCallError } from './errors.ts';
 import type { PreparedRequest, ResponseHeaders, Transport } from './network.ts';
-import type { AttemptEvent, CallOptions } from './options.ts';
+import type { AttemptEvent, CallOptions, Exchange } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
 import { type AttemptResult, isReplayed, maxResponseBytes, readResult } from './response.ts';
 import type { Timing } from './timing.ts';
@@ -19,6 +19,7 @@ export interface CallContext {
   onHeaders(operation: string, headers: ResponseHeaders): void;
   onSend(operation: string): void;
   onAttempt(attempt: AttemptEvent): void;
+  onExchange(exchange: Exchange): void;
 }
 
 /**
@@ -45,6 +46,7 @@ export async function call(
     const received = await sendOnce(transport, request, bounds);
     const response = received.kind === 'response' ? received : null;
     if (response !== null) context.onHeaders(operation, response.headers);
+    context.onExchange({ request, response });
     const result = received.kind === 'response' ? readResult(endpoint, received, timing.now()) : received;
     const durationMs = Math.max(0, timing.now() - startedAt);
     const state = addAttempt(before, result, durationMs);

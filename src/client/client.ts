@@ -120,5 +120,6 @@ export function readOptions(options: ClientOptions): CallContext {
     onHeaders: deprecationReporter(options.onNotice ?? (() => {})),
     onSend: options.onSend ?? (() => {}),
     onAttempt: options.onAttempt ?? (() => {}),
+    onExchange: options.onExchange ?? (() => {}),
   };
 }

@@ -37,6 +37,8 @@ export interface ClientOptions {
   readonly onSend?: ((operation: string) => void) | undefined;
   /** Called after each attempt. */
   readonly onAttempt?: ((attempt: AttemptEvent) => void) | undefined;
+  /** Called after each attempt with all that was sent and received: the token, keys and secrets are in it. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Clock, timers and random numbers; tests set them. */
   readonly timing?: Timing | undefined;
 }
@@ -47,6 +49,22 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Ends the call at once; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A request as it was sent, and the response to it; null when no complete one was received. */
+export interface Exchange {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | null;
+  };
+  readonly response: {
+    readonly status: number;
+    readonly headers: { get(name: string): string | null };
+    /** Null when it is longer than any that the operation has. */
+    readonly text: string | null;
+  } | null;
 }
 
 /** One attempt. Contains nothing secret. */

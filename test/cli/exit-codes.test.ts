@@ -245,6 +245,18 @@ describe('a command that fails', () => {
     expect(stderr).not.toContain(remote.LKM_TOKEN);
   });
 
+  it('shows what was sent and received with --debug, and neither token nor key', async () => {
+    const { fetch } = scriptedService(refusal(404, 1, 'License not found'));
+    const { stderr } = await lkm([...get, '--debug'], { fetch, env: remote });
+    expect(stderr).toMatch(/^> GET https:\/\/.*\/key\?productId=prod_\w+&licenseKey=…$/m);
+    expect(stderr).toContain('> authorization: [redacted]\n');
+    expect(stderr).toContain('< 404\n');
+    expect(stderr).toContain('<   "message": "License not found",\n');
+    expect(
+      (await lkm([...get, '-v'], { fetch: scriptedService(refusal(404, 1, 'x')).fetch, env: remote })).stderr,
+    ).not.toContain('< 404');
+  });
+
   it('shows a stack only with --debug', async () => {
     const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
     expect((await lkm(get, { fetch, env: remote })).stderr).not.toContain('    at ');

@@ -154,6 +154,7 @@ describe('a question that cannot be asked', () => {
   it.each<[says: string, argv: string[], surroundings: Surroundings]>([
     ['CI is set', [], { terminal: true, env: { CI: '1' } }],
     ['--no-input is given', ['--no-input'], { terminal: true }],
+    ['TERM is dumb', [], { terminal: true, env: { TERM: 'dumb' } }],
     ['LKM_NO_INPUT is set', [], { terminal: true, env: { LKM_NO_INPUT: '1' } }],
     ['the format is csv', ['--format', 'csv'], { terminal: true }],
     ['stdin is not a terminal', [], { terminal: { stderr: true } }],

@@ -154,6 +154,7 @@ describe('at a terminal', () => {
 describe('elsewhere nothing is asked', () => {
   it.each<[string, object, string[]]>([
     ['in a pipe', {}, []],
+    ['where the terminal is dumb', { terminal: true, env: { TERM: 'dumb' } }, []],
     ['where CI is set', { terminal: true, env: { CI: '1' } }, []],
     ['with --no-input', { terminal: true }, ['--no-input']],
     ['with --json', { terminal: true }, ['--json']],

@@ -94,6 +94,7 @@ function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string |
   if (flags.input === false) return '--no-input is given';
   if (isCi(env)) return 'CI is set';
   if (format !== 'table') return `the format is ${format}`;
+  if (env.TERM === 'dumb') return 'TERM is dumb';
   // stdin last, and not before it is needed: to find out whether it is a terminal takes long.
   if (!stderr.isTTY) return 'stderr is not a terminal';
   return io.stdin.isTTY ? null : 'stdin is not a terminal';

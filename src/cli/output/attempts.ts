@@ -1,7 +1,8 @@
-import type { AttemptEvent, DeprecationNotice } from '../../client/options.ts';
+import type { AttemptEvent, DeprecationNotice, Exchange } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { talk } from './terminal.ts';
+import { redacted, withoutAddresses, withoutSecretFields } from '../request/redact.ts';
+import { sanitise, talk } from './terminal.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 const TICK_MS = 1_000;
@@ -86,6 +87,49 @@ export function describeAttempt(event: AttemptEvent): string {
     ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
     ...(willRetryInMs === null ? [] : [`again in ${Math.round(willRetryInMs)} ms`]),
   ].join('  ');
+}
+
+const requestHeaders = ['content-type', 'idempotency-key', 'user-agent'];
+const responseHeaders = ['content-type', 'x-request-id', 'idempotency-replayed', 'retry-after', 'location', 'server'];
+
+/** A request and its response, without secrets: `>` what was sent, `<` what came back. */
+export function describeExchange({ request: { method, url, headers, body }, response }: Exchange): string {
+  const sent = [
+    `${method} ${withoutSecretFields(url)}`,
+    ...(headers.authorization === undefined ? [] : ['authorization: [redacted]']),
+    ...requestHeaders.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`])),
+    ...(body === null ? [] : ['', shownBody(body)]),
+  ];
+  const received =
+    response === null
+      ? ['no complete response']
+      : [
+          String(response.status),
+          ...responseHeaders.flatMap((name) => {
+            const value = response.headers.get(name);
+            return value === null ? [] : [`${name}: ${withoutSecretFields(value)}`];
+          }),
+          '',
+          response.text === null ? 'a body that is too long' : shownBody(response.text),
+        ];
+  const marked = (mark: string, lines: readonly string[]) =>
+    lines.flatMap((line) => line.split('\n')).map((line) => `${mark} ${sanitise(line)}`.trimEnd());
+  return `${withoutAddresses([...marked('>', sent), ...marked('<', received)].join('\n'))}\n`;
+}
+
+/** Longer bodies say no more about what went wrong. */
+const MAX_SHOWN = 4_000;
+
+/** What is no JSON may hold anything. */
+function shownBody(text: string): string {
+  try {
+    const shown = JSON.stringify(redacted(JSON.parse(text)), null, 2);
+    return shown.length > MAX_SHOWN
+      ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters`
+      : shown;
+  } catch {
+    return `${text.length} characters that are no JSON`;
+  }
 }
 
 /** What the service is retiring. */

@@ -101,12 +101,12 @@ export async function openInstance(
 }
 
 /** What is told of requests. */
-type Told = Pick<Observation, 'onSend' | 'onAttempt' | 'onNotice'>;
+type Told = Pick<Observation, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
   { baseUrl, token, fetch, ca, repeatMs, patienceMs }: Connection,
-  { onSend, onAttempt, onNotice }: Told,
+  { onSend, onAttempt, onExchange, onNotice }: Told,
   settings: Settings,
   io: Io,
 ): ClientOptions {
@@ -125,6 +125,7 @@ export function clientOptions(
     timing: io.timing,
     onSend,
     onAttempt,
+    onExchange,
     onNotice,
   };
 }

@@ -1,7 +1,7 @@
 import { writeHeaders } from '../../client/request.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { CapturedRequest } from './changes.ts';
-import { withoutSecretFields } from './rerun.ts';
+import { redacted, withoutSecretFields } from './redact.ts';
 
 /** Thrown in place of requests: what would have been sent, as the outcome of the command. */
 export class DryRun extends Error {
@@ -38,16 +38,11 @@ function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: stri
   const all = writeHeaders(endpoint, { userAgent: '', token: '[redacted]' }, idempotencyKey);
   const headers = Object.fromEntries(Object.entries(all).filter(([name]) => shownHeaders.includes(name)));
   const shownUrl = withoutSecretFields(url);
-  const redacted = body === null ? null : redact(JSON.parse(body));
+  const shownBody = body === null ? null : redacted(JSON.parse(body));
   const lines = [
     `${method} ${shownUrl}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(redacted === null ? [] : ['', JSON.stringify(redacted, null, 2)]),
+    ...(shownBody === null ? [] : ['', JSON.stringify(shownBody, null, 2)]),
   ];
-  return { request: { method, url: shownUrl, headers, body: redacted }, lines };
+  return { request: { method, url: shownUrl, headers, body: shownBody }, lines };
 }
-
-const redact = (body: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isSecret(name) ? '[redacted]' : value]));
-
-const isSecret = (name: string): boolean => ['licenseKey', 'secret', 'nonce'].includes(name);

@@ -1,11 +1,11 @@
 import type { ClientOptions } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { describeAttempt, describeNotice, showSilence, showWait } from '../output/attempts.ts';
+import { describeAttempt, describeExchange, describeNotice, showSilence, showWait } from '../output/attempts.ts';
 import { sanitise, talk } from '../output/terminal.ts';
 
 /** What the requests of a command have shown. */
-export interface Observation extends Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onNotice'> {
+export interface Observation extends Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'> {
   /** Whether the last response was that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   /** Clears what says that something is waited for. */
@@ -13,8 +13,8 @@ export interface Observation extends Pick<ClientOptions, 'onSend' | 'onAttempt' 
 }
 
 /**
- * Says on stderr while requests are made what is waited for, a line for each request with `-v`, and what the service is
- * retiring.
+ * Says on stderr while requests are made what is waited for, a line for each request with `-v`, all that was sent and
+ * received but secrets with `--debug`, and what the service is retiring.
  */
 export function observe(settings: Settings, io: Io): Observation {
   const isTraced = settings.verbose || settings.debug;
@@ -39,6 +39,7 @@ export function observe(settings: Settings, io: Io): Observation {
       if (isTraced) void io.stderr.write(`${sanitise(describeAttempt(event))}\n`);
       if (event.willRetryInMs !== null) endWait = showWait(event, settings, io);
     },
+    onExchange: settings.debug ? (exchange) => void io.stderr.write(describeExchange(exchange)) : undefined,
     onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
   };
 }

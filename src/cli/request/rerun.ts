@@ -2,6 +2,7 @@ import { isBulk } from '../bulk/options.ts';
 import type { Command, Written } from '../command.ts';
 import { hasPassword, withoutPassword } from '../config/location.ts';
 import { quote } from '../output/words.ts';
+import { withoutSecretFields } from './redact.ts';
 
 /** The command line that repeats a change under its idempotency key, ready to paste into a shell. */
 export function rerunLine(
@@ -36,10 +37,6 @@ function secretTexts(command: Command, written: Written): string[] {
     .flatMap(([name]) => written.arguments[name] ?? [])
     .filter((text) => text !== '-' && !text.startsWith('@'));
 }
-
-/** A field or query of `lkm api` without what must not be shown. */
-export const withoutSecretFields = (word: string): string =>
-  word.replaceAll(/\b(licenseKey|secret|nonce|token)=[^&]*/g, '$1=…');
 
 const makesSeveral = (written: Written): boolean =>
   isBulk(written.options) ||

@@ -1,0 +1,34 @@
+import { hasKeyShape } from '../../domain/license-key.ts';
+
+const secretNames = [
+  'key',
+  'licenseKey',
+  'token',
+  'secret',
+  'nonce',
+  'sessionSecret',
+  'nextNonce',
+  'timestamp',
+  'signature',
+  'file',
+];
+
+const hidden = '[redacted]';
+
+/** A body as it may be shown: keys, tokens, secrets and licence files are left out, wherever they stand. */
+export function redacted(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return secretNames.includes(name) || isSecretText(value) ? hidden : value;
+  if (Array.isArray(value)) return value.map((one) => redacted(one, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([inner, one]) => [inner, redacted(one, inner)]));
+}
+
+const isSecretText = (text: string): boolean => /^(lkm_|whsec_)/.test(text) || hasKeyShape(text);
+
+/** A field or query without what must not be shown. */
+export const withoutSecretFields = (word: string): string =>
+  word.replaceAll(/\b(licenseKey|secret|nonce|token)=[^&]*/g, '$1=…');
+
+/** A text without the e-mail addresses in it. */
+export const withoutAddresses = (text: string): string =>
+  text.replaceAll(/[^\s"<>=&?/,:]+(?:@|%40)[^\s"<>&,]+/g, '[redacted]');
