@@ -18,7 +18,7 @@ export interface Credentials {
 }
 
 /** Encodes an input by the contract's schemas; throws an {@link InputError} that lists everything wrong with it. */
-export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body'>, input: unknown): EncodedInput {
+export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body' | 'method'>, input: unknown): EncodedInput {
   const query = encodePart(endpoint.query, input);
   const body = encodePart(endpoint.body, input);
   const issues = [...query.issues, ...body.issues];
@@ -72,7 +72,7 @@ function encodePart(schema: z.ZodType | undefined, input: unknown): EncodedPart 
 
 /** A misspelt field would otherwise be dropped, and the service would apply its default. */
 function refuseUnknownFields(
-  endpoint: Pick<AnyEndpoint, 'query' | 'body'>,
+  endpoint: Pick<AnyEndpoint, 'query' | 'body' | 'method'>,
   input: unknown,
   known: Readonly<Record<string, unknown>>,
 ): void {
