@@ -79,7 +79,7 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
 }
 
 /** Bytes that may wait for a disk that is full, or for a reader that is slow. What comes on top of them is lost. */
-const MAX_WAITING_BYTES = 1_048_576;
+const MAX_WAITING_BYTES = 65_536;
 
 /** Lines are written together, this many bytes or after this time: a write for each would cost more than a request. */
 const WRITE_BYTES = 4_096;
