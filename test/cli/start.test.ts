@@ -17,18 +17,26 @@ const spy = `data:text/javascript,${encodeURIComponent(`
   registerHooks({ load: (url, context, next) => (writeSync(2, url + '\\n'), next(url, context)) });
 `)}`;
 
+/** The packages of the modules that were loaded. */
+const packagesIn = (stderr: string): string[] => [
+  ...new Set(stderr.split('\n').flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])),
+];
+
 describe('start-up', () => {
-  it.each(['--version', '--help'])('loads metadata alone for %s', async (option) => {
+  it.each([
+    ['--version', []],
+    ['--help', ['chalk']],
+  ])('loads metadata alone for %s, and what colours it', async (option, packages) => {
     const { stderr } = await node(['--import', spy, main, option]);
     const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'));
     expect(loaded.length).toBeGreaterThan(0);
-    expect(loaded.filter((url) => /\/node_modules\/|\/src\/(?!cli\/)|\/commands\//.test(url))).toEqual([]);
+    expect(packagesIn(stderr)).toEqual(packages);
+    expect(loaded.filter((url) => /\/src\/(?!cli\/)|\/src\/cli\/commands\//.test(url))).toEqual([]);
   });
 
   it('loads commander and metadata for the help of a resource', async () => {
     const { stderr } = await node(['--import', spy, main, 'keys', '--help']);
-    const packages = stderr.split('\n').flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
-    expect([...new Set(packages)]).toEqual(['commander']);
+    expect(packagesIn(stderr)).toEqual(['commander', 'chalk']);
   });
 
   it('refuses an old Node.js with a sentence to act on', async () => {

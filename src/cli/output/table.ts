@@ -1,3 +1,4 @@
+import Table, { type TableConstructorOptions as TableOptions } from 'cli-table3';
 import stringWidth from 'string-width';
 import { type Field, labelOf, shownCell, type View } from './result.ts';
 
@@ -9,13 +10,35 @@ export interface TableText {
   readonly hidden: readonly Field[];
 }
 
-/** Renders one object, a line per field. */
-export function renderRecord(fields: readonly Field[], row: Row, view: View): string {
-  const width = Math.max(...fields.map((field) => displayWidth(labelOf(field))));
-  return fields
-    .map((field) => `${view.paint.dim(padTo(labelOf(field), width))}  ${shownCell(field, row, view.now)}\n`)
-    .join('');
+/** Spaces between two columns. */
+const GAP = 2;
+
+const noLines = {
+  ...{ top: '', 'top-left': '', 'top-mid': '', 'top-right': '', left: '', 'left-mid': '', right: '', 'right-mid': '' },
+  ...{ bottom: '', 'bottom-left': '', 'bottom-mid': '', 'bottom-right': '', mid: '', 'mid-mid': '' },
+  middle: ' '.repeat(GAP),
+};
+
+/** Cells in their columns, which stand side by side without lines between them: a line for each row. */
+export function layOut(
+  cells: readonly (readonly string[])[],
+  columns: Pick<TableOptions, 'colWidths' | 'colAligns'> = {},
+) {
+  const table = new Table({
+    ...columns,
+    chars: noLines,
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+  });
+  table.push(...cells.map((row) => [...row]));
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
 }
+
+/** Renders one object, a line per field. */
+export const renderRecord = (fields: readonly Field[], row: Row, { paint, now }: View): string =>
+  linesOf(layOut(fields.map((field) => [paint.dim(labelOf(field)), shownCell(field, row, now)])));
 
 /** Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. */
 export function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): TableText {
@@ -23,34 +46,24 @@ export function renderTable(fields: readonly Field[], rows: readonly Row[], view
   const fitted = fitColumns(columns, view.columns);
   if (!fitted) return { text: rows.map((row) => renderRecord(fields, row, view)).join('\n'), hidden: [] };
 
-  const line = (text: (column: Column) => string): string =>
-    fitted
-      .map((column) => placed(text(column), column))
-      .join(' '.repeat(GAP))
-      .trimEnd();
-  const lines = [
-    view.paint.dim(line(({ label }) => label)),
-    ...rows.map((_, at) => line(({ cells }) => cells[at] ?? '')),
-  ];
+  const header = fitted.map(({ label, width }) => view.paint.dim(cut(label, width)));
+  const lines = rows.map((_, at) => fitted.map(({ cells, width }) => cut(cells[at] ?? '', width)));
   const shown = fitted.map(({ field }) => field);
   return {
-    text: lines.map((one) => `${one}\n`).join(''),
+    text: linesOf(
+      layOut([header, ...lines], {
+        colWidths: fitted.map(({ width }) => width),
+        colAligns: shown.map(({ isNumber }) => (isNumber ? 'right' : 'left')),
+      }),
+    ),
     hidden: fields.filter((field) => !shown.includes(field)),
   };
 }
 
+const linesOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+
 /** How many columns of a terminal a text takes. */
 export const displayWidth = (text: string): number => stringWidth(text);
-
-/** A text with spaces behind it, up to a width. */
-export const padTo = (text: string, width: number): string =>
-  text + ' '.repeat(Math.max(0, width - displayWidth(text)));
-
-/** A text in its column: cut where it is longer, and at the right for a number. */
-function placed(text: string, { width, field }: Column): string {
-  const shown = cut(text, width);
-  return field.isNumber ? ' '.repeat(Math.max(0, width - displayWidth(shown))) + shown : padTo(shown, width);
-}
 
 /** Cuts between characters as people count them, so that no accent and no part of an emoji is left alone. */
 export function cut(text: string, width: number): string {
@@ -74,7 +87,6 @@ interface Column {
   readonly usualWidth: number;
 }
 
-const GAP = 2;
 const MIN_WIDTH = 10;
 
 /** A text is an outlier when it is longer than three quarters of the column's texts are, times this. */

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util';
+import { Chalk, type ChalkInstance } from 'chalk';
 import type { Io, Output } from '../io.ts';
 import { firstLower } from './words.ts';
 
@@ -115,12 +115,12 @@ function* units(text: string): Generator<string> {
   for (let at = 0; at < text.length; at++) yield text.charCodeAt(at).toString(16).padStart(4, '0');
 }
 
-type Style = 'dim' | 'bold' | 'green' | 'red' | 'yellow' | 'cyan';
-
 /** Colours, or none: each function returns the text, coloured or as it is. */
-export type Paint = Readonly<Record<Style, (text: string) => string>>;
+export type Paint = Pick<ChalkInstance, 'dim' | 'bold' | 'green' | 'red' | 'yellow' | 'cyan'>;
 
-export const createPaint = (enabled: boolean): Paint => (enabled ? colored : plain);
+export const createPaint = (enabled: boolean): Paint => new Chalk({ level: enabled ? 1 : 0 });
+
+export const plain: Paint = createPaint(false);
 
 /** Whether a stream takes colours where no flag says so. */
 export function takesColor(env: Io['env'], { isTTY }: Pick<Output, 'isTTY'>): boolean {
@@ -128,18 +128,3 @@ export function takesColor(env: Io['env'], { isTTY }: Pick<Output, 'isTTY'>): bo
   if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true;
   return isTTY && env.TERM !== 'dumb';
 }
-
-const style = (name: Style) => (text: string) => styleText(name, text, { validateStream: false });
-
-const colored: Paint = {
-  dim: style('dim'),
-  bold: style('bold'),
-  green: style('green'),
-  red: style('red'),
-  yellow: style('yellow'),
-  cyan: style('cyan'),
-};
-
-const same = (text: string): string => text;
-
-export const plain: Paint = { dim: same, bold: same, green: same, red: same, yellow: same, cyan: same };

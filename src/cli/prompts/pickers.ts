@@ -4,7 +4,7 @@ import { isMaskedKey } from '../../domain/license-key.ts';
 import type { Pickable } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import { cut, displayWidth, padTo } from '../output/table.ts';
+import { cut, layOut } from '../output/table.ts';
 import { sanitise } from '../output/terminal.ts';
 import { nothing, relative, usageInBrief } from '../output/words.ts';
 import type { Choice } from './prompt.ts';
@@ -120,13 +120,12 @@ const MARK_WIDTH = 2;
 
 /** Choices of a line each, with their cells in columns; a column that is empty everywhere is left out. */
 function asChoices(rows: readonly Row[], columns: number): Choice[] {
-  const widths = (rows[0]?.cells ?? []).map((_, at) =>
-    Math.max(...rows.map(({ cells }) => displayWidth(cells[at] ?? ''))),
-  );
-  return rows.map(({ value, cells }) => {
-    const shown = cells.flatMap((cell, at) => (widths[at] === 0 ? [] : padTo(cell, widths[at] ?? 0)));
-    return { value, name: cut(shown.join('  ').trimEnd(), columns - MARK_WIDTH), short: cells[0] ?? value };
-  });
+  const lines = layOut(rows.map(({ cells }) => cells.filter((_, at) => rows.some((row) => row.cells[at] !== ''))));
+  return rows.map(({ value, cells }, at) => ({
+    value,
+    name: cut(lines[at] ?? '', columns - MARK_WIDTH),
+    short: cells[0] ?? value,
+  }));
 }
 
 /** Finds among rows that are all there, by any part of what they show. */
