@@ -33,6 +33,8 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly scope: Scope | 'none' | 'public';
   /** Whether a token of kind `client` may call it. Such a token is shipped inside applications, so few are open to it. */
   readonly openToClients?: boolean;
+  /** Whether a field that only other operations have is refused, not dropped: where that would issue the wrong licence. */
+  readonly refusesOthersFields?: boolean;
   readonly query?: Q;
   readonly body?: B;
   readonly reply: R;

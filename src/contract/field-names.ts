@@ -20,7 +20,7 @@ const EXPECTED_ELSEWHERE = ['amountKeys', 'format'];
 /** What is said of a field that an operation does not have. */
 export const UNKNOWN_FIELD = 'unknown field';
 
-type Inputs = Pick<AnyEndpoint, 'query' | 'body' | 'method'>;
+type Inputs = Pick<AnyEndpoint, 'query' | 'body'>;
 
 /** A field of a request that the operation does not have. */
 export interface MisplacedField {
@@ -31,11 +31,9 @@ export interface MisplacedField {
 
 /**
  * The fields among `names` that another operation or a licence has, and `endpoint` does not. Dropped as unknown fields,
- * they would leave a licence without the limit that it was to have. PUT takes a record as it was read, with what cannot be
- * changed in it.
+ * they could leave a licence without the limit that it was to have.
  */
 export function misplacedFields(endpoint: Inputs, names: readonly string[]): readonly MisplacedField[] {
-  if (endpoint.method === 'PUT') return [];
   const own = fieldsOf(endpoint);
   return names
     .filter((name) => !own.has(name) && knownNames().has(name))
@@ -48,8 +46,7 @@ export function misplacedFields(endpoint: Inputs, names: readonly string[]): rea
 /** `metadata.features` → `metadata`. */
 const topOf = (path: string): string => path.split('.', 1)[0] ?? '';
 
-const fieldsOf = ({ query, body }: Omit<Inputs, 'method'>): ReadonlySet<string> =>
-  new Set([...namesIn(query), ...namesIn(body)]);
+const fieldsOf = ({ query, body }: Inputs): ReadonlySet<string> => new Set([...namesIn(query), ...namesIn(body)]);
 
 /** The fields of an object schema, also behind a codec or a check of its size. */
 function namesIn(schema: z.core.$ZodType | undefined): readonly string[] {

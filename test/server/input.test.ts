@@ -9,7 +9,7 @@ import { createWorld } from '../support/world.ts';
 const noHeaders = { get: () => null, lines: () => [] };
 
 describe('the input of an operation', () => {
-  it('has the fields of its contract, whatever unknown ones were sent, and none of other operations', () => {
+  it('has the fields of its contract, whatever others were sent', () => {
     const headers = { get: (name: string) => (name === 'content-type' ? 'application/json' : null), lines: () => [] };
     const request = {
       method: 'POST',
@@ -20,11 +20,9 @@ describe('the input of an operation', () => {
     };
     const read = (sent: object) =>
       readInput(contract.customers.create, request, Buffer.from(JSON.stringify({ name: 'Ada', ...sent })));
-    expect(read({ accountId: 'acc_1', isAdmin: true, created_at: '2020-01-01T00:00:00.000Z' })).toEqual({
+    expect(read({ id: 'cus_1', active: false, isAdmin: true, created_at: '2020-01-01T00:00:00.000Z' })).toEqual({
       name: 'Ada',
     });
-    expect(() => read({ id: 'cus_1' })).toThrow('id: unknown field');
-    expect(() => read({ active: false })).toThrow('active: unknown field');
   });
 });
 

@@ -74,6 +74,7 @@ export const keyChanges = {
     method: 'PATCH',
     path: '/key',
     scope: 'license:write',
+    refusesOthersFields: true,
     body: UpdateKeyRequest,
     reply: data('UpdateKeyResponse', License),
     example: {

@@ -108,6 +108,7 @@ export const keyImport = {
     method: 'POST',
     path: '/key/import',
     scope: 'license:write',
+    refusesOthersFields: true,
     body: ImportKeyRequest,
     reply: bare('ImportKeyResponse', {
       key: ShownKey.meta({ description: 'The key, in full' }),

@@ -99,6 +99,7 @@ export const keys = {
     method: 'POST',
     path: '/create-key',
     scope: 'license:write',
+    refusesOthersFields: true,
     body: CreateKeyRequest,
     reply: bare('CreateKeyResponse', { key: ShownKey.meta({ description: 'The new licence key, in full' }) }),
     example: {

@@ -24,17 +24,14 @@ export function readInput(
 ): Record<string, unknown> {
   const parameters = endpoint.query && readQuery(splitTarget(target).query);
   const json = endpoint.body && readJson(headers.get('content-type') ?? '', bytes);
-  refuseMisplaced(endpoint, [parameters, json]);
+  if (endpoint.refusesOthersFields) refuseMisplaced(endpoint, Object.keys(json ?? {}));
   const query = endpoint.query && parse(endpoint.query, parameters);
   const body = endpoint.body && parse(endpoint.body, json);
   return { ...query, ...body };
 }
 
-function refuseMisplaced(endpoint: AnyEndpoint, parts: readonly unknown[]): void {
-  const misplaced = misplacedFields(
-    endpoint,
-    parts.flatMap((part) => Object.keys(part ?? {})),
-  );
+function refuseMisplaced(endpoint: AnyEndpoint, names: readonly string[]): void {
+  const misplaced = misplacedFields(endpoint, names);
   if (misplaced.length === 0) return;
   const named = misplaced.slice(0, MAX_FIELDS);
   throw apiError('invalidParams', {
