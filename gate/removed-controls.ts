@@ -161,7 +161,7 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'A stored response is given',
-    file: 'src/service/replay-authorization.ts',
+    file: 'src/service/operation.ts',
     from: '  if (seesSecrets(caller)) return;',
     to: '  return;',
     test: 'test/api/replay-rights.test.ts',
@@ -175,8 +175,8 @@ export const removedControls: readonly RemovedControl[] = [
   },
   {
     row: 'A stored response is given',
-    file: 'src/service/replay-authorization.ts',
-    from: "  if (!mayMint(caller, payload())) throw apiError('scopeMissing');",
+    file: 'src/service/tokens.ts',
+    from: "      if (!mayMint(caller, payload())) throw apiError('scopeMissing');",
     to: '',
     test: 'test/api/replay-rights.test.ts',
   },

@@ -1,3 +1,4 @@
+import type { audit } from '../contract/audit.ts';
 import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
 import type { Contract } from '../contract/index.ts';
 import type { ShownIp } from '../contract/scalars.ts';
@@ -6,11 +7,12 @@ import { FIRST_HASH } from '../domain/audit-chain.ts';
 import { type IpAddress, showIp } from '../domain/ip-address.ts';
 import type { UseCase } from './context.ts';
 import { readAuditRow } from './numbering.ts';
+import { type Operations, ofWholeAccount } from './operation.ts';
 
 type Audit = Contract['audit'];
 
 /** Lists the audit log after a number. */
-export const listAudit: UseCase<Audit['list']> = async (
+const listAudit: UseCase<Audit['list']> = async (
   { repositories, caller },
   { after = 0, limit = DEFAULT_FEED_SIZE },
 ) => {
@@ -28,7 +30,7 @@ export const listAudit: UseCase<Audit['list']> = async (
 };
 
 /** Lists the signed checkpoints after a row. */
-export const listCheckpoints: UseCase<Audit['checkpoints']> = async (
+const listCheckpoints: UseCase<Audit['checkpoints']> = async (
   { repositories, caller },
   { after = 0, limit = DEFAULT_FEED_SIZE },
 ) => {
@@ -39,3 +41,9 @@ export const listCheckpoints: UseCase<Audit['checkpoints']> = async (
 /** The address that a request came from, as the caller may see it. */
 export const showAddress = (address: IpAddress | null, showsSecrets: boolean): ShownIp | null =>
   address === null ? null : showIp(address, showsSecrets);
+
+/** The operations on the audit log. */
+export const auditOperations: Operations<typeof audit> = {
+  list: { perform: listAudit, authorize: ofWholeAccount },
+  checkpoints: { perform: listCheckpoints, authorize: ofWholeAccount },
+};

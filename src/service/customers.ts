@@ -1,16 +1,17 @@
-import type { Customer } from '../contract/customers.ts';
+import type { Customer, customers } from '../contract/customers.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context, UseCase } from './context.ts';
 import { readList } from './lists.ts';
+import { anyone, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
 import { RecordedRefusal } from './record.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
 type Customers = Contract['customers'];
 
 /** Lists the customers of the account that pass the filters. */
-export const listCustomers: UseCase<Customers['list']> = (
+const listCustomers: UseCase<Customers['list']> = (
   { repositories: { customers }, caller: { accountId, productIds } },
   { page, limit, ...given },
 ) => {
@@ -26,10 +27,10 @@ export const listCustomers: UseCase<Customers['list']> = (
 };
 
 /** Creates a customer. */
-export const createCustomer: UseCase<Customers['create']> = (context, input) => addCustomer(context, input);
+const createCustomer: UseCase<Customers['create']> = (context, input) => addCustomer(context, input);
 
 /** Shows one customer. */
-export const getCustomer: UseCase<Customers['get']> = async (context, { customerId }) => {
+const getCustomer: UseCase<Customers['get']> = async (context, { customerId }) => {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
   if (customer === null || !(await seesCustomer(context, customerId)))
@@ -38,7 +39,7 @@ export const getCustomer: UseCase<Customers['get']> = async (context, { customer
 };
 
 /** Changes what is given of a customer. Without a difference it is the same customer, and no event: the audit log alone has it. */
-export const updateCustomer: UseCase<Customers['update']> = async (
+const updateCustomer: UseCase<Customers['update']> = async (
   context,
   { customerId, name, email, active, ifUpdatedAt },
 ) => {
@@ -62,7 +63,7 @@ export const updateCustomer: UseCase<Customers['update']> = async (
  * Removes a customer for ever; its keys stay, without a customer. Those of an inactive customer stay stopped: they are
  * disabled, as nobody is left whose state would stop them. Source: decision 0015.
  */
-export const deleteCustomer: UseCase<Customers['delete']> = async (context, { customerId }) => {
+const deleteCustomer: UseCase<Customers['delete']> = async (context, { customerId }) => {
   const { repositories, caller, now, record } = context;
   const { active } = await lockCustomer(context, customerId);
   const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
@@ -151,3 +152,22 @@ async function findCustomer({ repositories, caller }: Context, { id, email }: Kn
   const other = email === undefined ? null : await customers.findByEmail(caller.accountId, email);
   return other !== null && (await customers.hold(caller.accountId, other)) ? other : null;
 }
+
+/** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
+async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
+  if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
+}
+
+/** The operations on customers. Those of a token that is limited to some products are the customers that have keys of these. */
+export const customerOperations: Operations<typeof customers> = {
+  list: { perform: listCustomers, authorize: anyone },
+  create: {
+    perform: createCustomer,
+    // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+  },
+  get: { perform: getCustomer, authorize: anyone },
+  update: { perform: updateCustomer, authorize: anyone, authorizeReplay: ofAllProducts },
+  delete: { perform: deleteCustomer, authorize: anyone, authorizeReplay: ofAllProducts },
+};

@@ -1,8 +1,9 @@
-import { MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.ts';
+import { type keyDevices, MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.ts';
+import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
-import { seesSecrets } from '../domain/access.ts';
+import { mayFree, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Device, License } from '../domain/license.ts';
 import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
@@ -11,13 +12,14 @@ import type { Context, UseCase } from './context.ts';
 import { findLicense } from './keys/keys.ts';
 import { showDevice } from './keys/show-license.ts';
 import { revokeFiles, signFile } from './license-files.ts';
+import { type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
 
 type Keys = Contract['keys'];
 
 /** Frees the slot of one device, or of every device. */
-export const deactivateKey: UseCase<Keys['deactivate']> = async (context, input) => {
+const deactivateKey: UseCase<Keys['deactivate']> = async (context, input) => {
   const { repositories, now } = context;
   const facts = await loadFacts(
     context,
@@ -46,7 +48,7 @@ export const deactivateKey: UseCase<Keys['deactivate']> = async (context, input)
 };
 
 /** Makes a host a device of a licence; one that is keeps its slot. */
-export const activateKey: UseCase<Keys['activate']> = async (context, input) => {
+const activateKey: UseCase<Keys['activate']> = async (context, input) => {
   const facts = await loadFacts(context, 'activate', { ...input, at: context.now });
   refuseUnlessAllowed('activate', facts);
 
@@ -65,7 +67,7 @@ export const activateKey: UseCase<Keys['activate']> = async (context, input) => 
 };
 
 /** Signs a licence file for one device, which takes a slot unless it holds one. */
-export const signKey: UseCase<Keys['sign']> = async (context, input) => {
+const signKey: UseCase<Keys['sign']> = async (context, input) => {
   const { now } = context;
   const facts = await loadFacts(context, 'sign', { ...input, at: now });
   const { license, customer } = facts;
@@ -88,7 +90,7 @@ export const signKey: UseCase<Keys['sign']> = async (context, input) => {
 };
 
 /** Gives the slot of a device to another host. */
-export const rebindKey: UseCase<Keys['rebind']> = async (context, input) => {
+const rebindKey: UseCase<Keys['rebind']> = async (context, input) => {
   const { repositories, caller, now, ipAddress } = context;
   const { hostId, newHostId } = input;
   const facts = await loadFacts(context, 'rebind', { ...input, hostId: newHostId, at: now });
@@ -174,3 +176,35 @@ async function countMove({ repositories, caller, now }: Context, license: Licens
   if (moves === null) throw apiError('rebindLimit');
   return moves;
 }
+
+/** Only for who may move devices of the key now. */
+async function moving(
+  { repositories, caller }: Context,
+  { productId, licenseKey }: InputOf<Keys['deactivate']>,
+): Promise<void> {
+  if (caller.kind !== 'client') return;
+  const license = await repositories.keys.find(caller.accountId, productId, licenseKey);
+  if (license === null) throw apiError('licenseNotFound');
+  if (!license.customerCanSelfReset) throw apiError('selfResetOff');
+}
+
+/** The operations on the devices of keys. */
+export const deviceOperations: Operations<typeof keyDevices> = {
+  deactivate: {
+    perform: deactivateKey,
+    // A `client` token has to name a device, and frees no other.
+    authorize: (caller, input) =>
+      onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
+    authorizeReplay: moving,
+  },
+  activate: { perform: activateKey, authorize: onProduct('licenseNotFound') },
+  rebind: {
+    perform: rebindKey,
+    authorize: onProduct('licenseNotFound'),
+    async authorizeReplay(context, input, stored) {
+      await moving(context, input);
+      await unlessUnmasked(context, input, stored);
+    },
+  },
+  sign: { perform: signKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+};

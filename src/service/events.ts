@@ -1,10 +1,12 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type { events } from '../contract/events.ts';
 import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
 import type { Contract } from '../contract/index.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { showAddress } from './audit.ts';
 import type { Context } from './context.ts';
 import { readEventContent } from './numbering.ts';
+import { type Operations, ofWholeAccount } from './operation.ts';
 
 type Events = Contract['events'];
 
@@ -29,3 +31,8 @@ export async function listEvents(
   const last = found.length === limit ? found.at(-1)?.seq : until;
   return { items, meta: { last: last ?? 0 } };
 }
+
+/** The operations on events. */
+export const eventOperations: Operations<typeof events> = {
+  list: { perform: listEvents, authorize: ofWholeAccount },
+};

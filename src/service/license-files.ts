@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/index.ts';
+import type { revocations } from '../contract/revocations.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
@@ -8,6 +9,7 @@ import { hourOf, signRevocations } from '../domain/license-file/revocations.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { epochSeconds } from '../domain/time.ts';
 import type { Context, UseCase } from './context.ts';
+import { anyone, type Operations } from './operation.ts';
 import { licenseEvent } from './record.ts';
 import { findAccount } from './signing-keys.ts';
 
@@ -54,7 +56,7 @@ export async function revokeFiles({ repositories, now }: Context, license: Licen
 }
 
 /** The signed revocation list of one account, by default of the oldest. */
-export const exportRevocations: UseCase<Revocations['export']> = async (context, { account }) => {
+const exportRevocations: UseCase<Revocations['export']> = async (context, { account }) => {
   const { repositories, now } = context;
   const iss = await findAccount(repositories, account);
   const signer = await context.signer(iss);
@@ -76,3 +78,8 @@ export const exportRevocations: UseCase<Revocations['export']> = async (context,
  * milliseconds to read and to sign.
  */
 const lastLists = new WeakMap<Signer, { readonly seq: number; readonly hour: number; readonly text: string }>();
+
+/** The operations on the revocation list. */
+export const revocationOperations: Operations<typeof revocations> = {
+  export: { perform: exportRevocations, authorize: anyone },
+};

@@ -1,18 +1,17 @@
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import type { productVersions } from '../contract/product-versions.ts';
 import type { ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
 import type { Context, UseCase } from './context.ts';
+import { type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
 import { findProduct } from './products.ts';
 
 type Products = Contract['products'];
 
 /** Adds an active version to a product. */
-export const createVersion: UseCase<Products['createVersion']> = async (
-  context,
-  { productId, version, description },
-) => {
+const createVersion: UseCase<Products['createVersion']> = async (context, { productId, version, description }) => {
   const { repositories, caller, now, random, record } = context;
   await findProduct(context, productId);
   const added = { id: newId('ver', now, random(10)), version, description: description ?? null, createdAt: now };
@@ -25,7 +24,7 @@ export const createVersion: UseCase<Products['createVersion']> = async (
 };
 
 /** Makes a version active or inactive. */
-export const updateVersion: UseCase<Products['updateVersion']> = async (
+const updateVersion: UseCase<Products['updateVersion']> = async (
   { repositories, caller, record },
   { versionId, active, productId },
 ) => {
@@ -63,3 +62,14 @@ export async function checkVersion(
   const version = await repositories.productVersions.find(caller.accountId, versionId);
   if (version?.productId !== productId || !version.active) throw apiError('versionNotFound');
 }
+
+/** The operations on the versions of products. */
+export const versionOperations: Operations<typeof productVersions> = {
+  createVersion: { perform: createVersion, authorize: onProduct('productNotFound'), authorizeReplay: sameForAll },
+  updateVersion: {
+    perform: updateVersion,
+    authorize: (caller, { productId }) =>
+      productId === undefined ? ofWholeAccount(caller) : onProduct('versionNotFound')(caller, { productId }),
+    authorizeReplay: sameForAll,
+  },
+};

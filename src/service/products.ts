@@ -1,16 +1,17 @@
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import type { Product } from '../contract/products.ts';
+import type { Product, products } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context, UseCase } from './context.ts';
 import { readAll, readList } from './lists.ts';
+import { anyone, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
 type Products = Contract['products'];
 
 /** Lists the products that the caller may access. */
-export const listProducts: UseCase<Products['list']> = async (context, input) => {
+const listProducts: UseCase<Products['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { products } = repositories;
   if (caller.productIds !== null) return readAll(input, await listAllowed(context, caller.productIds));
@@ -32,7 +33,7 @@ async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<s
 }
 
 /** Creates an active product. */
-export const createProduct: UseCase<Products['create']> = async (
+const createProduct: UseCase<Products['create']> = async (
   { repositories, caller, now, random, record },
   { name, id: given },
 ) => {
@@ -44,14 +45,14 @@ export const createProduct: UseCase<Products['create']> = async (
 };
 
 /** Shows one product with its versions. */
-export const getProduct: UseCase<Products['get']> = async (context, { productId }) => {
+const getProduct: UseCase<Products['get']> = async (context, { productId }) => {
   const product = await findProduct(context, productId);
   const versions = await context.repositories.productVersions.list(context.caller.accountId, productId);
   return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
 };
 
 /** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */
-export const updateProduct: UseCase<Products['update']> = async (context, { productId, name, active, ifUpdatedAt }) => {
+const updateProduct: UseCase<Products['update']> = async (context, { productId, name, active, ifUpdatedAt }) => {
   const { accountId } = context.caller;
   const { products } = context.repositories;
   const before = await products.findLocked(accountId, productId);
@@ -72,3 +73,16 @@ export async function findProduct({ repositories, caller }: Context, productId: 
   if (product === null) throw apiError('productNotFound');
   return product;
 }
+
+/** The operations on products. */
+export const productOperations: Operations<typeof products> = {
+  list: { perform: listProducts, authorize: anyone },
+  create: {
+    perform: createProduct,
+    // The maker could not use a product that its token is not for.
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+  },
+  get: { perform: getProduct, authorize: onProduct('productNotFound') },
+  update: { perform: updateProduct, authorize: onProduct('productNotFound'), authorizeReplay: sameForAll },
+};

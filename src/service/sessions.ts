@@ -2,6 +2,7 @@ import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Session as ShownSession } from '../contract/session-fields.ts';
+import type { keySessions, sessions } from '../contract/sessions.ts';
 import { newId } from '../domain/ids.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { endIfUsed, graceWarning, isWaiting } from '../domain/term.ts';
@@ -12,6 +13,7 @@ import { findLicense } from './keys/keys.ts';
 import { productsOf } from './keys/lists.ts';
 import { readList } from './lists.ts';
 import { showSession } from './live-sessions.ts';
+import { anyone, type Operations, onProduct, sameForAll } from './operation.ts';
 import { sessionEvent } from './record.ts';
 import { type LoadedFacts, loadFacts, refuseUnlessAllowed } from './rules.ts';
 
@@ -19,7 +21,7 @@ type Keys = Contract['keys'];
 type Sessions = Contract['sessions'];
 
 /** Leases one concurrent use of a floating licence. */
-export const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => {
+const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => {
   const { repositories, now } = context;
   const found = await findLicense(context, input);
   if (found === null) throw apiError('licenseNotFound');
@@ -63,7 +65,7 @@ export const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => 
 };
 
 /** Starts the lease of a session anew. */
-export const heartbeatKey: UseCase<Keys['heartbeat']> = async (context, input) => {
+const heartbeatKey: UseCase<Keys['heartbeat']> = async (context, input) => {
   const { license, session, nonces } = await authenticateSession(context, input);
   const facts = await loadFacts(context, 'heartbeat', { ...input, hostId: session.hostId, at: context.now });
   refuseUnlessAllowed('heartbeat', facts);
@@ -75,7 +77,7 @@ export const heartbeatKey: UseCase<Keys['heartbeat']> = async (context, input) =
 };
 
 /** Gives the seat of a session back. */
-export const checkinKey: UseCase<Keys['checkin']> = async (context, input) => {
+const checkinKey: UseCase<Keys['checkin']> = async (context, input) => {
   const { license, session } = await authenticateSession(context, input);
   await context.repositories.sessions.remove(session);
   context.record(sessionEvent('session.checked_in', license, session));
@@ -83,7 +85,7 @@ export const checkinKey: UseCase<Keys['checkin']> = async (context, input) => {
 };
 
 /** Lists the sessions whose lease runs, of the products that the caller may access. */
-export const listSessions: UseCase<Sessions['list']> = async (context, { page, limit, productId, licenseKey }) => {
+const listSessions: UseCase<Sessions['list']> = async (context, { page, limit, productId, licenseKey }) => {
   const { repositories, caller, now } = context;
   const { sessions } = repositories;
   const { accountId } = caller;
@@ -99,7 +101,7 @@ export const listSessions: UseCase<Sessions['list']> = async (context, { page, l
 };
 
 /** Ends a session, whoever holds it. */
-export const deleteSession: UseCase<Sessions['delete']> = async (
+const deleteSession: UseCase<Sessions['delete']> = async (
   { repositories, caller, now, record },
   { sessionId, productId },
 ) => {
@@ -132,3 +134,30 @@ const newNonce = ({ random }: Context): string => Buffer.from(random(16)).toStri
 async function* showEach(sessions: AsyncIterable<Session>): AsyncGenerator<ShownSession> {
   for await (const session of sessions) yield showSession(session);
 }
+
+/** The operations that lease sessions. */
+export const keySessionOperations: Operations<typeof keySessions> = {
+  checkout: { perform: checkoutKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+  heartbeat: { perform: heartbeatKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+  checkin: { perform: checkinKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+};
+
+/** The operations on sessions. */
+export const sessionOperations: Operations<typeof sessions> = {
+  list: {
+    perform: listSessions,
+    // Lists only what is of its products.
+    authorize: anyone,
+  },
+  delete: {
+    perform: deleteSession,
+    // A token that is limited to products has to say which of them the session is of.
+    authorize: (caller, { productId }) =>
+      productId === undefined
+        ? caller.productIds === null
+          ? null
+          : 'invalidParams'
+        : onProduct('sessionNotFound')(caller, { productId }),
+    authorizeReplay: sameForAll,
+  },
+};

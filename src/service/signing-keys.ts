@@ -2,23 +2,25 @@ import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { signingKeys } from '../contract/signing-keys.ts';
 import { describePublicKey, toJwk } from '../domain/license-file/sign.ts';
 import { changeInstant } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
 import type { Context, KeyPair, UseCase } from './context.ts';
 import { readAll } from './lists.ts';
+import { anyone, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
 
 type SigningKeys = Contract['signingKeys'];
 
 /** Lists the signing keys of the account by their public halves, newest first. */
-export const listSigningKeys: UseCase<SigningKeys['list']> = async ({ repositories, caller }, input) => {
+const listSigningKeys: UseCase<SigningKeys['list']> = async ({ repositories, caller }, input) => {
   const keys = (await repositories.signingKeys.list(caller.accountId)).map((key, i) => showKey(key, i === 0));
   return readAll(input, keys);
 };
 
 /** Makes a new key, which signs from now on. */
-export async function rotateSigningKey(context: Context): Promise<PayloadOf<SigningKeys['rotate']>> {
+async function rotateSigningKey(context: Context): Promise<PayloadOf<SigningKeys['rotate']>> {
   const { repositories, caller, now } = context;
   const [current] = await repositories.signingKeys.list(caller.accountId);
   // The newest one signs, also when the clock was set back since the last one was made.
@@ -45,7 +47,7 @@ export async function addSigningKey(
 }
 
 /** The public keys of one account, by default of the oldest. */
-export const listPublicKeys: UseCase<SigningKeys['jwks']> = async ({ repositories }, { account }) => {
+const listPublicKeys: UseCase<SigningKeys['jwks']> = async ({ repositories }, { account }) => {
   const accountId = await findAccount(repositories, account);
   return { keys: (await repositories.signingKeys.list(accountId)).map(({ publicPem }) => toJwk(publicPem)) };
 };
@@ -68,3 +70,15 @@ const showKey = ({ publicPem, createdAt }: Pick<PublicSigningKey, 'publicPem' | 
   jwk: toJwk(publicPem),
   createdAt,
 });
+
+/** The operations on signing keys. */
+export const signingKeyOperations: Operations<typeof signingKeys> = {
+  list: { perform: listSigningKeys, authorize: anyone },
+  rotate: {
+    perform: rotateSigningKey,
+    // The key is that of the account, whatever products the token is for.
+    authorize: (caller) => (caller.kind === 'admin' ? ofWholeAccount(caller) : 'scopeMissing'),
+    authorizeReplay: sameForAll,
+  },
+  jwks: { perform: listPublicKeys, authorize: anyone },
+};

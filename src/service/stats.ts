@@ -1,11 +1,12 @@
 import type { Contract } from '../contract/index.ts';
 import type { Instant } from '../contract/scalars.ts';
-import type { KeyCounts } from '../contract/stats.ts';
+import type { KeyCounts, stats } from '../contract/stats.ts';
 import type { License } from '../domain/license.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
 import type { StatsScope } from '../store/tables/stats.ts';
 import type { Context, UseCase } from './context.ts';
 import { productsOf, showListed } from './keys/lists.ts';
+import { anyone, type Operations } from './operation.ts';
 
 /** At most this many keys are named. */
 const MAX_NAMED = 20;
@@ -15,7 +16,7 @@ const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
 
 /** Counts keys, devices, sessions and customers. */
-export const getStats: UseCase<Contract['stats']['get']> = async (context, { productId }) => {
+const getStats: UseCase<Contract['stats']['get']> = async (context, { productId }) => {
   const { repositories, caller, now } = context;
   const { accountId } = caller;
   const products = productsOf(caller, productId);
@@ -126,3 +127,8 @@ const mondayOf = (day: string): string => addDays(day, -((new Date(startOf(day))
 const addDays = (day: string, days: number): string => addSeconds(startOf(day), days * DAY_SECONDS).slice(0, 10);
 
 const startOf = (day: string): Instant => toInstant(Date.parse(day));
+
+/** The operations that count. */
+export const statsOperations: Operations<typeof stats> = {
+  get: { perform: getStats, authorize: anyone },
+};

@@ -2,16 +2,17 @@ import { apiError } from '../contract/errors.ts';
 import { durationField } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Instant } from '../contract/scalars.ts';
-import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
+import { DEFAULT_OVERLAP, type Token, type tokens } from '../contract/tokens.ts';
 import { mayMint } from '../domain/access.ts';
 import { addDuration, addSeconds } from '../domain/time.ts';
 import type { Context, UseCase } from './context.ts';
+import { anyone, type Operations } from './operation.ts';
 import { addToken, factsOf, findToken, noLaterThan, rightsRefusal } from './tokens.ts';
 
 type Rotate = Contract['tokens']['rotate'];
 
 /** Makes a token that takes the place of another one, which ends after the overlap. Both spend one budget of keys. */
-export const rotateToken: UseCase<Rotate> = async (context, input) => {
+const rotateToken: UseCase<Rotate> = async (context, input) => {
   const { repositories, caller, now } = context;
   const { tokens } = repositories;
   const old = await findToken(context, input.tokenId);
@@ -41,3 +42,15 @@ function sameTerm({ caller, now }: Context, { createdAt, expiresAt }: Token): In
   if (expiresAt === null) return caller.expiresAt;
   return noLaterThan(caller, addSeconds(now, (Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000));
 }
+
+/** The operation that rotates a token. */
+export const rotationOperations: Operations<Pick<typeof tokens, 'rotate'>> = {
+  rotate: {
+    perform: rotateToken,
+    authorize: anyone,
+    // What a token of this id may do depends on the token: nobody else gets its new secret.
+    async authorizeReplay() {
+      throw apiError('scopeMissing');
+    },
+  },
+};

@@ -2,8 +2,8 @@ import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
-import { DEFAULT_TOKEN_DAYS, type Token } from '../contract/tokens.ts';
-import { type Caller, hasRightsOf, scopesOf, seesToken } from '../domain/access.ts';
+import { DEFAULT_TOKEN_DAYS, type Token, type tokens } from '../contract/tokens.ts';
+import { type Caller, hasRightsOf, mayMint, scopesOf, seesToken } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { isNetwork } from '../domain/networks.ts';
 import { addSeconds } from '../domain/time.ts';
@@ -11,12 +11,13 @@ import { hashToken, mintToken } from '../domain/token.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Context, UseCase } from './context.ts';
 import { readAll, readList } from './lists.ts';
+import { anyone, type Operations } from './operation.ts';
 import { actorOf, RecordedRefusal, type Recorder, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
 /** Lists the tokens of the account that the caller may know of. */
-export const listTokens: UseCase<Tokens['list']> = async ({ repositories: { tokens }, caller }, input) => {
+const listTokens: UseCase<Tokens['list']> = async ({ repositories: { tokens }, caller }, input) => {
   const { accountId } = caller;
   if (caller.productIds !== null) {
     const seen: Token[] = [];
@@ -31,7 +32,7 @@ export const listTokens: UseCase<Tokens['list']> = async ({ repositories: { toke
 };
 
 /** Shows one token. */
-export const getToken: UseCase<Tokens['get']> = (context, { tokenId }) => findToken(context, tokenId);
+const getToken: UseCase<Tokens['get']> = (context, { tokenId }) => findToken(context, tokenId);
 
 /** A token of the account that the caller may know of. Throws ApiError `tokenNotFound`. */
 export async function findToken({ repositories, caller }: Context, id: TokenId): Promise<Token> {
@@ -41,7 +42,7 @@ export async function findToken({ repositories, caller }: Context, id: TokenId):
 }
 
 /** Creates a token. That it may do no more than the token that creates it was checked before. */
-export const createToken: UseCase<Tokens['create']> = async (context, input) => {
+const createToken: UseCase<Tokens['create']> = async (context, input) => {
   const { repositories, caller, now } = context;
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
   const networks = input.networks ? [...new Set(input.networks)] : null;
@@ -177,7 +178,7 @@ const isLive = ({ revokedAt, expiresAt }: Token, now: Token['createdAt']): boole
   revokedAt === null && (expiresAt === null || expiresAt > now);
 
 /** Shows the token in use. The owner of a database in process has none, and is shown as an admin. */
-export async function showSelf({ repositories, caller, now }: Context): Promise<PayloadOf<Tokens['self']>> {
+async function showSelf({ repositories, caller, now }: Context): Promise<PayloadOf<Tokens['self']>> {
   const token =
     caller.tokenId === null
       ? owner(caller.accountId, now)
@@ -201,3 +202,37 @@ const owner = (accountId: string, now: Token['createdAt']): Token => ({
   lastUsedOn: null,
   createdAt: now,
 });
+
+/** The operations on tokens, but for rotating them. Those of a token that is limited to some products are the tokens of these. */
+export const tokenOperations: Operations<Omit<typeof tokens, 'rotate'>> = {
+  list: { perform: listTokens, authorize: anyone },
+  get: { perform: getToken, authorize: anyone },
+  create: {
+    perform: createToken,
+    authorize: (caller, { kind, scopes = [], productIds = null, networks = null, rateLimit, expiresAt }) => {
+      const wanted = {
+        kind,
+        scopes: scopesOf(kind, scopes),
+        productIds,
+        networks,
+        // What is not said follows the maker.
+        rateLimit: rateLimit ?? caller.rateLimit,
+        expiresAt: expiresAt === undefined ? caller.expiresAt : expiresAt,
+      };
+      return mayMint(caller, wanted) ? null : 'scopeMissing';
+    },
+    // The rights of the new token were filled in from those of its maker: only who may make such a token gets it.
+    async authorizeReplay({ caller }, _, { payload }) {
+      if (!mayMint(caller, payload())) throw apiError('scopeMissing');
+    },
+  },
+  revoke: {
+    perform: revokeToken,
+    authorize: anyone,
+    // The token was looked up with the rights of another.
+    async authorizeReplay({ caller }) {
+      if (caller.productIds !== null) throw apiError('tokenNotFound');
+    },
+  },
+  self: { perform: showSelf, authorize: anyone },
+};

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 describe('PATCH /product with three optional fields', () => {
-  it('takes at most five files', () => {
+  it('takes at most three files', () => {
     expect(patchProduct.length).toBeLessThanOrEqual(5);
   });
 

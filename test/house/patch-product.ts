@@ -45,12 +45,7 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
 `,
       },
     ],
-    withoutIt: /src\/service\/authorization\.ts.+'patch' does not exist in type/,
-  },
-  {
-    file: 'src/service/authorization.ts',
-    edits: [{ before: "    update: onProduct('productNotFound'),", add: "    patch: onProduct('productNotFound'),\n" }],
-    withoutIt: /src\/service\/authorization\.ts.+Property 'patch' is missing in type/,
+    withoutIt: /src\/service\/products\.ts.+'patch' does not exist in type/,
   },
   {
     file: 'src/service/products.ts',
@@ -59,7 +54,7 @@ export const patchProduct: readonly (DrillFile & { readonly withoutIt: RegExp })
         before:
           '/** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */',
         add: `/** Changes a product, unless it was changed after \`ifUpdatedAt\`. */
-export const patchProduct: UseCase<Products['patch']> = async (context, { productId, name, active, ifUpdatedAt }) => {
+const patchProduct: UseCase<Products['patch']> = async (context, { productId, name, active, ifUpdatedAt }) => {
   // Changes of products take turns, so that none comes in between.
   await context.repositories.accounts.lock(context.caller.accountId);
   const { updatedAt } = await findProduct(context, productId);
@@ -69,15 +64,12 @@ export const patchProduct: UseCase<Products['patch']> = async (context, { produc
 
 `,
       },
+      {
+        before:
+          "  update: { perform: updateProduct, authorize: onProduct('productNotFound'), authorizeReplay: sameForAll },",
+        add: "  patch: { perform: patchProduct, authorize: onProduct('productNotFound') },\n",
+      },
     ],
-    withoutIt: /src\/server\/http\/routes\.ts.+has no exported member .*'patchProduct'/,
-  },
-  {
-    file: 'src/server/http/routes.ts',
-    edits: [
-      { before: "updateProduct } from '../../service/products.ts'", add: 'patchProduct, ' },
-      { before: 'update: updateProduct,', add: 'patch: patchProduct, ' },
-    ],
-    withoutIt: /src\/server\/http\/routes\.ts.+Property 'patch' is missing in type/,
+    withoutIt: /src\/service\/products\.ts.+Property 'patch' is missing in type/,
   },
 ];

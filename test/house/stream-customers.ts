@@ -59,28 +59,21 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
     ],
   },
   {
-    file: 'src/service/authorization.ts',
-    edits: [{ before: 'create: ofWholeAccount,', add: 'export: anyone,\n    ' }],
-  },
-  {
     file: 'src/service/customers.ts',
     edits: [
       {
         before: '/** Creates a customer. */',
         add: `/** All customers of the account, as they are read. */
-export const exportCustomers: UseCase<Customers['export']> = async ({ repositories, caller }) => ({
+const exportCustomers: UseCase<Customers['export']> = async ({ repositories, caller }) => ({
   items: repositories.customers.listAll(caller.accountId),
 });
 
 `,
       },
-    ],
-  },
-  {
-    file: 'src/server/http/routes.ts',
-    edits: [
-      { before: "updateCustomer } from '../../service/customers.ts'", add: 'exportCustomers, ' },
-      { before: 'create: createCustomer,', add: 'export: exportCustomers, ' },
+      {
+        before: '  get: { perform: getCustomer, authorize: anyone },',
+        add: '  export: { perform: exportCustomers, authorize: anyone },\n',
+      },
     ],
   },
 ];

@@ -2,6 +2,7 @@ import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/events.ts';
 import type { Contract } from '../../contract/index.ts';
+import type { keyChanges } from '../../contract/keys/changes.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
 import { freeChangesOf, isWithinBounds } from '../../contract/metadata-changes.ts';
 import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
@@ -19,6 +20,7 @@ import {
 } from '../../domain/license-changes.ts';
 import { addDuration, changeInstant, later } from '../../domain/time.ts';
 import type { Context, UseCase } from '../context.ts';
+import { type Operations, onProduct, sameForAll } from '../operation.ts';
 import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent, sessionEvent } from '../record.ts';
 import { refuseStale } from '../write-changes.ts';
@@ -29,7 +31,7 @@ type Keys = Contract['keys'];
 type Update = InputOf<Keys['update']>;
 
 /** Changes the fields of a licence that are given. */
-export async function updateKey(context: Context, input: Update): Promise<PayloadOf<Keys['update']>> {
+async function updateKey(context: Context, input: Update): Promise<PayloadOf<Keys['update']>> {
   // Before the licence, since whoever removes a customer locks it before its licences.
   if (input.customerId != null) await holdCustomer(context, input.customerId);
   const license = await lockLicense(context, input);
@@ -53,7 +55,7 @@ export async function updateKey(context: Context, input: Update): Promise<Payloa
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
 /** Adds a duration to the end of a licence, to now, or to whichever of the two is later. */
-export const renewKey: UseCase<Keys['renew']> = async (context, input) => {
+const renewKey: UseCase<Keys['renew']> = async (context, input) => {
   const { now } = context;
   const license = await lockLicense(context, input);
   const { expirationDate: end } = license;
@@ -66,7 +68,7 @@ export const renewKey: UseCase<Keys['renew']> = async (context, input) => {
 };
 
 /** Gives a licence to another customer, to a new one, or to nobody. */
-export const transferKey: UseCase<Keys['transfer']> = async (context, input) => {
+const transferKey: UseCase<Keys['transfer']> = async (context, input) => {
   const customerId = await holdOrAddCustomer(context, input);
   const license = await lockLicense(context, input);
   return applyAndShow(context, license, { customerId }, (after) =>
@@ -75,19 +77,19 @@ export const transferKey: UseCase<Keys['transfer']> = async (context, input) => 
 };
 
 /** Disables a licence. */
-export const blockKey: UseCase<Keys['block']> = async (context, input) => {
+const blockKey: UseCase<Keys['block']> = async (context, input) => {
   await setDisabled(context, input, 'license.blocked');
   return { message: 'License blocked' };
 };
 
 /** Makes a disabled licence usable again. */
-export const unblockKey: UseCase<Keys['unblock']> = async (context, input) => {
+const unblockKey: UseCase<Keys['unblock']> = async (context, input) => {
   await setDisabled(context, input, 'license.unblocked');
   return { message: 'License unblocked' };
 };
 
 /** Removes a licence for ever, with its devices and sessions. */
-export const deleteKey: UseCase<Keys['delete']> = async (context, input) => {
+const deleteKey: UseCase<Keys['delete']> = async (context, input) => {
   const { keys, devices, sessions, files } = context.repositories;
   const license = await lockLicense(context, input);
   const usage = await usageOf(context, license);
@@ -195,3 +197,13 @@ async function applyChanges(context: Context, license: License, changes: License
   context.record(describe(after, names));
   return after;
 }
+
+/** The operations that change keys. */
+export const changeOperations: Operations<typeof keyChanges> = {
+  update: { perform: updateKey, authorize: onProduct('licenseNotFound') },
+  renew: { perform: renewKey, authorize: onProduct('licenseNotFound') },
+  transfer: { perform: transferKey, authorize: onProduct('licenseNotFound') },
+  block: { perform: blockKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+  unblock: { perform: unblockKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+  delete: { perform: deleteKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
+};

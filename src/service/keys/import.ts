@@ -1,6 +1,7 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
+import type { keyImport } from '../../contract/keys/import.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { idTime, newId } from '../../domain/ids.ts';
 import { toIpAddress } from '../../domain/ip-address.ts';
@@ -9,6 +10,7 @@ import { describeUse } from '../../domain/license-changes.ts';
 import { revealKey } from '../../domain/license-key.ts';
 import type { Context, UseCase } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
+import { type Operations, onProduct } from '../operation.ts';
 import { licenseEvent } from '../record.ts';
 import { countIssue, termsOf } from './keys.ts';
 
@@ -16,7 +18,7 @@ type Import = Contract['keys']['import'];
 type Input = InputOf<Import>;
 
 /** Takes in a key that another system has issued, with all that belongs to it. */
-export const importKey: UseCase<Import> = async (context, input) => {
+const importKey: UseCase<Import> = async (context, input) => {
   const { repositories, caller, now } = context;
   const { accountId } = caller;
   const { createdAt = now, devices = [], maxActivations = null } = input;
@@ -107,3 +109,8 @@ async function addDevices(
     });
   }
 }
+
+/** The operations that take keys in. */
+export const importOperations: Operations<typeof keyImport> = {
+  import: { perform: importKey, authorize: onProduct('productNotFound'), authorizeReplay: countIssue },
+};

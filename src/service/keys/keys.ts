@@ -1,6 +1,7 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Contract } from '../../contract/index.ts';
+import type { keys } from '../../contract/keys/keys.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
 import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
@@ -12,6 +13,7 @@ import type { Context, UseCase } from '../context.ts';
 import { addCustomer, seesCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
 import { listLiveSessions } from '../live-sessions.ts';
+import { type Operations, onProduct } from '../operation.ts';
 import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent } from '../record.ts';
 import { showLicense } from './show-license.ts';
@@ -19,7 +21,7 @@ import { showLicense } from './show-license.ts';
 type Keys = Contract['keys'];
 
 /** Issues a key for an active product. */
-export const createKey: UseCase<Keys['create']> = async (context, input) => {
+const createKey: UseCase<Keys['create']> = async (context, input) => {
   const { repositories, caller } = context;
   const product = await repositories.products.find(caller.accountId, input.productId);
   if (!product?.active) throw apiError('productUnavailable');
@@ -57,7 +59,7 @@ export async function countIssue({ repositories, caller, noteBudget }: Context):
 }
 
 /** Shows one licence with its devices and its customer. */
-export const getKey: UseCase<Keys['get']> = async (context, input) => {
+const getKey: UseCase<Keys['get']> = async (context, input) => {
   const { repositories, caller } = context;
   const { accountId } = caller;
   const { licenseKey, reference = '' } = input;
@@ -150,3 +152,16 @@ function endOf(
   if (expiresAfter !== undefined) return null;
   return expiryDate === undefined ? defaultExpiry(now) : expiryDate;
 }
+
+/** The operations on keys themselves. */
+export const keyOperations: Operations<typeof keys> = {
+  create: { perform: createKey, authorize: onProduct('productUnavailable'), authorizeReplay: countIssue },
+  get: {
+    perform: getKey,
+    // Without a product, that of the key is looked at once it is known. A reference is the vendor's: whoever has the
+    // application must not try others.
+    authorize: (caller, { productId, reference }) =>
+      (productId === undefined ? null : onProduct('licenseNotFound')(caller, { productId })) ??
+      (reference === undefined || seesWholeLicense(caller) ? null : 'scopeMissing'),
+  },
+};

@@ -2,7 +2,7 @@ import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { DEFAULT_PAGE_SIZE } from '../../contract/fields.ts';
 import type { Contract } from '../../contract/index.ts';
-import type { ListedLicense } from '../../contract/keys/lists.ts';
+import type { customerKeys, keyLists, ListedLicense } from '../../contract/keys/lists.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { type Caller, canAccessProduct, findableBy } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
@@ -12,13 +12,14 @@ import { addDuration } from '../../domain/time.ts';
 import type { KeyFilters } from '../../store/tables/keys/lists.ts';
 import type { Context, UseCase } from '../context.ts';
 import { seesCustomer } from '../customers.ts';
+import { anyone, type Operations } from '../operation.ts';
 import { type ShownVersion, versionOf } from '../product-versions.ts';
 import { showLicense } from './show-license.ts';
 
 type Keys = Contract['keys'];
 
 /** Lists keys, newest first: a page with its place, or the next part of a walk. */
-export const listKeys: UseCase<Keys['list']> = async (context, input) => {
+const listKeys: UseCase<Keys['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { limit = DEFAULT_PAGE_SIZE, cursor } = input;
   const filters = filtersOf(context, input);
@@ -32,10 +33,7 @@ export const listKeys: UseCase<Keys['list']> = async (context, input) => {
 };
 
 /** Lists the keys of one customer, newest first. */
-export const listCustomerKeys: UseCase<Contract['customers']['keys']> = async (
-  context,
-  { customerId, page, limit },
-) => {
+const listCustomerKeys: UseCase<Contract['customers']['keys']> = async (context, { customerId, page, limit }) => {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
   if (customer === null || !(await seesCustomer(context, customerId))) {
@@ -106,3 +104,13 @@ function filtersOf({ caller, now }: Context, input: InputOf<Keys['list']>): KeyF
 const firstIdOf = (instant: Instant): string => (instant < EPOCH ? '' : newId('lic', instant, new Uint8Array(10)));
 
 const EPOCH = '1970-01-01T00:00:00.000Z';
+
+/** The operations that list keys. Those of a token that is limited to some products are the keys of these. */
+export const listOperations: Operations<typeof keyLists> = {
+  list: { perform: listKeys, authorize: anyone },
+};
+
+/** The operations that list the keys of a customer. */
+export const customerKeyOperations: Operations<typeof customerKeys> = {
+  keys: { perform: listCustomerKeys, authorize: anyone },
+};

@@ -1,12 +1,15 @@
 import type { Contract } from '../../contract/index.ts';
+import type { keyWhy } from '../../contract/keys/why.ts';
+import { seesWholeLicense } from '../../domain/access.ts';
 import { decide } from '../../domain/rules.ts';
 import type { UseCase } from '../context.ts';
+import { type Operations, onProduct } from '../operation.ts';
 import { loadFacts } from '../rules.ts';
 
 type Why = Contract['keys']['why'];
 
 /** Says whether something could be done with a key, and what every rule found. Changes nothing. */
-export const explainKey: UseCase<Why> = async (
+const explainKey: UseCase<Why> = async (
   context,
   { productId, licenseKey, hostId, action = 'activate', at = context.now },
 ) => {
@@ -18,4 +21,15 @@ export const explainKey: UseCase<Why> = async (
   });
   const { rules, refusal } = decide(action, facts);
   return { allowed: refusal === null, action, at, rules: [...rules] };
+};
+
+/** The operations that explain. */
+export const whyOperations: Operations<typeof keyWhy> = {
+  why: {
+    perform: explainKey,
+    // Only what it could learn by asking for its own device.
+    authorize: (caller, input) =>
+      onProduct('licenseNotFound')(caller, input) ??
+      (input.hostId !== undefined || seesWholeLicense(caller) ? null : 'invalidParams'),
+  },
 };

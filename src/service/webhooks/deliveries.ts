@@ -1,18 +1,29 @@
 import { apiError } from '../../contract/errors.ts';
 import { MAX_SEQ } from '../../contract/feed.ts';
 import type { Contract } from '../../contract/index.ts';
+import type { webhookDeliveries } from '../../contract/webhooks/deliveries.ts';
 import type { Delivery } from '../../contract/webhooks/webhook.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { UseCase } from '../context.ts';
-import { lastSeqOf, lockWebhook } from './webhooks.ts';
+import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
+import { lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts';
 
 type Webhooks = Contract['webhooks'];
 
 /** How many deliveries a part has when no `limit` is given. */
 const DEFAULT_LIMIT = 100;
 
+/** Records a `ping`, which is for this webhook alone. */
+const testWebhook: UseCase<Webhooks['test']> = async (context, { webhookId }) => {
+  const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
+  if (webhook === null) throw apiError('webhookNotFound');
+  if (!webhook.active) throw apiError('webhookInactive');
+  context.record(webhookEvent('ping', webhook, {}));
+  return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
+};
+
 /** Lists what was sent to a webhook, newest first. */
-export const listDeliveries: UseCase<Webhooks['deliveries']> = async (
+const listDeliveries: UseCase<Webhooks['deliveries']> = async (
   { repositories, caller: { accountId } },
   { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ },
 ) => {
@@ -25,7 +36,7 @@ export const listDeliveries: UseCase<Webhooks['deliveries']> = async (
 };
 
 /** Has events sent once more: those after a number, or those that were not accepted. */
-export const replayWebhook: UseCase<Webhooks['replay']> = async (context, { webhookId, after }) => {
+const replayWebhook: UseCase<Webhooks['replay']> = async (context, { webhookId, after }) => {
   const { repositories, now, record } = context;
   const { webhooks, deliveries } = repositories;
   const webhook = await lockWebhook(context, webhookId);
@@ -52,3 +63,10 @@ export const replayWebhook: UseCase<Webhooks['replay']> = async (context, { webh
 function showDelivery({ accountId: _, webhookId: _of, ...delivery }: DeliveryRecord): Delivery {
   return delivery;
 }
+
+/** The operations on deliveries. */
+export const deliveryOperations: Operations<typeof webhookDeliveries> = {
+  test: { perform: testWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
+  replay: { perform: replayWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
+  deliveries: { perform: listDeliveries, authorize: ofWholeAccount },
+};

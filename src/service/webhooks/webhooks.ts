@@ -1,8 +1,8 @@
-import { apiError } from '../../contract/errors.ts';
+import { apiError, type Reason } from '../../contract/errors.ts';
 import { apiVersion, type Contract } from '../../contract/index.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
-import { DEFAULT_OVERLAP_SECONDS } from '../../contract/webhooks/webhooks.ts';
-import { seesSecrets } from '../../domain/access.ts';
+import { DEFAULT_OVERLAP_SECONDS, type webhooks } from '../../contract/webhooks/webhooks.ts';
+import { type Caller, seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { addSeconds, changeInstant } from '../../domain/time.ts';
 import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
@@ -10,6 +10,7 @@ import { urlProblem } from '../../domain/webhooks/url.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Context, UseCase } from '../context.ts';
 import { readList } from '../lists.ts';
+import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
 import { refuseStale, writeChanges } from '../write-changes.ts';
 
@@ -21,7 +22,7 @@ const MAX_WEBHOOKS = 100;
 const SECRET_BYTES = 32;
 
 /** Adds a webhook, to which is sent what is numbered from now on. */
-export const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
+const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
   const { repositories, caller, now, random, record } = context;
   const { accountId } = caller;
   checkUrl(context, input.url);
@@ -61,7 +62,7 @@ export const createWebhook: UseCase<Webhooks['create']> = async (context, input)
 };
 
 /** Lists the webhooks of the account. */
-export const listWebhooks: UseCase<Webhooks['list']> = async (context, input) => {
+const listWebhooks: UseCase<Webhooks['list']> = async (context, input) => {
   const { repositories, caller } = context;
   const { webhooks } = repositories;
   async function* all() {
@@ -75,14 +76,14 @@ export const listWebhooks: UseCase<Webhooks['list']> = async (context, input) =>
 };
 
 /** Shows one webhook. */
-export const getWebhook: UseCase<Webhooks['get']> = async (context, { webhookId }) => {
+const getWebhook: UseCase<Webhooks['get']> = async (context, { webhookId }) => {
   const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
   if (webhook === null) throw apiError('webhookNotFound');
   return show(webhook, context);
 };
 
 /** Changes what is given of a webhook; without a difference there is no event. One that becomes active again begins anew where it stopped. */
-export const updateWebhook: UseCase<Webhooks['update']> = async (context, { webhookId, ifUpdatedAt, ...changes }) => {
+const updateWebhook: UseCase<Webhooks['update']> = async (context, { webhookId, ifUpdatedAt, ...changes }) => {
   const { repositories, caller } = context;
   const before = await lockWebhook(context, webhookId);
   refuseStale(before, ifUpdatedAt);
@@ -118,22 +119,13 @@ export const updateWebhook: UseCase<Webhooks['update']> = async (context, { webh
 const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
 
 /** Removes a webhook with its deliveries. */
-export const deleteWebhook: UseCase<Webhooks['delete']> = async ({ repositories, caller, record }, { webhookId }) => {
+const deleteWebhook: UseCase<Webhooks['delete']> = async ({ repositories, caller, record }, { webhookId }) => {
   if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
   record(webhookEvent('webhook.deleted', { id: webhookId }, {}));
 };
 
-/** Records a `ping`, which is for this webhook alone. */
-export const testWebhook: UseCase<Webhooks['test']> = async (context, { webhookId }) => {
-  const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
-  if (webhook === null) throw apiError('webhookNotFound');
-  if (!webhook.active) throw apiError('webhookInactive');
-  context.record(webhookEvent('ping', webhook, {}));
-  return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
-};
-
 /** Gives a webhook a new secret; the one before it signs as well for a time. */
-export const rotateWebhook: UseCase<Webhooks['rotate']> = async (
+const rotateWebhook: UseCase<Webhooks['rotate']> = async (
   context,
   { webhookId, overlap = DEFAULT_OVERLAP_SECONDS },
 ) => {
@@ -210,3 +202,19 @@ function currentVersion(): WebhookRecord['apiVersion'] {
   if (newest !== apiVersion) throw new Error(`payloads of ${apiVersion} cannot be made`);
   return newest;
 }
+
+/** Whoever does not see keys must not have them sent. */
+const ofAllThatIsSent = (
+  caller: Caller,
+  { reveal = false }: { readonly reveal?: boolean | undefined },
+): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
+
+/** The operations on webhooks. */
+export const webhookOperations: Operations<typeof webhooks> = {
+  create: { perform: createWebhook, authorize: ofAllThatIsSent, authorizeReplay: sameForAll },
+  list: { perform: listWebhooks, authorize: ofWholeAccount },
+  get: { perform: getWebhook, authorize: ofWholeAccount },
+  update: { perform: updateWebhook, authorize: ofAllThatIsSent, authorizeReplay: sameForAll },
+  delete: { perform: deleteWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
+  rotate: { perform: rotateWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
+};
