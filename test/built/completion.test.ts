@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +19,27 @@ function furnish() {
   const lkm = (...argv: string[]) => execFileSync(process.execPath, [bin, ...argv], { env, encoding: 'utf8' });
   const product = lkm('products', 'create', '--name', 'Engine', '--create', '-q').trim();
   return { home, env, lkm, product };
+}
+
+/** Texts that somebody else may have chosen as a key, each of which a shell would run, expand or divide. */
+const planted = [
+  `EVIL0;touch\${IFS}planted;aaaa`,
+  `EVIL1$(touch\${IFS}planted)aaaaa`,
+  `EVIL2\`touch\${IFS}planted\`aaaaa`,
+  `EVIL3|touch\${IFS}planted|aaaaa`,
+  `EVIL4&touch\${IFS}planted&aaaaa`,
+  'EVIL5>planted>aaaaaaaaaaaaaaaa',
+  `EVIL6'"(touch planted)"'aaaaaaa`,
+  '-oEVIL8planted-aaaaaaaaaaaaaaa',
+];
+
+const PLAIN = 'EVIL9-PLAIN.KEY:IS@PLAIN+,/';
+
+/** Keys of such texts, as a file of keys that move in. */
+function plant(home: string, product: string, lkm: (...argv: string[]) => string): void {
+  const rows = [...planted, PLAIN].map((key) => JSON.stringify({ productId: product, key }));
+  writeFileSync(join(home, 'keys.jsonl'), rows.join('\n'));
+  lkm('keys', 'import', '-f', join(home, 'keys.jsonl'), '-y', '-o', join(home, 'imported.csv'));
 }
 
 const shells = [
@@ -90,32 +111,31 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
       await terminal.until(new RegExp(`${line}${rest} $`));
     }
   });
-});
 
-/** Texts that somebody else may have chosen as a key, each of which a shell would run, expand or divide. */
-const planted = [
-  `EVIL0;touch\${IFS}planted;aaaa`,
-  `EVIL1$(touch\${IFS}planted)aaaaa`,
-  `EVIL2\`touch\${IFS}planted\`aaaaa`,
-  `EVIL3|touch\${IFS}planted|aaaaa`,
-  `EVIL4&touch\${IFS}planted&aaaaa`,
-  'EVIL5>planted>aaaaaaaaaaaaaaaa',
-  `EVIL6'"(touch planted)"'aaaaaaa`,
-  '-oEVIL8planted-aaaaaaaaaaaaaaa',
-];
+  it.skipIf(!hasProgram(shell))('offers no key that the shell would run, expand or divide', async () => {
+    const { home, env, lkm, product } = furnish();
+    plant(home, product, lkm);
+    prepare(home, lkm);
+    await using terminal = new Terminal(start, { cwd: home, env });
+    terminal.type(ready);
+    await terminal.until(/ready> $/);
+    terminal.type(`lkm keys get EV${TAB}`);
+    // The only one: it is put in at once, by fish with its own signs before what another shell takes as it is.
+    expect(await terminal.until(/PLAIN[\\+,/]+ ?$/)).not.toContain('touch');
+    terminal.type('\n');
+    await terminal.until(/ready> $/);
+    expect(readdirSync(home)).not.toContain('planted');
+  });
+});
 
 describe('lkm __complete', () => {
   it('offers what is one plain word in every shell, and nothing else', () => {
     const { lkm, home, product } = furnish();
-    const rows = [...planted, 'PLAIN-KEY-WITH.ALL_THAT:IS@PLAIN%+,/'].map((key) =>
-      JSON.stringify({ productId: product, key }),
-    );
-    writeFileSync(join(home, 'keys.jsonl'), rows.join('\n'));
-    lkm('keys', 'import', '-f', join(home, 'keys.jsonl'), '-y', '-o', join(home, 'imported.csv'));
+    plant(home, product, lkm);
     const words = lkm('__complete', 'keys', 'get', '')
       .split('\n')
       .map((line) => line.split('\t', 1)[0]);
-    expect(words).toEqual(['PLAIN-KEY-WITH.ALL_THAT:IS@PLAIN%+,/', '']);
+    expect(words).toEqual([PLAIN, '']);
   });
 
   it('says nothing where nothing can be found out, and ends with 0', () => {
