@@ -42,7 +42,9 @@ async function writeChunks(
   { settings, io, destination }: WriteContext,
 ): Promise<boolean> {
   if (destination === null) {
-    for await (const chunk of result.chunks) if (!(await print(chunk, io))) return false;
+    // Chunks end with their lines.
+    for await (const chunk of result.chunks)
+      if (!(await print(io.stdout.isTTY ? visible(chunk) : chunk, io))) return false;
   } else {
     await destination.write(result.chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
       // Others come from the service.
