@@ -1,4 +1,5 @@
-import type { Contract } from '../../src/contract/index.ts';
+import { type Contract, listEndpoints } from '../../src/contract/index.ts';
+import { examples } from '../../src/contract/openapi/examples.ts';
 import type { ScenarioRequest } from './scenario.ts';
 import { signedBy } from './sessions.ts';
 import type { As, Parsed, World } from './world.ts';
@@ -36,20 +37,38 @@ export const absentIds: Belongings = {
   webhookId: 'whk_00000000000000000000000000',
 };
 
-/** A request of each endpoint that succeeds; whoever adds an endpoint adds its request here. */
-export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => ScenarioRequest>> = {
+type MakeRequest = (own: Belongings) => ScenarioRequest;
+
+/** The ids in the examples of the contract. */
+const exampleIds: Partial<Belongings> = {
+  productId: examples.product.id,
+  customerId: examples.customer.id,
+  licenseKey: examples.device.licenseKey,
+  tokenId: examples.token.id,
+  sessionId: examples.session.sessionId,
+  versionId: examples.version.id,
+  webhookId: examples.webhook.id,
+};
+
+/** The example of an endpoint with the ids of an account in place of its own. */
+function fromExample({ query, body }: ScenarioRequest, own: Belongings): ScenarioRequest {
+  const withOwnIds = (_: string, value: unknown) => {
+    const kind = (Object.keys(exampleIds) as (keyof Belongings)[]).find((one) => exampleIds[one] === value);
+    return kind === undefined ? value : own[kind];
+  };
+  return JSON.parse(JSON.stringify({ query, body }), withOwnIds);
+}
+
+/** The requests of endpoints whose examples would fail, or leave what a test is about as it is. */
+const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
   'keys.create': ({ productId, customerId }) => ({ body: { productId, customerId } }),
   'keys.import': ({ productId }) => ({ body: { productId, key: 'ACME-0042-0001-7QRS-0000-19XZ' } }),
-  'keys.get': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
   'keys.list': () => ({}),
-  'keys.why': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, hostId: 'host-1' } }),
   'keys.activate': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2' } }),
   'keys.rebind': ({ productId, licenseKey }) => ({
     body: { productId, licenseKey, hostId: 'host-1', newHostId: 'host-2' },
   }),
-  'keys.deactivate': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-1' } }),
   'keys.sign': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2', ttl: 3_600 } }),
-  'keys.checkout': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-1' } }),
   'keys.heartbeat': ({ productId, licenseKey, ...session }) => ({
     body: { productId, licenseKey, ...signedBy(session) },
   }),
@@ -59,49 +78,38 @@ export const validRequests: Readonly<Record<EndpointName, (own: Belongings) => S
   'sessions.list': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
   'sessions.delete': ({ sessionId, productId }) => ({ query: { sessionId, productId } }),
   'keys.update': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, maxActivations: 7 } }),
-  'keys.renew': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, duration: 'P1Y' } }),
   'keys.transfer': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, customerId: null } }),
-  'keys.block': ({ productId, licenseKey }) => ({ body: { productId, licenseKey } }),
-  'keys.unblock': ({ productId, licenseKey }) => ({ body: { productId, licenseKey } }),
   'keys.delete': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, force: 'true' } }),
   'customers.list': () => ({}),
   'customers.create': () => ({ body: { name: 'Acme', email: 'ops@acme.example' } }),
-  'customers.get': ({ customerId }) => ({ query: { customerId } }),
   'customers.update': ({ customerId }) => ({ query: { customerId }, body: { name: 'Acme' } }),
-  'customers.keys': ({ customerId }) => ({ query: { customerId } }),
-  'customers.delete': ({ customerId }) => ({ query: { customerId } }),
   'products.list': () => ({}),
   'products.create': () => ({ body: { name: 'Server' } }),
-  'products.get': ({ productId }) => ({ query: { productId } }),
   'products.update': ({ productId }) => ({ query: { productId }, body: { name: 'Server', active: true } }),
   'products.createVersion': ({ productId }) => ({ body: { productId, version: '2.1' } }),
-  'products.updateVersion': ({ versionId }) => ({ body: { versionId, active: false } }),
   'tokens.list': () => ({}),
   'tokens.create': ({ productId }) => ({
     body: { name: 'new', kind: 'scoped', scopes: ['token:write'], productIds: [productId] },
   }),
-  'tokens.get': ({ tokenId }) => ({ query: { tokenId } }),
-  'tokens.rotate': ({ tokenId }) => ({ body: { tokenId, overlap: 'PT1H' } }),
-  'tokens.revoke': ({ tokenId }) => ({ query: { tokenId } }),
-  'tokens.self': () => ({}),
   'signingKeys.list': () => ({}),
-  'signingKeys.rotate': () => ({}),
-  'signingKeys.jwks': () => ({}),
-  'revocations.export': () => ({}),
   'events.list': () => ({}),
   'audit.list': () => ({}),
   'audit.checkpoints': () => ({}),
   'webhooks.create': () => ({ body: { url: 'https://shop.example.com/new' } }),
   'webhooks.list': () => ({}),
-  'webhooks.get': ({ webhookId }) => ({ query: { webhookId } }),
   'webhooks.update': ({ webhookId }) => ({ query: { webhookId }, body: { ordered: true } }),
-  'webhooks.delete': ({ webhookId }) => ({ query: { webhookId } }),
-  'webhooks.test': ({ webhookId }) => ({ body: { webhookId } }),
-  'webhooks.rotate': ({ webhookId }) => ({ body: { webhookId } }),
   'webhooks.replay': ({ webhookId }) => ({ body: { webhookId, after: 0 } }),
   'webhooks.deliveries': ({ webhookId }) => ({ query: { webhookId } }),
   'stats.get': () => ({}),
 };
+
+/** A request of each endpoint that succeeds. */
+export const validRequests = Object.fromEntries(
+  listEndpoints().map(({ name, endpoint }) => [
+    name,
+    ownRequests[name as EndpointName] ?? ((own) => fromExample(endpoint.example, own)),
+  ]),
+) as Readonly<Record<EndpointName, MakeRequest>>;
 
 /** Gives an account one of everything. */
 export async function furnish(
