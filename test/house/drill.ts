@@ -6,12 +6,10 @@ import { promisify } from 'node:util';
 /** A change of the sources that somebody may want one day, file by file. */
 export type Drill = readonly DrillFile[];
 
-/** The changes of one file. */
-export interface DrillFile {
-  /** From the root of the project. */
-  readonly file: string;
-  readonly edits: readonly Edit[];
-}
+/** The changes of one file, or the text of a new one. The file is named from the root of the project. */
+export type DrillFile =
+  | { readonly file: string; readonly edits: readonly Edit[] }
+  | { readonly file: string; readonly text: string };
 
 /** Adds text in front of the one place where `before` stands. */
 interface Edit {
@@ -23,25 +21,28 @@ const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 
 /**
- * Makes a copy of the sources in a new folder, with the changes of a drill but for those of one file. What the routes of
- * the server import can be compiled there: contract, domain, store and use cases.
+ * Makes a copy of the project in a new folder, with the changes of a drill but for those of some files. What the server
+ * and the command import can be compiled there.
  */
-export function makeHouse(folder: string, drill: Drill, without?: string): void {
+export function makeHouse(folder: string, drill: Drill, without: readonly string[] = []): void {
   mkdirSync(folder, { recursive: true });
-  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+  for (const part of ['src', 'test', 'tools', 'docs', 'package.json']) {
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-  for (const { file, edits } of drill) {
-    if (file !== without)
-      writeFileSync(join(folder, file), edits.reduce(addText, readFileSync(join(root, file), 'utf8')));
+  for (const change of drill) {
+    const { file } = change;
+    if (without.includes(file)) continue;
+    const text = 'text' in change ? change.text : change.edits.reduce(addText, readFileSync(join(root, file), 'utf8'));
+    writeFileSync(join(folder, file), text);
   }
 }
 
 const tsconfig = {
   extends: join(root, 'tsconfig.json'),
   include: [],
-  files: ['src/server/http/routes.ts'],
+  files: ['src/server/http/routes.ts', 'src/cli/tree.ts'],
   compilerOptions: { incremental: true, tsBuildInfoFile: 'compiled.json' },
 };
 
@@ -64,4 +65,20 @@ export async function run(folder: string, program: string, ...args: readonly str
   const server = join(folder, 'src/server/index.ts');
   const { stdout } = await execute(process.execPath, [join(import.meta.dirname, program), server, ...args]);
   return JSON.parse(stdout);
+}
+
+/** Generates what a house says of itself in `docs/`, as `npm run openapi` does. */
+export async function writeDocument(folder: string): Promise<void> {
+  const { stdout } = await execute(process.execPath, ['tools/print-openapi.ts'], { cwd: folder, maxBuffer: 1e8 });
+  writeFileSync(join(folder, 'docs/openapi.json'), stdout);
+}
+
+/** Runs tests of a house that have some words in their names, and returns what is printed. */
+export async function runTests(folder: string, words: string, files: readonly string[]): Promise<string> {
+  writeFileSync(join(folder, 'vitest.config.ts'), 'export default { test: { testTimeout: 60_000 } };');
+  const argv = ['run', '--reporter=verbose', '--no-color', '-t', words, ...files];
+  const { stdout, stderr } = await execute(join(root, 'node_modules/.bin/vitest'), argv, { cwd: folder }).catch(
+    (error) => error,
+  );
+  return `${stdout}${stderr}`;
 }

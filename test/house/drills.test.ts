@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFolder } from '../support/engines.ts';
-import { compile, makeHouse, run } from './drill.ts';
-import { patchProduct } from './patch-product.ts';
+import { compile, makeHouse, run, runTests, writeDocument } from './drill.ts';
 import { streamCustomers } from './stream-customers.ts';
+import { suspendKeys } from './suspend-keys.ts';
 
 let folder: Awaited<ReturnType<typeof createFolder>>;
 beforeAll(async () => {
@@ -11,32 +11,33 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-describe('PATCH /product with three optional fields', () => {
-  it('takes at most three files', () => {
-    expect(patchProduct.length).toBeLessThanOrEqual(5);
+describe('POST /key/suspend-all-of-customer, with a statement, a command and its tests', () => {
+  const tests = ['test/api/POST-key-suspend', 'test/api/every-endpoint', 'test/cli/conformance'];
+
+  it('takes at most six files', () => {
+    expect(suspendKeys.length).toBeLessThanOrEqual(6);
   });
 
-  it('compiles, and without any one of its files the compiler says what is missing', async () => {
+  it('compiles, and works on SQLite', async () => {
     const whole = join(folder.path, 'whole');
-    makeHouse(whole, patchProduct);
+    makeHouse(whole, suspendKeys);
     expect(await compile(whole)).toBe('');
-    await Promise.all(
-      patchProduct.map(async ({ file, withoutIt }, index) => {
-        const part = join(folder.path, `without-${index}`);
-        makeHouse(part, patchProduct, file);
-        expect(await compile(part, whole)).toMatch(withoutIt);
-      }),
-    );
+    await writeDocument(whole);
+    const words =
+      'SQLite.*(all keys of the customer|is not there|suspendAll)|error table|for every operation|keys suspend';
+    const printed = await runTests(whole, words, tests);
+    expect(printed).toMatch(/Tests {2}\d+ passed/);
   });
 
-  it('is served', async () => {
-    const house = join(folder.path, 'served');
-    makeHouse(house, patchProduct);
-    expect(await run(house, 'patch-product.run.ts', folder.path)).toEqual([
-      [0, 'Editor 2', true],
-      [0, 'Editor 2', false],
-      [5, null, null],
-    ]);
+  it('without any one of its files, the compiler or a test names what is missing', async () => {
+    const files = suspendKeys.map(({ file }) => file);
+    const whole = join(folder.path, 'whole');
+    for (const { file, withoutIt } of suspendKeys) {
+      const part = join(folder.path, `without-${files.indexOf(file)}`);
+      makeHouse(part, suspendKeys, [file]);
+      if ('compiler' in withoutIt) expect(await compile(part, whole)).toMatch(withoutIt.compiler);
+      else expect(await runTests(part, 'one table|for every operation', tests.slice(1))).toMatch(withoutIt.test);
+    }
   });
 });
 

@@ -1,0 +1,161 @@
+import type { DrillFile } from './drill.ts';
+
+/** What names a file of a drill that is missing: the compiler, or a test. */
+interface Named {
+  readonly withoutIt: { readonly compiler: RegExp } | { readonly test: RegExp };
+}
+
+/**
+ * `POST /key/suspend-all-of-customer` with its command: an operation that one statement more is needed for, file by file,
+ * and what is said when that file alone is left as it is.
+ */
+export const suspendKeys: readonly (DrillFile & Named)[] = [
+  {
+    file: 'src/contract/keys/changes.ts',
+    edits: [
+      {
+        before: '  unblock: endpoint({',
+        add: `  suspendAllOfCustomer: endpoint({
+    summary: 'Block all keys of a customer',
+    description: 'Blocks the keys of a customer that are not blocked, and says how many these were.',
+    method: 'POST',
+    path: '/key/suspend-all-of-customer',
+    scope: 'license:write',
+    body: z.object({ customerId: CustomerId }).meta({ id: 'SuspendKeysRequest' }),
+    reply: bare('SuspendKeysResponse', { suspended: z.int().describe('How many') }),
+    example: { body: { customerId: examples.customer.id }, reply: { suspended: 2 } },
+    errors: ['customerNotFound'],
+    source: 'a drill',
+  }),
+
+`,
+      },
+    ],
+    withoutIt: { compiler: /src\/service\/keys\/changes\.ts.+'suspendAllOfCustomer' does not exist/ },
+  },
+  {
+    file: 'src/service/keys/changes.ts',
+    edits: [
+      {
+        before: '/** Removes a licence for ever, with its devices and sessions. */',
+        add: `/** Disables every licence of a customer. */
+const suspendKeys: UseCase<Keys['suspendAllOfCustomer']> = async (context, { customerId }) => {
+  await holdCustomer(context, customerId);
+  const found = await context.repositories.keys.lockEnabledOf(context.caller.accountId, customerId);
+  for (const license of found) {
+    await applyChanges(context, license, { vendorDisabled: true }, (after) => licenseEvent('license.blocked', after));
+  }
+  return { suspended: found.length };
+};
+
+`,
+      },
+      {
+        before:
+          "  unblock: { perform: unblockKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },",
+        add: '  suspendAllOfCustomer: { perform: suspendKeys, authorize: ofWholeAccount, authorizeReplay: sameForAll },\n',
+      },
+      { before: "onProduct, sameForAll } from '../operation.ts'", add: 'ofWholeAccount, ' },
+    ],
+    withoutIt: { compiler: /src\/service\/keys\/changes\.ts.+Property 'suspendAllOfCustomer' is missing/ },
+  },
+  {
+    file: 'src/store/tables/keys/keys.ts',
+    edits: [
+      {
+        before: 'const findLocked = statement<',
+        add: `const lockEnabledOf = statement<{ accountId: AccountId; customerId: string }>()((db, $) =>
+  db
+    .selectFrom('licenses')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('customer_id', '=', $.customerId)
+    .where('vendor_disabled', '=', 0)
+    .forUpdate(),
+);
+
+`,
+      },
+      {
+        before:
+          '  /** The licence that product and key name together, kept from all others until this transaction ends. */',
+        add: `  /** The licences of a customer that are not disabled, kept from all others until this transaction ends. */
+  async lockEnabledOf(accountId: AccountId, customerId: string): Promise<License[]> {
+    return (await db.all(lockEnabledOf, { accountId, customerId })).map(toLicense);
+  },
+
+`,
+      },
+    ],
+    withoutIt: { compiler: /src\/service\/keys\/changes\.ts.+Property 'lockEnabledOf' does not exist/ },
+  },
+  {
+    file: 'src/cli/commands/keys/suspend.ts',
+    text: `import { change, command, customerArgument } from '../../command.ts';
+
+export const keysSuspend = command({
+  path: 'keys suspend',
+  about: 'Blocks every key of a customer.',
+  operation: 'keys.suspendAllOfCustomer',
+  arguments: { id: customerArgument },
+  options: change,
+  fields: [{ name: 'suspended' }, { name: 'idempotencyKey' }],
+  examples: [['lkm keys suspend cus_…', 'all keys of a customer']],
+
+  async run({ id }, context) {
+    const changed = await context.change((client, call) => client.keys.suspendAllOfCustomer({ customerId: id }, call));
+    const row = { ...changed.answer, idempotencyKey: changed.idempotencyKey };
+    return { kind: 'record', row, data: row, quiet: [String(row.suspended)] };
+  },
+});
+`,
+    withoutIt: { compiler: /src\/cli\/key-commands\.ts.+Cannot find module '\.\/commands\/keys\/suspend\.ts'/ },
+  },
+  {
+    file: 'src/cli/key-commands.ts',
+    edits: [
+      {
+        before: "  {\n    path: 'keys unblock',",
+        add: `  {
+    path: 'keys suspend',
+    summary: 'block all keys of a customer',
+    load: async () => (await import('./commands/keys/suspend.ts')).keysSuspend,
+  },
+`,
+      },
+    ],
+    withoutIt: { test: /has a command for every operation[\s\S]+keys\.suspendAllOfCustomer/ },
+  },
+  {
+    file: 'test/api/POST-key-suspend-all-of-customer.test.ts',
+    text: `import { scenarios } from '../support/scenario.ts';
+
+scenarios(
+  'keys.suspendAllOfCustomer',
+  async (world) => {
+    const { id: productId } = await world.product();
+    const customer = await world.call('admin', 'POST', '/customer', { name: 'Ada Ltd' });
+    const customerId: string = customer.body.data.id;
+    for (const _ of [1, 2]) await world.key({ productId, customerId });
+    return { customerId };
+  },
+  [
+    {
+      name: 'blocks all keys of the customer',
+      as: { scopes: ['license:write'] },
+      request: ({ customerId }) => ({ body: { customerId } }),
+      expect: { status: 200, body: { suspended: 2, code: 0 } },
+      wrote: {},
+    },
+    {
+      name: 'finds no customer that is not there',
+      as: 'admin',
+      request: () => ({ body: { customerId: 'cus_absent' } }),
+      expect: { status: 404, code: 2, message: () => 'Customer cus_absent not found' },
+    },
+  ],
+);
+`,
+    withoutIt: { test: /has one table of scenarios[\s\S]+keys\.suspendAllOfCustomer/ },
+  },
+];
