@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { build, type RolldownOptions } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
 import { writeManPages } from './tools/man-pages.ts';
 
 // Packages are bundled too: whoever installs lkm installs nothing else.
@@ -59,14 +60,17 @@ for (const file of files) {
   writeFileSync(join('dist', `${file.name}.js`), door);
 }
 
-// Positions in the code of packages help nobody who mends lkm.
+// Positions, names and white space in the code of packages help nobody who mends lkm.
 for (const file of files) {
   if (file.type !== 'chunk') continue;
   const { true: own = [], false: foreign = [] } = Object.groupBy(
     Object.entries(file.modules),
     ([id]) => String(id.includes('/src/') && !id.includes('node_modules')) as 'true' | 'false',
   );
-  if (sizeOf(own) < sizeOf(foreign) / 2) rmSync(join('dist', `${file.fileName}.map`), { force: true });
+  if (sizeOf(own) >= sizeOf(foreign) / 2) continue;
+  rmSync(join('dist', `${file.fileName}.map`), { force: true });
+  const { code } = minifySync(file.fileName, file.code, { module: false });
+  writeFileSync(join('dist', file.fileName), code);
 }
 
 function sizeOf(modules: readonly [id: string, { readonly renderedLength: number }][]): number {

@@ -57,14 +57,14 @@ describe('a log whose sink fails', () => {
     onTestFinished(() => void reader.destroy());
     const lines: { index?: number; lost?: number }[] = [];
     createInterface(reader).on('line', (line) => lines.push(JSON.parse(line)));
-    await vi.waitUntil(() => lines.length > 900 && lines.at(-1)?.index === lines.length - 1);
+    await vi.waitUntil(() => lines.length > 50 && lines.at(-1)?.index === lines.length - 1);
     await flush();
     await vi.waitUntil(() => lines.at(-1)?.lost !== undefined);
     const { lost = 0 } = lines.pop() ?? {};
     expect(lines.map(({ index }) => index)).toEqual(lines.keys().toArray());
     expect(lines.length + lost).toBe(2_000);
-    // What waits, and what is being written.
-    expect(lines.length * 1_060).toBeLessThan(1_048_576 + 65_536);
+    // What waits, what is being written, and what the pipe holds.
+    expect(lines.length * 1_060).toBeLessThan(3 * 65_536);
   });
 
   it('does not stop the server, on a full disk', async () => {

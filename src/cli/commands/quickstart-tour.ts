@@ -166,7 +166,7 @@ function nextPage({ db: location, product, key }: Tour, view: View, env: Io['env
     },
     {
       title: 'serve the same database over HTTP, then use it from another terminal',
-      lines: [[`lkm serve --db ${db}`], ['lkm -p local keys list']],
+      lines: [[`lkm serve --db ${db}`], ['lkm -p local products list']],
     },
   ];
   return `${paint.bold('what to type next')}\n\n${next.map((step) => renderStep(step, '  ', view, env)).join('\n')}`;
