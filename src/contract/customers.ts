@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { flagField, pageFields, SearchText } from './fields.ts';
+import { changing, flagField, pageFields, SearchText } from './fields.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList, done } from './reply.ts';
-import { CustomerId, Email, Instant, InstantText, Name } from './scalars.ts';
+import { CustomerId, Email, IfUpdatedAt, InstantText, Name } from './scalars.ts';
 
 /** A customer to be created: with a key or on its own. */
 export const NewCustomer = z
@@ -102,21 +102,12 @@ export const customers = {
     path: '/customer/by-id',
     scope: 'customer:write',
     query: byId,
-    body: z
-      .object({
-        name: Name.optional(),
-        email: Email.nullish().describe('null removes it'),
-        active: z.boolean().optional().describe('Whether its keys may be used'),
-        ifUpdatedAt: Instant.optional().describe('The `updatedAt` that the customer is expected to have'),
-      })
-      .refine(
-        ({ name, email, active }) => name !== undefined || email !== undefined || active !== undefined,
-        'name, email or active is required',
-      )
-      .meta({
-        id: 'UpdateCustomerRequest',
-        anyOf: [{ required: ['name'] }, { required: ['email'] }, { required: ['active'] }],
-      }),
+    body: changing('UpdateCustomerRequest', ['name', 'email', 'active'], {
+      name: Name.optional(),
+      email: Email.nullish().describe('null removes it'),
+      active: z.boolean().optional().describe('Whether its keys may be used'),
+      ifUpdatedAt: IfUpdatedAt,
+    }),
     reply: acted('UpdateCustomerResponse', 'customers.update', Customer),
     example: {
       query: { customerId: examples.customer.id },

@@ -23,6 +23,16 @@ export function atMost(max: number, what: string, count: (value: unknown) => num
 export const countMembers = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 
+/** The fields of an object that changes something: at least one of `names` has to be there. */
+export const changing = <S extends z.ZodRawShape>(id: string, names: readonly (keyof S & string)[], shape: S) =>
+  z
+    .object(shape)
+    .refine(
+      (body) => names.some((name) => (body as Readonly<Record<string, unknown>>)[name] !== undefined),
+      `one of ${names.join(', ')} is required`,
+    )
+    .meta({ id, anyOf: names.map((name) => ({ required: [name] })) });
+
 /*
  * The fields of a query string. All of them are text on the wire; use cases and the client see numbers, booleans and
  * lists, and the OpenAPI document names those types. A text field needs none of this.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { pageFields } from './fields.ts';
+import { changing, pageFields } from './fields.ts';
 import { examples } from './openapi/examples.ts';
 import { acted, actedList } from './reply.ts';
 import { IfUpdatedAt, InstantText, Name, ProductId } from './scalars.ts';
@@ -100,18 +100,11 @@ export const products = {
     path: '/product/by-id',
     scope: 'product:write',
     query: byId,
-    body: z
-      .object({
-        name: ProductName.optional(),
-        active: z.boolean().optional().describe('Whether it may issue keys'),
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine((changes) => changes.name !== undefined || changes.active !== undefined, 'name or active is required')
-      .meta({
-        id: 'UpdateProductRequest',
-        minProperties: 1,
-        anyOf: [{ required: ['name'] }, { required: ['active'] }],
-      }),
+    body: changing('UpdateProductRequest', ['name', 'active'], {
+      name: ProductName.optional(),
+      active: z.boolean().optional().describe('Whether it may issue keys'),
+      ifUpdatedAt: IfUpdatedAt,
+    }),
     reply: acted('UpdateProductResponse', 'products.update', Product),
     example: {
       query: { productId: examples.product.id },

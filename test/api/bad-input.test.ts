@@ -22,7 +22,17 @@ const notTexts = [5, true, [], {}];
 const badProductIds = [LEFT_OUT, null, '', 'p'.repeat(21), 'p'.repeat(257), ...notTexts, ...badTexts];
 const badKeys = [LEFT_OUT, null, '', 'k'.repeat(22), 'k'.repeat(257), ...notTexts, ...badTexts];
 const badNames = [LEFT_OUT, null, '', ' ', '\u2003\u00a0', 'n'.repeat(257), ...notTexts, ...badTexts];
-const badEmails = [null, '', 'zoe', 'zoe@', '@example.com', 'a b@example.com', `${'z'.repeat(255)}@example.com`, 5];
+const badEmails = [
+  null,
+  '',
+  'zoe',
+  'zoe@',
+  '@example.com',
+  'a b@example.com',
+  'zoe@example-.com',
+  `${'z'.repeat(255)}@example.com`,
+  5,
+];
 const badDates = [
   'tomorrow',
   '',
@@ -49,6 +59,7 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
     newCustomer: ['Zoë', [], {}, { name: null }, { name: '' }, { name: 'Zoë', email: 'zoe' }, { name: 'Zoë' }],
     licenseType: ['', 'Floating', 'perpetual', null, 5],
     maxConcurrentSessions: [0, -1, 1, 1.5, '2', 1_000_000_000],
+    gracePeriod: ['P', 'P00D', 'PT0S', '1y', 30, ''],
     heartbeatInterval: [59, 901, 86_401, 60.5, '60', null],
     sessionLeaseDuration: [299, 2_592_001, 300.5, '300', null],
     allowedHosts: [[], [''], [5], 'host-1', ['h'.repeat(65)], Array.from({ length: 1_001 }, String)],
@@ -56,6 +67,8 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
       null,
       [],
       { note: null },
+      { 'a\nb': 1 },
+      { ['n'.repeat(65)]: 1 },
       { features: [] },
       { features: { a: null } },
       { features: { '': 1 } },

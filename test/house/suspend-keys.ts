@@ -22,7 +22,7 @@ export const suspendKeys: readonly (DrillFile & Named)[] = [
     path: '/key/suspend-all-of-customer',
     scope: 'license:write',
     body: z.object({ customerId: CustomerId }).meta({ id: 'SuspendKeysRequest' }),
-    reply: bare('SuspendKeysResponse', { suspended: z.int().describe('How many') }),
+    reply: bare('SuspendKeysResponse', { suspended: z.int().min(0).max(999_999_999).describe('How many') }),
     example: { body: { customerId: examples.customer.id }, reply: { suspended: 2 } },
     errors: ['customerNotFound'],
     source: 'a drill',

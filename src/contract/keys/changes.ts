@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
-import { flagField, list, positiveDurationField } from '../fields.ts';
+import { changing, flagField, list, positiveDurationField } from '../fields.ts';
 import { MetadataChanges } from '../metadata-changes.ts';
 import { examples } from '../openapi/examples.ts';
 import { bare, data, done } from '../reply.ts';
@@ -29,22 +29,19 @@ const changes = {
   versionId: text(1, 256).nullish().describe('The product version it is for; null means any'),
 };
 
-const changeable = Object.keys(changes);
+const changeable = Object.keys(changes) as (keyof typeof changes)[];
 
 const note = text(1, 500).optional().describe('Why; kept in the audit log');
 
 const switching = z.object({ ...licenseAddress, note: note, ifUpdatedAt: IfUpdatedAt });
 
 /** What is changed of a key. */
-export const UpdateKeyRequest = z
-  .object({
-    ...licenseAddress,
-    ...changes,
-    force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
-    ifUpdatedAt: IfUpdatedAt,
-  })
-  .refine((body) => Object.entries(body).some(([name, value]) => isChange(name, value)), 'nothing to change')
-  .meta({ id: 'UpdateKeyRequest', anyOf: changeable.map((field) => ({ required: [field] })) });
+export const UpdateKeyRequest = changing('UpdateKeyRequest', changeable, {
+  ...licenseAddress,
+  ...changes,
+  force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
+  ifUpdatedAt: IfUpdatedAt,
+});
 
 /** By how much a key is renewed. */
 export const RenewKeyRequest = z
@@ -183,5 +180,3 @@ export const keyChanges = {
     source: 'decision 0049',
   }),
 };
-
-const isChange = (name: string, value: unknown): boolean => value !== undefined && changeable.includes(name);

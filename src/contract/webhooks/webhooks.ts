@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { eventTypes } from '../events.ts';
-import { list, pageFields } from '../fields.ts';
+import { changing, list, pageFields } from '../fields.ts';
 import { examples } from '../openapi/examples.ts';
 import { acted, actedList, done } from '../reply.ts';
 import { IfUpdatedAt, text } from '../scalars.ts';
@@ -108,21 +108,16 @@ export const webhooks = {
     path: '/webhook/by-id',
     scope: 'webhook:write',
     query: byId,
-    body: z
-      .object({
+    body: changing(
+      'UpdateWebhookRequest',
+      ['url', 'types', 'description', 'reveal', 'ordered', 'active', 'apiVersion'],
+      {
         url: Url.optional(),
         types: Types.nullish().describe('The only types of events to send; null means all'),
         ...settings,
         ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine(
-        ({ ifUpdatedAt: _, ...changes }) => Object.values(changes).some((value) => value !== undefined),
-        'something to change is required',
-      )
-      .meta({
-        id: 'UpdateWebhookRequest',
-        anyOf: ['url', 'types', ...Object.keys(settings)].map((name) => ({ required: [name] })),
-      }),
+      },
+    ),
     reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
     example: {
       query: { webhookId: examples.webhook.id },
