@@ -1,6 +1,5 @@
 import type { audit } from '../contract/audit.ts';
 import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
-import type { Contract } from '../contract/index.ts';
 import type { ShownIp } from '../contract/scalars.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { FIRST_HASH } from '../domain/audit-chain.ts';
@@ -9,7 +8,7 @@ import type { UseCase } from './context.ts';
 import { readAuditRow } from './numbering.ts';
 import { type Operations, ofWholeAccount } from './operation.ts';
 
-type Audit = Contract['audit'];
+type Audit = typeof audit;
 
 /** Lists the audit log after a number. */
 const listAudit: UseCase<Audit['list']> = async (

@@ -1,6 +1,5 @@
 import type { Customer, customers } from '../contract/customers.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context, UseCase } from './context.ts';
 import { readList } from './lists.ts';
@@ -8,7 +7,7 @@ import { anyone, type Operations, ofWholeAccount, sameForAll } from './operation
 import { RecordedRefusal } from './record.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
-type Customers = Contract['customers'];
+type Customers = typeof customers;
 
 /** Lists the customers of the account that pass the filters. */
 const listCustomers: UseCase<Customers['list']> = (

@@ -1,7 +1,6 @@
 import { type keyDevices, MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.ts';
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import type { HostId } from '../contract/scalars.ts';
 import { mayFree, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
@@ -16,7 +15,7 @@ import { type Operations, onProduct, sameForAll, unlessUnmasked } from './operat
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
 
-type Keys = Contract['keys'];
+type Keys = typeof keyDevices;
 
 /** Frees the slot of one device, or of every device. */
 const deactivateKey: UseCase<Keys['deactivate']> = async (context, input) => {

@@ -1,14 +1,13 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type { events } from '../contract/events.ts';
 import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
-import type { Contract } from '../contract/index.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { showAddress } from './audit.ts';
 import type { Context } from './context.ts';
 import { readEventContent } from './numbering.ts';
 import { type Operations, ofWholeAccount } from './operation.ts';
 
-type Events = Contract['events'];
+type Events = typeof events;
 
 /** How many events a request with a filter looks at: those that it seeks may be rare. */
 const MAX_SCANNED = 20_000;

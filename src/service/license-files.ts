@@ -1,4 +1,3 @@
-import type { Contract } from '../contract/index.ts';
 import type { revocations } from '../contract/revocations.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
@@ -13,7 +12,7 @@ import { anyone, type Operations } from './operation.ts';
 import { licenseEvent } from './record.ts';
 import { findAccount } from './signing-keys.ts';
 
-type Revocations = Contract['revocations'];
+type Revocations = typeof revocations;
 
 /** Signs a licence file for one device and remembers it until it ends. */
 export async function signFile(

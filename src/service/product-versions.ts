@@ -1,5 +1,4 @@
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import type { productVersions } from '../contract/product-versions.ts';
 import type { ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
@@ -8,7 +7,7 @@ import type { Context, UseCase } from './context.ts';
 import { type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
 import { findProduct } from './products.ts';
 
-type Products = Contract['products'];
+type Products = typeof productVersions;
 
 /** Adds an active version to a product. */
 const createVersion: UseCase<Products['createVersion']> = async (context, { productId, version, description }) => {

@@ -1,5 +1,4 @@
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import type { Product, products } from '../contract/products.ts';
 import type { ProductId } from '../contract/scalars.ts';
 import { newId } from '../domain/ids.ts';
@@ -8,7 +7,7 @@ import { readAll, readList } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
-type Products = Contract['products'];
+type Products = typeof products;
 
 /** Lists the products that the caller may access. */
 const listProducts: UseCase<Products['list']> = async (context, input) => {

@@ -1,6 +1,5 @@
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import type { Session as ShownSession } from '../contract/session-fields.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
 import { newId } from '../domain/ids.ts';
@@ -17,8 +16,8 @@ import { anyone, type Operations, onProduct, sameForAll } from './operation.ts';
 import { sessionEvent } from './record.ts';
 import { type LoadedFacts, loadFacts, refuseUnlessAllowed } from './rules.ts';
 
-type Keys = Contract['keys'];
-type Sessions = Contract['sessions'];
+type Keys = typeof keySessions;
+type Sessions = typeof sessions;
 
 /** Leases one concurrent use of a floating licence. */
 const checkoutKey: UseCase<Keys['checkout']> = async (context, input) => {

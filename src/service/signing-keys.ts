@@ -1,6 +1,5 @@
 import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { signingKeys } from '../contract/signing-keys.ts';
 import { describePublicKey, toJwk } from '../domain/license-file/sign.ts';
@@ -11,7 +10,7 @@ import type { Context, KeyPair, UseCase } from './context.ts';
 import { readAll } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
 
-type SigningKeys = Contract['signingKeys'];
+type SigningKeys = typeof signingKeys;
 
 /** Lists the signing keys of the account by their public halves, newest first. */
 const listSigningKeys: UseCase<SigningKeys['list']> = async ({ repositories, caller }, input) => {

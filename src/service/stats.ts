@@ -1,4 +1,3 @@
-import type { Contract } from '../contract/index.ts';
 import type { Instant } from '../contract/scalars.ts';
 import type { KeyCounts, stats } from '../contract/stats.ts';
 import type { License } from '../domain/license.ts';
@@ -16,7 +15,7 @@ const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
 
 /** Counts keys, devices, sessions and customers. */
-const getStats: UseCase<Contract['stats']['get']> = async (context, { productId }) => {
+const getStats: UseCase<typeof stats.get> = async (context, { productId }) => {
   const { repositories, caller, now } = context;
   const { accountId } = caller;
   const products = productsOf(caller, productId);

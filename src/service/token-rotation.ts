@@ -1,6 +1,5 @@
 import { apiError } from '../contract/errors.ts';
 import { durationField } from '../contract/fields.ts';
-import type { Contract } from '../contract/index.ts';
 import type { Instant } from '../contract/scalars.ts';
 import { DEFAULT_OVERLAP, type Token, type tokens } from '../contract/tokens.ts';
 import { mayMint } from '../domain/access.ts';
@@ -9,7 +8,7 @@ import type { Context, UseCase } from './context.ts';
 import { anyone, type Operations } from './operation.ts';
 import { addToken, factsOf, findToken, noLaterThan, rightsRefusal } from './tokens.ts';
 
-type Rotate = Contract['tokens']['rotate'];
+type Rotate = (typeof tokens)['rotate'];
 
 /** Makes a token that takes the place of another one, which ends after the overlap. Both spend one budget of keys. */
 const rotateToken: UseCase<Rotate> = async (context, input) => {

@@ -1,6 +1,5 @@
 import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Contract } from '../contract/index.ts';
 import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
 import { DEFAULT_TOKEN_DAYS, type Token, type tokens } from '../contract/tokens.ts';
 import { type Caller, hasRightsOf, mayMint, scopesOf, seesToken } from '../domain/access.ts';
@@ -14,7 +13,7 @@ import { readAll, readList } from './lists.ts';
 import { anyone, type Operations } from './operation.ts';
 import { actorOf, RecordedRefusal, type Recorder, type UseCaseEvent } from './record.ts';
 
-type Tokens = Contract['tokens'];
+type Tokens = typeof tokens;
 
 /** Lists the tokens of the account that the caller may know of. */
 const listTokens: UseCase<Tokens['list']> = async ({ repositories: { tokens }, caller }, input) => {

@@ -1,7 +1,6 @@
 import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/events.ts';
-import type { Contract } from '../../contract/index.ts';
 import type { keyChanges } from '../../contract/keys/changes.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
 import { freeChangesOf, isWithinBounds } from '../../contract/metadata-changes.ts';
@@ -27,7 +26,7 @@ import { refuseStale } from '../write-changes.ts';
 import { holdCustomer, holdOrAddCustomer } from './keys.ts';
 import { showLicense } from './show-license.ts';
 
-type Keys = Contract['keys'];
+type Keys = typeof keyChanges;
 type Update = InputOf<Keys['update']>;
 
 /** Changes the fields of a licence that are given. */

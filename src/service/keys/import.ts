@@ -1,6 +1,5 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import type { Contract } from '../../contract/index.ts';
 import type { keyImport } from '../../contract/keys/import.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { idTime, newId } from '../../domain/ids.ts';
@@ -14,7 +13,7 @@ import { type Operations, onProduct } from '../operation.ts';
 import { licenseEvent } from '../record.ts';
 import { countIssue, termsOf } from './keys.ts';
 
-type Import = Contract['keys']['import'];
+type Import = (typeof keyImport)['import'];
 type Input = InputOf<Import>;
 
 /** Takes in a key that another system has issued, with all that belongs to it. */

@@ -1,6 +1,6 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import type { Contract } from '../../contract/index.ts';
+import type { keyImport } from '../../contract/keys/import.ts';
 import type { keys } from '../../contract/keys/keys.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
@@ -18,7 +18,7 @@ import { checkVersion, versionOf } from '../product-versions.ts';
 import { licenseEvent } from '../record.ts';
 import { showLicense } from './show-license.ts';
 
-type Keys = Contract['keys'];
+type Keys = typeof keys;
 
 /** Issues a key for an active product. */
 const createKey: UseCase<Keys['create']> = async (context, input) => {
@@ -111,7 +111,7 @@ export async function holdCustomer(context: Context, customerId: string): Promis
 }
 
 /** What a key that is issued and one that moves in say in the same fields, with what holds where nothing is said. */
-export const termsOf = (input: InputOf<Keys['create']> | InputOf<Keys['import']>) => ({
+export const termsOf = (input: InputOf<Keys['create']> | InputOf<typeof keyImport.import>) => ({
   reference: input.reference ?? null,
   expiresAfter: input.expiresAfter ?? null,
   gracePeriod: input.gracePeriod ?? null,

@@ -1,7 +1,6 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { DEFAULT_PAGE_SIZE } from '../../contract/fields.ts';
-import type { Contract } from '../../contract/index.ts';
 import type { customerKeys, keyLists, ListedLicense } from '../../contract/keys/lists.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { type Caller, canAccessProduct, findableBy } from '../../domain/access.ts';
@@ -16,10 +15,8 @@ import { anyone, type Operations } from '../operation.ts';
 import { type ShownVersion, versionOf } from '../product-versions.ts';
 import { showLicense } from './show-license.ts';
 
-type Keys = Contract['keys'];
-
 /** Lists keys, newest first: a page with its place, or the next part of a walk. */
-const listKeys: UseCase<Keys['list']> = async (context, input) => {
+const listKeys: UseCase<typeof keyLists.list> = async (context, input) => {
   const { repositories, caller } = context;
   const { limit = DEFAULT_PAGE_SIZE, cursor } = input;
   const filters = filtersOf(context, input);
@@ -33,7 +30,7 @@ const listKeys: UseCase<Keys['list']> = async (context, input) => {
 };
 
 /** Lists the keys of one customer, newest first. */
-const listCustomerKeys: UseCase<Contract['customers']['keys']> = async (context, { customerId, page, limit }) => {
+const listCustomerKeys: UseCase<typeof customerKeys.keys> = async (context, { customerId, page, limit }) => {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
   if (customer === null || !(await seesCustomer(context, customerId))) {
@@ -83,7 +80,7 @@ async function pageOf(
 
 const MONTH = { years: 0, months: 0, weeks: 0, days: 30, hours: 0, minutes: 0, seconds: 0 };
 
-function filtersOf({ caller, now }: Context, input: InputOf<Keys['list']>): KeyFilters {
+function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list>): KeyFilters {
   const { status, within = MONTH, text, metadata } = input;
   return {
     productIds: productsOf(caller, input.productId),

@@ -1,4 +1,3 @@
-import type { Contract } from '../../contract/index.ts';
 import type { keyWhy } from '../../contract/keys/why.ts';
 import { seesWholeLicense } from '../../domain/access.ts';
 import { decide } from '../../domain/rules.ts';
@@ -6,7 +5,7 @@ import type { UseCase } from '../context.ts';
 import { type Operations, onProduct } from '../operation.ts';
 import { loadFacts } from '../rules.ts';
 
-type Why = Contract['keys']['why'];
+type Why = (typeof keyWhy)['why'];
 
 /** Says whether something could be done with a key, and what every rule found. Changes nothing. */
 const explainKey: UseCase<Why> = async (

@@ -1,6 +1,5 @@
 import { apiError } from '../../contract/errors.ts';
 import { MAX_SEQ } from '../../contract/feed.ts';
-import type { Contract } from '../../contract/index.ts';
 import type { webhookDeliveries } from '../../contract/webhooks/deliveries.ts';
 import type { Delivery } from '../../contract/webhooks/webhook.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -8,7 +7,7 @@ import type { UseCase } from '../context.ts';
 import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts';
 
-type Webhooks = Contract['webhooks'];
+type Webhooks = typeof webhookDeliveries;
 
 /** How many deliveries a part has when no `limit` is given. */
 const DEFAULT_LIMIT = 100;

@@ -1,5 +1,5 @@
 import { apiError, type Reason } from '../../contract/errors.ts';
-import { apiVersion, type Contract } from '../../contract/index.ts';
+import { apiVersion } from '../../contract/index.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
 import { DEFAULT_OVERLAP_SECONDS, type webhooks } from '../../contract/webhooks/webhooks.ts';
 import { type Caller, seesSecrets } from '../../domain/access.ts';
@@ -14,7 +14,7 @@ import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
 import { refuseStale, writeChanges } from '../write-changes.ts';
 
-type Webhooks = Contract['webhooks'];
+type Webhooks = typeof webhooks;
 
 /** How many webhooks an account may have: each event is sent to all of them. */
 const MAX_WEBHOOKS = 100;
