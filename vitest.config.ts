@@ -19,6 +19,14 @@ const needs = {
   faults: ['test/faults/**/*.test.ts', 'test/cli/killed.test.ts'],
 };
 
+/** What `npm test` runs of them, besides `unit`: what decides whether lkm does its work. */
+const short = {
+  /** What needs PostgreSQL, and what several do at once there: each key once, each slot once, on replicas too. */
+  races: 'test/api/{PUT-product-at-once,at-once,create-against-delete,idempotency,replicas,slot-race}.test.ts',
+  /** The main job with the built command. */
+  tour: ['test/readme.test.ts', 'test/built/{quickstart,serve}.test.ts'],
+};
+
 export default defineConfig({
   test: {
     globalSetup: 'test/support/temporary-folder.ts',
@@ -35,11 +43,20 @@ export default defineConfig({
       // Many processes start one after the other there, which a busy machine takes long for.
       project('built', needs.built, { globalSetup: built, testTimeout: 120_000 }),
       project('faults', needs.faults, { globalSetup: [postgres, built] }),
+      project('api', ['test/api/**/*.test.ts'], { exclude: [short.races], env: { LKM_TEST_ENGINE: 'SQLite' } }),
+      project('races', [short.races], { globalSetup: postgres }),
+      project('tour', short.tour, { globalSetup: built, testTimeout: 120_000 }),
     ],
   },
 });
 
-type ProjectOptions = { globalSetup?: string | string[]; exclude?: string[]; isolate?: false; testTimeout?: number };
+interface ProjectOptions {
+  readonly globalSetup?: string | string[];
+  readonly exclude?: string[];
+  readonly isolate?: false;
+  readonly testTimeout?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 function project(name: string, include: string[], more: ProjectOptions) {
   return { extends: true as const, test: { name, include, ...more } };

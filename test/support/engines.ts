@@ -104,8 +104,10 @@ async function makeDatabase(server: string): Promise<string> {
   return name;
 }
 
-/** Every engine: what uses a database is tested on each. */
-export const engines: readonly Engine[] = [sqlite, postgres];
+const only = process.env.LKM_TEST_ENGINE;
+
+/** Every engine: what uses a database is tested on each. The short run names one of them. */
+export const engines: readonly Engine[] = [sqlite, postgres].filter(({ name }) => only === undefined || only === name);
 
 /** A folder of one test, removed with all that is in it. */
 export async function createFolder(): Promise<AsyncDisposable & { readonly path: string }> {
