@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openRows } from '../../../src/cli/bulk/reading/open-rows.ts';
-import { rememberValues } from '../../../src/cli/bulk/reading/seen-values.ts';
 import { fakeIo } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
@@ -87,14 +86,6 @@ describe('a file that comes in parts', () => {
   it.each([1, 10_000])('is refused when it is no UTF-8, in parts of %i', async (size) => {
     await expect(read(Buffer.from('reference\ncaf\xe9\n', 'latin1'), size)).rejects.toThrow('stdin is not UTF-8 text');
     await expect(read(Buffer.from('caf\xc3', 'latin1'), size)).rejects.toThrow('stdin is not UTF-8 text');
-  });
-});
-
-describe('values that were seen', () => {
-  it('are found among many others, with their first line', () => {
-    const seen = rememberValues();
-    for (let line = 1; line <= 50_000; line++) expect(seen.add(`value ${line}`, line)).toBe(null);
-    for (let line = 1; line <= 50_000; line += 977) expect(seen.add(`value ${line}`, 60_000)).toBe(line);
   });
 });
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
@@ -6,7 +7,6 @@ import type { BulkOperation } from '../operation.ts';
 import { type Column, columnNames, findColumn, guessColumn, isObject, setAt, valueAt } from './columns.ts';
 import type { Problem } from './problems.ts';
 import type { RawRow } from './raw-rows.ts';
-import { rememberValues, type SeenValues } from './seen-values.ts';
 
 /** A row as it will be sent. */
 export interface RowBody {
@@ -34,7 +34,7 @@ export interface BodyReader {
 
 export function readBodies(reading: Reading, io: Pick<Io, 'now'>): BodyReader {
   const header = readHeader(reading);
-  const seen = rememberValues();
+  const seen: SeenValues = new Map();
   let rows = 0;
   return {
     read: (row) => {
@@ -196,6 +196,9 @@ function nameAt(path: readonly PropertyKey[], columns: ReadonlyMap<string, Colum
   return `${named?.[0] ?? place.join('.')} `;
 }
 
+/** By value, the line that it was seen on first. A hash stands for the value: there may be millions, of any length. */
+type SeenValues = Map<string, number>;
+
 /** Two rows of one file cannot have the same key or reference: the second one would be refused, or done twice. */
 function findRepeated(
   { line, body }: { readonly line: number; readonly body: RowBody['body'] },
@@ -206,7 +209,9 @@ function findRepeated(
     const value = unique === undefined ? undefined : valueAt(body, path);
     if (value === undefined || value === null) return [];
     const text = unique === 'anyCase' ? String(value).toLowerCase() : String(value);
-    const first = seen.add(`${name}\n${text}`, line);
-    return first === null ? [] : [`${header}: the same as in line ${first}`];
+    const digest = hash('sha256', `${name}\n${text}`, 'base64url');
+    const first = seen.get(digest);
+    if (first === undefined) seen.set(digest, line);
+    return first === undefined ? [] : [`${header}: the same as in line ${first}`];
   });
 }
