@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { stateDir } from '../../src/cli/config/files.ts';
-import { beginChanges, completeChanges } from '../../src/cli/state/changes.ts';
+import { beginChanges, completeChanges } from '../../src/cli/state/journal.ts';
 import { openState } from '../../src/cli/state/state.ts';
 import { fakeIo, lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';

@@ -15,7 +15,7 @@ import {
   type Entry,
   findGiven,
   type RequestIdentity,
-} from '../state/changes.ts';
+} from '../state/journal.ts';
 import type { State } from '../state/state.ts';
 import { inProcessUrl } from './connection.ts';
 import type { Target } from './target.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { UsageError } from '../failure/errors.ts';
-import type { Pending } from '../state/changes.ts';
+import type { Pending } from '../state/journal.ts';
 import type { State } from '../state/state.ts';
 
 /**
@@ -40,7 +40,7 @@ const notAllowed = (cause: ApiError): UsageError =>
 /** The product that a change without an answer named beside the key; null when there is none. */
 async function findPending(licenseKey: string, origin: string, state: State | null): Promise<string | null> {
   if (state === null) return null;
-  const { pendingOf } = await import('../state/changes.ts');
+  const { pendingOf } = await import('../state/journal.ts');
   const address = pendingOf(state, origin)
     .map(addressIn)
     .find((one) => one.get('licenseKey') === licenseKey);

@@ -17,7 +17,7 @@ export function takeLock(path: string, waitMs = 0): Lock | null {
     return { release: () => database.close() };
   } catch (error) {
     database.close();
-    if (isBusy(error)) return null;
+    if (sqliteCode(error) === SQLITE_BUSY) return null;
     throw error;
   }
 }
@@ -56,10 +56,8 @@ export function makeOwnFile(path: string): void {
   }
 }
 
-const SQLITE_BUSY = 5;
+export const SQLITE_BUSY = 5;
 
 /** The number of an error of SQLite; null for any other error. */
 export const sqliteCode = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null;
-
-const isBusy = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY;

@@ -2,12 +2,11 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, LocalError } from '../failure/errors.ts';
 import { quote } from '../output/words.ts';
-import { sqliteCode } from './lock.ts';
+import { SQLITE_BUSY, sqliteCode } from './lock.ts';
 
 /** The file in the state folder. */
 export const STATE_FILE = 'state.db';
 
-const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
