@@ -1,9 +1,8 @@
-import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
 import { describeNotice } from '../output/attempts.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
-import { count as counted, moment } from '../output/words.ts';
+import { count as counted, shortMoment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
 import { type Counts, countRows, readOutputs, reopenRows, type StoredRun, takeOver } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
@@ -59,8 +58,7 @@ export async function finishRun(
 }
 
 function notesOnEarlier({ name, createdAt }: Run, open: number, now: number): Note[] {
-  const begun = moment(createdAt);
-  const when = createdAt.slice(0, 10) === toInstant(now).slice(0, 10) ? begun.slice(11) : begun;
+  const when = shortMoment(createdAt, now);
   if (open > 0) return [{ tone: 'hint', text: `went on with the run of ${when}` }];
   const again: Note = { tone: 'hint', text: 'to do it all once more, give it a name: --run NAME' };
   return [
@@ -83,7 +81,7 @@ async function send(
 ): Promise<void> {
   const { io, settings } = context;
   // A run outlasts a restart of the service, whoever watches.
-  const connection = { ...(await context.connect()), repeatMs: undefined };
+  const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
   const lane = openLane(concurrency, io);
   const { rows } = stored.run;
   const failedBefore = before.failed + before.unknown;

@@ -1,3 +1,5 @@
+import { toInstant } from '../../domain/time.ts';
+
 /** How values read on a terminal. */
 
 export const nothing = '–';
@@ -5,6 +7,10 @@ export const nothing = '–';
 /** `2027-11-20 23:59 UTC`. */
 export const moment = (value: unknown): string =>
   typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : nothing;
+
+/** The same without its day if that is today: `10:31 UTC`. */
+export const shortMoment = (value: string, now: number): string =>
+  moment(value).slice(value.slice(0, 10) === toInstant(now).slice(0, 10) ? 11 : 0);
 
 /** Rounds what is left up a little: a month that began an hour ago still ends in a month, not in 29 days. */
 const ROUNDED_UP = 1.002;

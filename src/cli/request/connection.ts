@@ -23,10 +23,10 @@ export interface Connection {
   readonly token: TokenWithOrigin | null;
   /** A certificate to trust there in place of those of this machine. */
   readonly ca?: string | undefined;
-  /** How long a call that fails is repeated at most, in milliseconds; as long as the client does unless given. */
-  readonly repeatMs?: number | undefined;
-  /** How long a call that fails is repeated or waits at most, in milliseconds; as long as the client does unless given. */
-  readonly patienceMs?: number | undefined;
+  /** How long a call is repeated at most while no connection can be made; as long as the client does unless given. */
+  readonly maxUnreachableMs?: number | undefined;
+  /** How long a call that fails is repeated, or waits, at most; as long as the client does unless given. */
+  readonly maxElapsedMs?: number | undefined;
   /** Why the database in this process failed last, in words; null when it did not. */
   failure?(): Error | null;
   close(): Promise<void>;
@@ -44,8 +44,8 @@ export async function openConnection(
     const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
     const { baseUrl, ca } = target;
-    const repeatMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_PATIENCE_MS : undefined;
-    return { baseUrl, ca, fetch: io.fetch, token, repeatMs, close: async () => {} };
+    const maxUnreachableMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_TIMEOUT_MS : undefined;
+    return { baseUrl, ca, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
   }
   const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
@@ -54,7 +54,7 @@ export async function openConnection(
     baseUrl: inProcessUrl,
     fetch: asOwner(instance),
     token,
-    patienceMs: isPostgres(target.db) ? undefined : FILE_PATIENCE_MS,
+    maxElapsedMs: isPostgres(target.db) ? undefined : FILE_TIMEOUT_MS,
     failure: () => instance.failure,
     close: () => instance.close(),
   };
@@ -69,12 +69,12 @@ function asOwner({ fetch, ownerToken }: Instance): Fetch {
 }
 
 /** Who sits before a service on the same machine knows whether it runs, and is told at once when it does not. */
-const LOOPBACK_PATIENCE_MS = 500;
+const LOOPBACK_TIMEOUT_MS = 500;
 
 const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(baseUrl);
 
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
-const FILE_PATIENCE_MS = 5_000;
+const FILE_TIMEOUT_MS = 5_000;
 
 async function readGiven(file: string, io: Io): Promise<string> {
   const { readTokenFile } = await import('../config/token.ts');
@@ -105,7 +105,7 @@ type Told = Pick<Observation, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
-  { baseUrl, token, fetch, ca, repeatMs, patienceMs }: Connection,
+  { baseUrl, token, fetch, ca, maxUnreachableMs, maxElapsedMs }: Connection,
   { onSend, onAttempt, onExchange, onNotice }: Told,
   settings: Settings,
   io: Io,
@@ -117,9 +117,9 @@ export function clientOptions(
     userAgent: `lkm/${io.version}`,
     timeoutMs,
     maxRetries,
-    maxWaitMs: patienceMs === undefined ? maxWaitMs : Math.min(patienceMs, maxWaitMs ?? patienceMs),
-    maxElapsedMs: patienceMs,
-    maxUnreachableMs: maxRetries === undefined ? repeatMs : undefined,
+    maxWaitMs: maxElapsedMs === undefined ? maxWaitMs : Math.min(maxElapsedMs, maxWaitMs ?? maxElapsedMs),
+    maxElapsedMs,
+    maxUnreachableMs: maxRetries === undefined ? maxUnreachableMs : undefined,
     fetch,
     ca,
     timing: io.timing,

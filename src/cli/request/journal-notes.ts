@@ -1,15 +1,14 @@
-import { toInstant } from '../../domain/time.ts';
 import { findOperation, type OperationName } from '../failure/operation.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
-import { moment } from '../output/words.ts';
-import type { Begun, Pending } from '../state/changes.ts';
+import { moment, shortMoment } from '../output/words.ts';
+import type { Begun, Pending } from '../state/journal.ts';
 
 /** What the journal knows about requests that were written down just now. */
 export function* notesOn({ repeated, tooOld }: Begun, io: Io): Generator<Note> {
   for (const change of tooOld) yield { tone: 'warning', text: notRepeated(change) };
   const [first, ...others] = repeated;
-  if (first !== undefined) yield { tone: 'hint', text: repeating(first, others.length, io) };
+  if (first !== undefined) yield { tone: 'hint', text: repeating(first, others.length, io.now()) };
 }
 
 /** What to say when the state cannot be written once the answers are printed. */
@@ -18,16 +17,10 @@ export const stillWritten = (failure: Error): Note => ({
   text: `${failure.message}: the next run of this command repeats its calls`,
 });
 
-const repeating = (first: Pending, others: number, io: Io): string =>
+const repeating = (first: Pending, others: number, now: number): string =>
   others === 0
-    ? `repeating the call of ${when(first, io)} that had no answer`
-    : `repeating ${others + 1} calls that had no answer, the first of ${when(first, io)}`;
-
-/** `10:31 UTC`, with its day unless that is today. */
-function when({ createdAt }: Pending, io: Io): string {
-  const text = moment(createdAt);
-  return createdAt.slice(0, 10) === toInstant(io.now()).slice(0, 10) ? text.slice(11) : text;
-}
+    ? `repeating the call of ${shortMoment(first.createdAt, now)} that had no answer`
+    : `repeating ${others + 1} calls that had no answer, the first of ${shortMoment(first.createdAt, now)}`;
 
 const notRepeated = (change: Pending): string =>
   [
