@@ -39,7 +39,7 @@ function parseRunName(text: string): string {
 
 const MAX_CONCURRENCY = 256;
 
-function parseConcurrency(text: string): number {
+export function parseConcurrency(text: string): number {
   const given = parsePositive(text);
   if (given > MAX_CONCURRENCY) throw new UsageError(`${given} is more than ${MAX_CONCURRENCY}`);
   return given;

@@ -1,14 +1,14 @@
+import { parseConcurrency } from '../bulk/options.ts';
 import { resultFields } from '../bulk/result-fields.ts';
 import { argument, command, flag, option } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
-import { parsePositive } from '../values/scalars.ts';
 
 const run = argument('<ID>', 'the run: its id or the start of it, or its name');
 
-const concurrency = option('--concurrency <N>', 'how many rows go at a time at most (32)', { parse: parsePositive });
+const concurrency = option('--concurrency <N>', 'how many rows go at a time at most (32)', { parse: parseConcurrency });
 
 export const runFields: readonly Field[] = [
   { name: 'id' },

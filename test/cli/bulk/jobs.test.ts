@@ -28,6 +28,15 @@ describe('lkm jobs', () => {
     ]);
   });
 
+  it.each(['resume', 'retry'])('%s takes no more rows at a time than a new run', async (verb) => {
+    await using shop = await bulkShop();
+    const { code, stderr } = await shop.at(['jobs', verb, 'may', '--concurrency', '1000']);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--concurrency: 1000 is more than 256'),
+    });
+  });
+
   it('finds a run by its id, the start of it, and its name', async () => {
     await using shop = await bulkShop();
     const made = await shop.json('keys', 'create', '--count', '2', '--run', 'may');
