@@ -1,5 +1,5 @@
-import { createHash, hash } from 'node:crypto';
-import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import { LocalError } from '../failure/errors.ts';
@@ -22,7 +22,7 @@ export function refuseTaken(
   const path = resolve(cwd, output);
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
   const own = digestsOf(path);
-  if (own.length > 0 && own.includes(digestOf(path))) return;
+  if (own.length > 0 && own.includes(hash('sha256', readFileSync(path)))) return;
   const what = own.length === 0 ? 'exists' : 'was changed after this run wrote it';
   throw new LocalError(`${output} ${what}`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
 }
@@ -36,19 +36,4 @@ export async function noteOutput(
   { cwd }: Io,
 ): Promise<void> {
   if (output !== null) keepOutput(state, stored, resolve(cwd, output), hash('sha256', text));
-}
-
-const CHUNK_BYTES = 1_048_576;
-
-function digestOf(path: string): string {
-  const digest = createHash('sha256');
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  const file = openSync(path, 'r');
-  try {
-    for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
-      digest.update(chunk.subarray(0, read));
-  } finally {
-    closeSync(file);
-  }
-  return digest.digest('hex');
 }
