@@ -81,7 +81,7 @@ export const tokens = {
     reply: actedList('ListTokensResponse', 'tokens.list', Token),
     example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
     errors: [],
-    source: 'decisions 0008, 0022 and 0008',
+    source: 'decisions 0008 and 0022',
   }),
 
   /** Shows one token. */
