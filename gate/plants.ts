@@ -32,7 +32,7 @@ export const controls: readonly Control[] = [
   {
     title: 'tests with and without PostgreSQL',
     files: { [unit]: test(`it('passes', () => expect(1).toBe(1));`), [engines]: test(`it('passes', () => {});`) },
-    command: script('test', unit, engines),
+    command: script('test:all', unit, engines),
   },
   { title: 'the README', command: script('test', 'test/readme.test.ts') },
   { title: 'random sequences beside the model', command: modelRun },
@@ -48,7 +48,7 @@ export const plants: readonly Plant[] = [
   {
     title: 'a failing test beside a PostgreSQL server',
     files: { [engines]: test(`it('fails', () => expect(1).toBe(2));`) },
-    command: script('test', engines),
+    command: script('test:all', engines),
     says: /1 failed/,
   },
   {
@@ -69,7 +69,7 @@ export const plants: readonly Plant[] = [
     title: 'a PostgreSQL server that cannot be used',
     files: {},
     env: { LKM_TEST_POSTGRES: 'postgres://nobody@127.0.0.1:1/postgres' },
-    command: script('test', 'test/store'),
+    command: script('test:all', 'test/store'),
     says: /^the server of LKM_TEST_POSTGRES cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/m,
   },
   {
