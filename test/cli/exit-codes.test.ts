@@ -257,6 +257,22 @@ describe('a command that fails', () => {
     ).not.toContain('< 404');
   });
 
+  it('shows no secret with --debug wherever a response has it', async () => {
+    const secrets = {
+      token: `lkm_admin_${'7'.repeat(59)}`,
+      key: 'ABCDE-FGHJK-MNPQR-STVWX-Y0123',
+      secret: `whsec_${'S'.repeat(32)}`,
+      file: 'eyJh.eyJb.c2lnbmF0dXJl',
+    };
+    const { token, key, secret, file } = secrets;
+    const body = { message: `not for ${token}, ${key}, ${secret} or ${file}`, code: 1, ...secrets, of: [secrets] };
+    const { fetch } = scriptedService([404, body]);
+    const { stderr } = await lkm([...get, '--debug'], { fetch, env: remote });
+    expect(stderr).toContain('< 404\n');
+    const sent = stderr.slice(stderr.indexOf('< 404'), stderr.indexOf('< }'));
+    expect(Object.values(secrets).filter((one) => sent.includes(one))).toEqual([]);
+  });
+
   it('shows a stack only with --debug', async () => {
     const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
     expect((await lkm(get, { fetch, env: remote })).stderr).not.toContain('    at ');

@@ -1,7 +1,7 @@
 import type { AttemptEvent, DeprecationNotice, Exchange } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { redacted, withoutAddresses, withoutSecretFields } from '../request/redact.ts';
+import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from '../request/redact.ts';
 import { sanitise, talk } from './terminal.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
@@ -109,19 +109,20 @@ export function describeExchange({ request: { method, url, headers, body }, resp
             const value = response.headers.get(name);
             return value === null ? [] : [`${name}: ${withoutSecretFields(value)}`];
           }),
-          '',
-          response.text === null ? 'a body that is too long' : shownBody(response.text),
+          ...(response.text === '' ? [] : ['', shownBody(response.text)]),
         ];
   const marked = (mark: string, lines: readonly string[]) =>
     lines.flatMap((line) => line.split('\n')).map((line) => `${mark} ${sanitise(line)}`.trimEnd());
-  return `${withoutAddresses([...marked('>', sent), ...marked('<', received)].join('\n'))}\n`;
+  const text = [...marked('>', sent), ...marked('<', received)].join('\n');
+  return `${withoutSecretTexts(withoutAddresses(text))}\n`;
 }
 
 /** Longer bodies say no more about what went wrong. */
 const MAX_SHOWN = 4_000;
 
 /** What is no JSON may hold anything. */
-function shownBody(text: string): string {
+function shownBody(text: string | null): string {
+  if (text === null) return 'a body that is too long';
   try {
     const shown = JSON.stringify(redacted(JSON.parse(text)), null, 2);
     return shown.length > MAX_SHOWN

@@ -32,3 +32,10 @@ export const withoutSecretFields = (word: string): string =>
 /** A text without the e-mail addresses in it. */
 export const withoutAddresses = (text: string): string =>
   text.replaceAll(/[^\s"<>=&?/,:]+(?:@|%40)[^\s"<>&,]+/g, '[redacted]');
+
+/** A text without the tokens, secrets of webhooks, keys made here and licence files in it: a message may repeat one. */
+export const withoutSecretTexts = (text: string): string =>
+  text.replaceAll(
+    /\b(?:(?:lkm|whsec)_[\w+/=-]+|eyJ[\w-]*\.[\w-]+\.[\w-]+|[\da-z]{5}(?:-[\da-z]{5}){4}(?![\da-z-]))/gi,
+    hidden,
+  );
