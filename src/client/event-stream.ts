@@ -91,10 +91,25 @@ async function* connect(
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
+  const startedAt = context.timing.now();
+  const report = (response: TransportResponse | null): void => {
+    context.onExchange({ request, response: response && { ...ofHead(response), text: '' } });
+    context.onAttempt({
+      operation: trace.operation,
+      attempt: 1,
+      status: response?.status ?? null,
+      durationMs: Math.max(0, context.timing.now() - startedAt),
+      idempotencyKey: null,
+      replayed: false,
+      willRetryInMs: null,
+    });
+  };
   try {
     const response = await context.transport(request, end).catch((cause: unknown) => {
+      report(null);
       throw failureOf(context, cause);
     });
+    report(response);
     if (!isEventStream(response)) throw await refusalOf(context, response);
     const read = eventReader(position);
     const decoder = new TextDecoder();
@@ -108,6 +123,8 @@ async function* connect(
     silence.abort();
   }
 }
+
+const ofHead = ({ status, headers }: TransportResponse) => ({ status, headers });
 
 /** Whether it is what was asked for: a page for people may come with 200 too. */
 const isEventStream = ({ status, headers }: TransportResponse): boolean =>

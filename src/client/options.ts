@@ -62,7 +62,7 @@ export interface Exchange {
   readonly response: {
     readonly status: number;
     readonly headers: { get(name: string): string | null };
-    /** Null when it is longer than any that the operation has. */
+    /** Null when it is longer than any that the operation has; empty for a stream of events. */
     readonly text: string | null;
   } | null;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { fakeIo, lkm, tempFolder } from './fake-io.ts';
-import { refusal, remote, scriptedService } from './scripted-service.ts';
+import { refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
 /** A folder with a database in which two customers were created. */
 async function shop(): Promise<string> {
@@ -37,6 +37,19 @@ describe('lkm events tail', () => {
     [['-q'], ids],
     [['-q', '--format', 'csv'], ids],
   ])('prints a line for each event with %j', (options, stdout) => follow(['events', 'tail', ...options], stdout));
+});
+
+describe('lkm events tail --debug', () => {
+  it('shows the request for the stream and how it was answered, without the token', async () => {
+    const last: Scripted = [200, { message: 'Ok', code: 0, data: [], meta: { last: 42 } }];
+    const { fetch } = scriptedService(last, refusal(401, 1, 'Invalid access token'));
+    const { stderr } = await lkm(['events', 'tail', '--after', '0', '--debug'], { fetch, env: remote });
+    expect(stderr).toMatch(/^> GET https:\/\/.*\/event\/stream\?after=0$/m);
+    expect(stderr).toContain('> authorization: [redacted]\n');
+    expect(stderr).toContain('< 401\n');
+    expect(stderr).toMatch(/^GET \/event\/stream {2}401 {2}\d+ ms {2}attempt 1$/m);
+    expect(stderr).not.toContain(remote.LKM_TOKEN);
+  });
 });
 
 describe('lkm webhooks listen', () => {
