@@ -1,7 +1,7 @@
 import { many, option, type Written } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import { parsePositive } from '../values/scalars.ts';
-import { delimiterNames } from './reading/delimiters.ts';
+import { delimiterNames } from './reading/read-csv.ts';
 
 /** The option that names the file of a bulk command. */
 const file = option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each');

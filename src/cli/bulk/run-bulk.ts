@@ -13,10 +13,10 @@ import { type Finishing, finishRun } from './finish-run.ts';
 import type { BulkOperation, Mode } from './operation.ts';
 import { collectNeeds, planNeeds } from './preparation.ts';
 import { previewRun } from './preview-run.ts';
-import type { Delimiter } from './reading/delimiters.ts';
 import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems, type Problems } from './reading/problems.ts';
 import { issuesOf, type RowBody, readBodies } from './reading/read-bodies.ts';
+import type { Delimiter } from './reading/read-csv.ts';
 import { refuseTaken } from './result-file.ts';
 import { hash, type Run, runId } from './run.ts';
 

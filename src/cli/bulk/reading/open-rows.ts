@@ -3,9 +3,8 @@ import { createReadStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { type Delimiter, delimiters } from './delimiters.ts';
 import type { RawRows } from './raw-rows.ts';
-import { guessDelimiter, readCsv } from './read-csv.ts';
+import { type Delimiter, delimiters, guessDelimiter, readCsv } from './read-csv.ts';
 import { readJson, readJsonLines } from './read-json.ts';
 
 /** The rows of a file, which is read once, from its start to its end. */

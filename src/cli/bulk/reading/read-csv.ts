@@ -2,6 +2,13 @@ import { unguard } from './guarded-cells.ts';
 import type { Problem } from './problems.ts';
 import type { RawRow, RawRows } from './raw-rows.ts';
 
+/** What may stand between the cells of a file. */
+export const delimiters = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
+
+export type Delimiter = keyof typeof delimiters;
+
+export const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const satisfies readonly Delimiter[];
+
 /** Reads RFC 4180 with a header. */
 export async function* readCsv(texts: AsyncIterable<string>, delimiter: string): RawRows {
   const { parse } = await import('csv-parse');
@@ -55,7 +62,7 @@ const rowOf = (names: readonly string[], values: readonly string[], line: number
 /** The delimiter that a header has most of. */
 export function guessDelimiter(text: string): string {
   const header = (/^.*$/m.exec(text.trimStart())?.[0] ?? '').replaceAll(/"[^"]*"/g, '');
-  const counted = [',', ';', '\t', '|'].map((one) => ({ one, times: header.split(one).length - 1 }));
+  const counted = Object.values(delimiters).map((one) => ({ one, times: header.split(one).length - 1 }));
   return counted.reduce((most, next) => (next.times > most.times ? next : most)).one;
 }
 
