@@ -8,6 +8,9 @@ import { type EndpointName, furnish, validRequests } from '../support/requests.t
 import { pathWith } from '../support/scenario.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
 
+/** A test here makes many requests one after the other, which a busy machine takes long for. */
+const MANY_REQUESTS_MS = 120_000;
+
 const authenticated = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'public');
 /** Of the account itself, or of a token that may do more: a scope alone does not open them. */
 const forAdmins = ['signingKeys.rotate', 'tokens.rotate', 'tokens.revoke'];
@@ -45,7 +48,7 @@ function whatIsSeen({ status, headers, text }: Answer) {
   return { status, headers: same, text };
 }
 
-describe.each(engines)('authentication on $name', (engine) => {
+describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   it.each(authenticated)('$name answers every useless token with the same 401', async ({ name, endpoint }) => {
     await using world = await createWorld({ engine, failuresPerMinute: 60 });
     const { query, body } = validRequests[name as EndpointName](await furnish(world));

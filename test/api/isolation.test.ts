@@ -9,6 +9,9 @@ import { absentIds, type EndpointName, furnish, validRequests } from '../support
 import { pathWith } from '../support/scenario.ts';
 import { type As, createWorld } from '../support/world.ts';
 
+/** A test here makes many requests one after the other, which a busy machine takes long for. */
+const MANY_REQUESTS_MS = 120_000;
+
 /** Fields that name something without being its id in this account, each with what keeps them apart. */
 const notIds: Readonly<Record<string, string>> = {
   hostId: 'made up by the application; looked up within a licence',
@@ -48,7 +51,7 @@ describe('the matrix of ids', () => {
   });
 });
 
-describe.each(engines)('a token that is limited to one product on $name', (engine) => {
+describe.each(engines)('a token that is limited to one product on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   it.each(idCases)('$name answers $kinds of another product as of nobody', async ({ kinds, ...named }) => {
     await using world = await createWorld({ engine });
     const own = await furnish(world);
@@ -81,7 +84,7 @@ describe.each(engines)('a token that is limited to one product on $name', (engin
   );
 });
 
-describe.each(engines)('every scope at every endpoint on $name', (engine) => {
+describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   it.each(endpoints)('opens $name by its own scope and by no other', async ({ name, endpoint }) => {
     await using world = await createWorld({ engine });
     const { query, body } = validRequests[name as EndpointName](await furnish(world));
