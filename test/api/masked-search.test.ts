@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { mutates } from '../../src/contract/endpoint.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { showIp, toIpAddress } from '../../src/domain/ip-address.ts';
@@ -69,6 +70,26 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
         }
       }
     }
+  });
+
+  it.each(maskedCallers)('is shown no other key by any operation, nor in what is recorded: %s', async (_, as) => {
+    await using world = await createWorld({ engine, lookupsPerMinute: null });
+    const { own } = await furnishSecrets(world, as);
+    await world.sequence();
+    const hidden = ['QWERTY', 'ABCDU-12345'];
+    const seen = new Set<string>();
+    // Reads first: what changes may take away what they would show.
+    const endpoints = listEndpoints().toSorted((a, b) => Number(mutates(a.endpoint)) - Number(mutates(b.endpoint)));
+    for (const { name, endpoint } of endpoints) {
+      const { query, body } = validRequests[name as EndpointName](own);
+      const path = pathWith(endpoint, query);
+      const { text } = await world.call(as, endpoint.method, path, body);
+      for (const secret of hidden) expect(text.includes(secret), `${name} shows ${secret}`).toBe(false);
+      if (mutates(endpoint)) continue;
+      const whole = (await world.call('admin', endpoint.method, path, body)).text;
+      for (const secret of hidden) if (whole.includes(secret)) seen.add(secret);
+    }
+    expect([...seen].toSorted(), 'keys that an administrator is shown').toEqual(hidden.toSorted());
   });
 
   it('finds a key by all of it and by the section that it is shown, and by no part of that', async () => {
