@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm } from './fake-io.ts';
 
 const stderrOf = async (line: string): Promise<string> => (await lkm(line.split(' '))).stderr;
@@ -8,20 +7,14 @@ it.each([
   ['sign', 'lkm keys sign'],
   ['backup', 'lkm db backup'],
   ['status', 'lkm auth status or lkm db status'],
-  ['licenses list', 'lkm keys list'],
-  ['license new', 'lkm keys create'],
-  ['licence', 'lkm keys'],
-  ['activations list', 'lkm devices list'],
-  ['new key', 'lkm keys create'],
+  ['create key', 'lkm keys create'],
   ['rm keys', 'lkm keys delete'],
-  ['--json show customer', 'lkm customers get'],
-  ['keys show', 'lkm keys get'],
-  ['customers add', 'lkm customers create'],
+  ['--json get customer', 'lkm customers get'],
 ])("'%s' may mean %s", async (line, meant) => {
   expect(await stderrOf(line)).toContain(`. Did you mean ${meant}?`);
 });
 
-it.each(['list', 'create', 'constructor', 'keys toString', 'licenses frobnicate', 'jobs create'])(
+it.each(['list', 'create', 'constructor', 'keys toString', 'jobs create'])(
   "'%s' may mean nothing or too much, and nothing is suggested",
   async (line) => {
     expect(await stderrOf(line)).toMatch(/unknown command '\w+'\.?\n/);
@@ -31,8 +24,6 @@ it.each(['list', 'create', 'constructor', 'keys toString', 'licenses frobnicate'
 it.each([
   ['--max 3', '--max-activations or --max-sessions'],
   ['--activations 3', '--max-activations'],
-  ['--seats 3', '--max-activations'],
-  ['--quantity 3', '--count'],
   ['--email a@b.example', '--new-customer-email'],
   ['--productId p', '--product'],
   ['--customer-id c', '--customer'],
@@ -76,12 +67,4 @@ it.each([
 ])("'%s' repeats no key", async (line, message) => {
   expect(await stderrOf(line)).toMatch(new RegExp(`^error: ${message}\\n`));
   expect(await stderrOf(line)).not.toMatch(/00000-00000|ACME/);
-});
-
-it('every word that is suggested is there', async () => {
-  const known = new Set(commandEntries.map(({ path }) => `lkm ${path}`));
-  for (const verb of ['show', 'new', 'remove', 'edit', 'move', 'validate', 'issue', 'destroy', 'set', 'info']) {
-    const [, meant = ''] = /Did you mean (.*)\?/.exec(await stderrOf(`keys ${verb}`)) ?? [];
-    expect(known).toContain(meant);
-  }
 });
