@@ -70,9 +70,15 @@ describe.each(engines)('a job on $name', (engine) => {
       err: { message: 'the disk is full' },
       msg: 'job failed',
     });
+    for (let runs = 3; runs <= 9; runs += 1) {
+      jobs.wake('test');
+      await expect.poll(() => jobs.health()).toMatchObject([{ runs, failures: runs }]);
+    }
+    // Not each of them: one that fails every second would fill a disk.
+    expect(lines.map((line) => JSON.parse(line).failures)).toEqual([1, 2, 4, 8]);
     isBroken = false;
     jobs.wake('test');
-    await expect.poll(() => jobs.health()).toMatchObject([{ runs: 3, failures: 0 }]);
+    await expect.poll(() => jobs.health()).toMatchObject([{ runs: 10, failures: 0 }]);
     await jobs.stop();
   });
 
