@@ -4,6 +4,7 @@ import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count as counted, shortMoment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
+import { traced } from '../request/observe.ts';
 import { type Counts, countRows, readOutputs, reopenRows, type StoredRun, takeOver } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
 import { openLane } from './lane.ts';
@@ -90,15 +91,19 @@ async function send(
     settings,
     io,
   );
+  const { onAttempt, onExchange } = traced(settings, io);
   const waits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
   const client = await openClient(
     connection,
     {
-      onAttempt: ({ status, willRetryInMs }) => {
+      onAttempt: (event) => {
+        onAttempt(event);
+        const { status, willRetryInMs } = event;
         if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
         lane.slowDown(willRetryInMs);
         progress.waiting(willRetryInMs);
       },
+      onExchange,
       onNotice: (notice) => void context.say({ tone: 'warning', text: describeNotice(notice) }),
     },
     waits,

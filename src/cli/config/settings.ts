@@ -46,7 +46,11 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
   const quiet = flags.quiet ?? readSwitch(env, 'LKM_QUIET');
-  const isStill = flags.progress === false || readSwitch(env, 'LKM_NO_PROGRESS') || quiet || format.startsWith('json');
+  const verbose = flags.verbose ?? readSwitch(env, 'LKM_VERBOSE');
+  const debug = flags.debug ?? readSwitch(env, 'LKM_DEBUG');
+  // Lines of requests and a line that moves would write over each other.
+  const isSilent = quiet || verbose || debug || format.startsWith('json');
+  const isStill = flags.progress === false || readSwitch(env, 'LKM_NO_PROGRESS') || isSilent;
   return {
     format,
     fileFormat: chosen ?? namedAfter(output) ?? format,
@@ -54,8 +58,8 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     output,
     force: flags.force ?? false,
     quiet,
-    verbose: flags.verbose ?? readSwitch(env, 'LKM_VERBOSE'),
-    debug: flags.debug ?? readSwitch(env, 'LKM_DEBUG'),
+    verbose,
+    debug,
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
     draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,

@@ -1,4 +1,4 @@
-import type { ClientOptions } from '../../client/options.ts';
+import type { AttemptEvent, ClientOptions, Exchange } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { describeAttempt, describeExchange, describeNotice, showSilence, showWait } from '../output/attempts.ts';
@@ -12,12 +12,23 @@ export interface Observation extends Pick<ClientOptions, 'onSend' | 'onAttempt' 
   end(): void;
 }
 
+/** Says on stderr a line for each request with `-v`, and all that was sent and received but secrets with `--debug`. */
+export function traced(
+  { verbose, debug }: Settings,
+  { stderr }: Io,
+): { onAttempt(event: AttemptEvent): void; onExchange(exchange: Exchange): void } {
+  return {
+    onAttempt: (event) => void ((verbose || debug) && stderr.write(`${sanitise(describeAttempt(event))}\n`)),
+    onExchange: (exchange) => void (debug && stderr.write(describeExchange(exchange))),
+  };
+}
+
 /**
  * Says on stderr while requests are made what is waited for, a line for each request with `-v`, all that was sent and
  * received but secrets with `--debug`, and what the service is retiring.
  */
 export function observe(settings: Settings, io: Io): Observation {
-  const isTraced = settings.verbose || settings.debug;
+  const { onAttempt, onExchange } = traced(settings, io);
   let endWait: (() => void) | undefined;
   let replayed = false;
   const end = (): void => {
@@ -36,10 +47,10 @@ export function observe(settings: Settings, io: Io): Observation {
     onAttempt: (event) => {
       end();
       replayed = event.replayed;
-      if (isTraced) void io.stderr.write(`${sanitise(describeAttempt(event))}\n`);
+      onAttempt(event);
       if (event.willRetryInMs !== null) endWait = showWait(event, settings, io);
     },
-    onExchange: settings.debug ? (exchange) => void io.stderr.write(describeExchange(exchange)) : undefined,
+    onExchange,
     onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
   };
 }
