@@ -1,5 +1,3 @@
-import { toInstant } from '../../domain/time.ts';
-
 /** How values read on a terminal. */
 
 export const nothing = '–';
@@ -10,7 +8,7 @@ export const moment = (value: unknown): string =>
 
 /** The same without its day if that is today: `10:31 UTC`. */
 export const shortMoment = (value: string, now: number): string =>
-  moment(value).slice(value.slice(0, 10) === toInstant(now).slice(0, 10) ? 11 : 0);
+  moment(value).slice(value.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? 11 : 0);
 
 /** Rounds what is left up a little: a month that began an hour ago still ends in a month, not in 29 days. */
 const ROUNDED_UP = 1.002;
