@@ -43,7 +43,7 @@ describe('every line that lkm quickstart shows', { timeout: 180_000 }, () => {
       .map((line) => (line.includes('lkm serve') ? `${line} --port 0 >/dev/null 2>&1 & ${UNTIL_SERVED}` : line))
       // A device that the file was not made for: the verdict is the exit code.
       .map((line) => (line.includes('laptop-9') ? `! ${line}` : line));
-    const { stdout } = await shell(`${typed.join('\n')}\nkill %1\necho "all of them"`, env);
+    const { stdout } = await shell(`trap 'kill $(jobs -p)' EXIT\n${typed.join('\n')}\necho "all of them"`, env);
     expect(stdout).toMatch(/\nok\n[\s\S]*machine_mismatch\n/);
     expect(stdout).toMatch(/\nall of them\n$/);
   });

@@ -1,0 +1,3 @@
+import { testControls } from './short-form.ts';
+
+testControls('sqlite', (name) => name === 'unread-answers');
