@@ -1,6 +1,6 @@
 import type { Customer } from '../../../contract/customers.ts';
 import type { SignedFile } from '../../../contract/keys/license-files.ts';
-import type { Device, License } from '../../../contract/keys/licenses.ts';
+import { type Device, License } from '../../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
 import type { Session } from '../../../contract/session-fields.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
@@ -9,7 +9,7 @@ import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { sessionFields } from '../sessions.ts';
-import { statusOf } from './list.ts';
+import { otherNames, statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
 export type Lookup = {
@@ -43,22 +43,8 @@ const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lo
 
 const chosenOnly = { shown: 'chosen' } as const;
 
-/** What the service says of a key besides. */
-const more = [
-  ...[
-    'id',
-    'expiresAfter',
-    'gracePeriod',
-    'graceUntil',
-    'activated',
-    'devices',
-    'allowedHosts',
-    'maxConcurrentSessions',
-  ],
-  ...['heartbeatInterval', 'sessionLeaseDuration', 'customerCanSelfReset', 'vendorDisabled', 'versionId', 'updatedAt'],
-];
-
-export const licenseFields: readonly Field<Lookup>[] = [
+/** The fields of a key that are shown in a way of their own. */
+const ownFields: readonly Field<Lookup>[] = [
   licenseField('key', { show: (key) => marked(key, isMaskedKey(String(key))) }),
   { name: 'status' },
   licenseField('productId', { label: 'product' }),
@@ -78,9 +64,13 @@ export const licenseFields: readonly Field<Lookup>[] = [
   }),
   licenseField('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
   licenseField('createdAt', { label: 'created', show: relative }),
-  ...more.map((name) => licenseField(name, chosenOnly)),
   licenseField('version', { show: (_, __, { license }) => license.version?.version ?? 'any', ...chosenOnly }),
   lookupField('files', ({ files }) => files ?? [], chosenOnly),
+];
+
+export const licenseFields: readonly Field<Lookup>[] = [
+  ...ownFields,
+  ...otherNames(License, ownFields).map((name) => licenseField(name, chosenOnly)),
 ];
 
 export const deviceFields: readonly Field<Device>[] = [

@@ -1,6 +1,6 @@
 import { walkList } from '../../../client/lists.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
-import { type KeyStatus, keyStatuses, type ListedLicense } from '../../../contract/keys/lists.ts';
+import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
 import { command, customerOption, many, option, productFilter } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
@@ -14,31 +14,14 @@ import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars
 /** A key in a list, with its status in a word. */
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
 
-/** What the service says of a key besides. */
-const more = [
-  ...[
-    'id',
-    'reference',
-    'licenseType',
-    'metadata',
-    'allowedHosts',
-    'versionId',
-    'version',
-    'activated',
-    'vendorDisabled',
-  ],
-  ...[
-    'expiresAfter',
-    'gracePeriod',
-    'graceUntil',
-    'maxConcurrentSessions',
-    'heartbeatInterval',
-    'sessionLeaseDuration',
-  ],
-  ...['customerCanSelfReset', 'updatedAt'],
-];
+/** The names of what the service says of a key besides. */
+export const otherNames = (
+  schema: { readonly shape: object },
+  fields: readonly { readonly name: string }[],
+): string[] => Object.keys(schema.shape).filter((name) => !fields.some((field) => field.name === name));
 
-export const listedFields: readonly Field<ListedRow>[] = [
+/** The columns of a list. */
+const columns: readonly Field<ListedRow>[] = [
   { name: 'key' },
   { name: 'status' },
   {
@@ -52,7 +35,11 @@ export const listedFields: readonly Field<ListedRow>[] = [
   { name: 'createdAt', label: 'created', show: relative, drops: 3 },
   { name: 'productId', label: 'product', drops: 2 },
   { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
-  ...more.map((name) => ({ name, shown: 'chosen' }) as const),
+];
+
+export const listedFields: readonly Field<ListedRow>[] = [
+  ...columns,
+  ...otherNames(ListedLicense, columns).map((name) => ({ name, shown: 'chosen' }) as const),
 ];
 
 export const keysList = command({
