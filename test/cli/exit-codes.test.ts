@@ -273,6 +273,20 @@ describe('a command that fails', () => {
     expect(Object.values(secrets).filter((one) => sent.includes(one))).toEqual([]);
   });
 
+  it('shows no half of a key with --debug where a long response is cut', async () => {
+    // The text before the key is so long that the end of what is shown would fall into it.
+    for (let before = 3_960; before < 3_990; before += 5) {
+      const { fetch } = scriptedService([
+        404,
+        { message: `${'x '.repeat(before / 2)}ABCDE-FGHJK-MNPQR-STVWX-Y0123`, code: 1 },
+      ]);
+      const { stderr } = await lkm([...get, '--debug'], { fetch, env: remote });
+      const shown = stderr.slice(stderr.indexOf('< 404'), stderr.indexOf('more characters'));
+      expect(shown).toContain('x x x');
+      expect(shown, `after ${before} characters`).not.toContain('ABCDE-');
+    }
+  });
+
   it('shows a stack only with --debug', async () => {
     const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
     expect((await lkm(get, { fetch, env: remote })).stderr).not.toContain('    at ');

@@ -124,7 +124,8 @@ const MAX_SHOWN = 4_000;
 function shownBody(text: string | null): string {
   if (text === null) return 'a body that is too long';
   try {
-    const shown = JSON.stringify(redacted(JSON.parse(text)), null, 2);
+    // Masked before it is cut: the half of a key that a cut leaves is found by no pattern.
+    const shown = withoutSecretTexts(JSON.stringify(redacted(JSON.parse(text)), null, 2));
     return shown.length > MAX_SHOWN
       ? `${shown.slice(0, MAX_SHOWN)}\n… ${shown.length - MAX_SHOWN} more characters`
       : shown;
