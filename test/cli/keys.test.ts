@@ -181,7 +181,10 @@ describe('a licence key', () => {
     const { answer, at } = await shop();
     const { code, stderr } = await at(['keys', 'update', await answer('keys', 'create'), '--max-sessions', '2']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Only a floating key has sessions: --type floating makes it one.\n');
+    expect(stderr).toContain(
+      'Missing, or with a value that the service does not take: maxConcurrentSessions. ' +
+        'Only a floating key has sessions: --type floating makes it one.\n',
+    );
   });
 
   it('needs --ttl to be signed when it never expires, and the error says so', async () => {
