@@ -27,7 +27,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const values = await namedByIds(command, read.values, context);
   const isNarrowed = command.options.product === productFilter && written.options.product === undefined;
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
-    await context.say({ tone: 'hint', text: `only product ${values.product}: LKM_PRODUCT or lkm config says so` });
+    await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
   }
   if (command.operation) {
     const { checkFields } = await import('./values/check-fields.ts');

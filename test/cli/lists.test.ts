@@ -260,7 +260,7 @@ describe('a product that the environment names', () => {
     const { cwd, editor } = await openShop();
     const shown = (env: Record<string, string>, ...argv: string[]) =>
       lkm(words.concat(argv), { cwd, terminal: { stderr: true }, env: { LKM_DB: 'lkm.db', NO_COLOR: '1', ...env } });
-    const note = `only product ${editor}: LKM_PRODUCT or lkm config says so\n`;
+    const note = `only product ${editor}, set by LKM_PRODUCT or lkm config\n`;
     expect((await shown({ LKM_PRODUCT: editor })).stderr).toContain(note);
     expect((await shown({ LKM_PRODUCT: editor }, '-P', editor)).stderr).not.toContain('only product');
     expect((await shown({})).stderr).not.toContain('only product');
