@@ -9,7 +9,7 @@ import { type Operations, ofWholeAccount } from './operation.ts';
 
 type Events = typeof events;
 
-/** How many events a request with a filter looks at: those that it seeks may be rare. */
+/** How many events a request for some types looks at: those that it seeks may be rare. */
 const MAX_SCANNED = 20_000;
 
 /** Lists events after a number. */
@@ -18,8 +18,14 @@ export async function listEvents(
   { after = 0, limit = DEFAULT_FEED_SIZE, type, resourceId }: InputOf<Events['list']>,
 ): Promise<PayloadOf<Events['list']>> {
   const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
-  // The events of one resource are found by an index, those of a type are not.
-  const until = type === undefined || resourceId !== undefined ? end : Math.min(end, after + MAX_SCANNED);
+  // The events of one resource are found by an index, those of a type among them are not.
+  const lookedAt =
+    type === undefined
+      ? end
+      : resourceId === undefined
+        ? after + MAX_SCANNED
+        : await repositories.events.seqOfNth(caller.accountId, resourceId, { after, n: MAX_SCANNED });
+  const until = Math.min(end, lookedAt ?? end);
   const filters = { types: type, subjectId: resourceId };
   const found = await repositories.events.list(caller.accountId, { after, until, limit }, filters);
   const showsSecrets = seesSecrets(caller);

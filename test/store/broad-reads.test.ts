@@ -1,12 +1,19 @@
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import type { EventType } from '../../src/contract/events.ts';
+import type { Caller } from '../../src/domain/access.ts';
+import { listEvents } from '../../src/service/events.ts';
 import { connect, createPreparer } from '../../src/store/engine/postgres/connection.ts';
 import { openPool, REQUEST_TIMEOUTS } from '../../src/store/engine/postgres/pool.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { dynamicStatement } from '../../src/store/engine/statement.ts';
 import { ReadTooBroad } from '../../src/store/engine/storage-error.ts';
-import { type Engine, engines } from '../support/engines.ts';
-import { insertLicense } from '../support/store-fixture.ts';
+import type { Repositories } from '../../src/store/store.ts';
+import { eventRepository } from '../../src/store/tables/record/events.ts';
+import { recordHeadRepository } from '../../src/store/tables/record/heads.ts';
+import { type Engine, engines, type TestDatabase } from '../support/engines.ts';
+import { openMeter } from '../support/row-meter.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 import { createWorld } from '../support/world.ts';
 
 function engineOf(name: string): Engine {
@@ -63,5 +70,66 @@ describe('a read that would take for ever', () => {
       code: 1,
       message: 'This request reads too much: narrow it down with filters, or read the list part by part',
     });
+  });
+});
+
+/** One licence has as many events and one more: the last two are of rare types, all before them of one that is not. */
+const MANY = 50_000;
+
+const rare = { type: ['license.blocked', 'license.unblocked'] satisfies EventType[], limit: 10 };
+const ofLicense = { ...rare, resourceId: 'lic_1' };
+
+async function insertEvents({ store, query }: TestDatabase): Promise<void> {
+  await insertLicense(store);
+  await query(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${MANY} + 1)
+    insert into events (account_id, seq, type, subject_id, content)
+    select '${accountId}', i, case i when ${MANY} then '${rare.type[0]}' when ${MANY} + 1 then '${rare.type[1]}'
+      else 'session.checked_out' end, 'lic_1', '{"address":null}' from n`);
+  await query(`insert into record_heads (account_id, audit_seq, audit_hash, event_seq, checkpoint_seq)
+    values ('${accountId}', 0, '', ${MANY} + 1, 0)`);
+}
+
+describe('events of a rare type', () => {
+  const caller = { accountId, kind: 'admin', scopes: new Set() } as unknown as Caller;
+
+  it.each([
+    { name: 'of an account', filters: rare },
+    { name: 'of one licence', filters: ofLicense },
+  ])('$name are sought part by part, each of which reads a bounded number of rows', async ({ filters }) => {
+    await using database = await engineOf('SQLite').createDatabase();
+    await insertEvents(database);
+    const meter = await openMeter(database.location);
+    try {
+      const rows = await meter.rowsOf((connection) => {
+        const repositories = { events: eventRepository(connection), recordHeads: recordHeadRepository(connection) };
+        return listEvents({ repositories: repositories as unknown as Repositories, caller }, filters);
+      });
+      expect(rows).toBeLessThan(45_000);
+    } finally {
+      await meter.close();
+    }
+  });
+
+  it.each(
+    engines.flatMap(({ name }) => [
+      { name, of: 'an account', filters: rare },
+      { name, of: 'one licence', filters: ofLicense },
+    ]),
+  )('of $of are all found by going on after each part, on $name', async ({ name, filters }) => {
+    await using database = await engineOf(name).createDatabase();
+    await insertEvents(database);
+    const { repositories } = database.store;
+    const parts: { count: number; last: number }[] = [];
+    for (let after = 0; after < MANY + 1; ) {
+      const { items, meta } = await listEvents({ repositories, caller }, { ...filters, after });
+      expect(meta.last).toBeGreaterThan(after);
+      parts.push({ count: items.length, last: meta.last });
+      after = meta.last;
+    }
+    expect(parts).toEqual([
+      { count: 0, last: 20_000 },
+      { count: 0, last: 40_000 },
+      { count: 2, last: MANY + 1 },
+    ]);
   });
 });

@@ -68,6 +68,18 @@ const listOfSubject = statement<SeqRange & { accountId: AccountId; subjectId: st
     .limit($.limit),
 );
 
+const nthOfSubject = statement<{ accountId: AccountId; subjectId: string; after: number; before: number }>()((db, $) =>
+  db
+    .selectFrom('events')
+    .select('seq')
+    .where('account_id', '=', $.accountId)
+    .where('subject_id', '=', $.subjectId)
+    .where('seq', '>', $.after)
+    .orderBy('seq')
+    .limit(sql.lit(1))
+    .offset($.before),
+);
+
 /** The numbered events of accounts. */
 export const eventRepository = (db: Connection) => ({
   insertMany: (rows: readonly EventRecord[]): Promise<void> => insertMany(db, rows),
@@ -82,5 +94,11 @@ export const eventRepository = (db: Connection) => ({
           ? await db.all(list, { accountId, ...range })
           : await db.all(listOfTypes, { accountId, ...range, types: wanted });
     return rows.map((row) => read(row));
+  },
+
+  /** The number of the `n`-th event of a subject after `after`; null when it has fewer. */
+  async seqOfNth(accountId: AccountId, subjectId: string, { after, n }: { after: number; n: number }) {
+    const row = await db.first(nthOfSubject, { accountId, subjectId, after, before: n - 1 });
+    return row === undefined ? null : Number(row.seq);
   },
 });
