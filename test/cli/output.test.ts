@@ -46,6 +46,23 @@ describe('a text for people', () => {
   });
 });
 
+describe('a table of many rows', () => {
+  it('has the same columns on all its lines, as wide as the widest cell of any', () => {
+    const rows = Array.from({ length: 450 }, (_, at) => ({
+      id: at === 449 ? 'the-widest-of-all' : `row-${at}`,
+      name: 'Ada',
+      n: at,
+    }));
+    const fields = [{ name: 'id' }, { name: 'name' }, { name: 'n', isNumber: true }];
+    const lines = renderTable(fields, rows, { columns: 80, now: 0, paint: plain }).text.trimEnd().split('\n');
+    const width = 'the-widest-of-all'.length;
+    expect(lines).toEqual([
+      `${'ID'.padEnd(width)}  NAME    N`,
+      ...rows.map(({ id, n }) => `${id.padEnd(width)}  Ada   ${String(n).padStart(3)}`),
+    ]);
+  });
+});
+
 describe('a column that is cut', () => {
   const family = '👩‍👩‍👧‍👦';
   const shown = (text: string): string => {
