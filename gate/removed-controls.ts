@@ -113,8 +113,8 @@ export const removedControls: readonly RemovedControl[] = [
   {
     row: 'Every id of every endpoint',
     file: 'src/store/tables/customers.ts',
-    from: "db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),",
-    to: "db.selectFrom('customers').selectAll().where('id', '=', $.id),",
+    from: "byKey(customers, ['accountId', 'id'], toCustomer)",
+    to: "byKey(customers, ['id'], toCustomer)",
     test: 'test/api/accounts.test.ts',
   },
   {

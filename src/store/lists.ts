@@ -37,20 +37,6 @@ export interface ListSpec<S extends string, F extends string> {
   readonly sorted?: Readonly<Partial<Record<NoInfer<F>, string>>>;
 }
 
-/** The lists of one table. */
-export interface Lists<C extends Columns, S extends string, F extends string> {
-  /** The rows of a page. */
-  page(db: Connection, scope: Scope<S>, page: Page, filters?: Filters<F>): Promise<RowOf<C>[]>;
-  /** How many rows there are on all pages. */
-  count(db: Connection, scope: Scope<S>, filters?: Filters<F>): Promise<number>;
-  /** The sum of some counts, less others, of one state of the database. A filter has the same values in all of them. */
-  sum(db: Connection, scope: Scope<S>, terms: readonly Term<F>[]): Promise<number>;
-  /** All rows, a batch at a time: memory does not grow with the list. A row added meanwhile may or may not be among them. */
-  walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]>;
-  /** All rows at once, in no order, for lists that are short as a rule. */
-  all(db: Connection, scope: Scope<S>): Promise<RowOf<C>[]>;
-}
-
 /** One count of a sum. */
 export interface Term<F extends string> {
   readonly filters: Filters<F>;
@@ -63,10 +49,11 @@ const BATCH_SIZE = 500;
 const MAX_STATEMENTS = 200;
 
 /** Makes the lists of a table: a statement is built for each set of filters that is used, once. */
-export function listsOf<C extends Columns, S extends string, F extends string = never>(
+export function listsOf<C extends Columns, T, S extends string, F extends string = never>(
   { name, columns }: Table<C>,
+  read: (row: RowOf<C>) => T,
   { scope: scopeFields, order, descending = false, conditions, sorted }: ListSpec<S, F>,
-): Lists<C, S, F> {
+) {
   const orderColumn = columnOf(columns, order);
   const scope = scopeFields.map((field) => ({ field, column: columnOf(columns, field) }));
   const sortedColumns = Object.entries<string | undefined>(sorted ?? {}).flatMap(([filter, field]) =>
@@ -146,17 +133,7 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   // Without a limit: SQLite prepares a statement anew whenever the value of its limit is bound, which takes ten look-ups.
   const buildAll: Build = ({ from, where }) => sql`select * from ${from} where ${where}`;
 
-  async function* walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<RowOf<C>[]> {
-    let after: string | undefined;
-    for (;;) {
-      const rows = await page(db, scope, { after, limit: BATCH_SIZE }, filters);
-      if (rows.length > 0) yield rows;
-      if (rows.length < BATCH_SIZE) return;
-      after = orderOf(rows.at(-1));
-    }
-  }
-
-  function page(db: Connection, scope: Scope<S>, { after, offset = 0, limit }: Page, filters?: Filters<F>) {
+  function rowsOf(db: Connection, scope: Scope<S>, { after, offset = 0, limit }: Page, filters?: Filters<F>) {
     const statement =
       after === undefined
         ? find<RowOf<C>>('first', filters, buildFirstPage)
@@ -167,6 +144,7 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   const orderOf = (row: object | undefined): string =>
     String((row as Readonly<Record<string, SqlValue>> | undefined)?.[orderColumn]);
 
+  /** The sum of some counts, less others, of one state of the database. A filter has the same values in all of them. */
   async function sum(db: Connection, scope: Scope<S>, terms: readonly Term<F>[]): Promise<number> {
     const counted = terms.map(({ filters, isTakenOff }) => ({ used: usedOf(filters), sign: isTakenOff ? '-' : '+' }));
     const id = counted.map(({ used, sign }) => idOf(sign, used)).join(' ');
@@ -182,11 +160,29 @@ export function listsOf<C extends Columns, S extends string, F extends string = 
   }
 
   return {
-    page,
-    walk,
+    /** The records of a page. */
+    page: async (db: Connection, scope: Scope<S>, page: Page, filters?: Filters<F>): Promise<T[]> =>
+      (await rowsOf(db, scope, page, filters)).map(read),
+
+    /** All records, read a batch at a time. One that is added meanwhile may or may not be among them. */
+    async *walk(db: Connection, scope: Scope<S>, filters?: Filters<F>): AsyncGenerator<T> {
+      for (let after: string | undefined; ; ) {
+        const rows = await rowsOf(db, scope, { after, limit: BATCH_SIZE }, filters);
+        yield* rows.map(read);
+        if (rows.length < BATCH_SIZE) return;
+        after = orderOf(rows.at(-1));
+      }
+    },
+
     sum,
-    count: (db, scope, filters = {}) => sum(db, scope, [{ filters, isTakenOff: false }]),
-    all: (db, scope) => db.all(find<RowOf<C>>('all', undefined, buildAll), scope),
+
+    /** How many records there are on all pages. */
+    count: (db: Connection, scope: Scope<S>, filters: Filters<F> = {}): Promise<number> =>
+      sum(db, scope, [{ filters, isTakenOff: false }]),
+
+    /** All records at once, in no order, for lists that are short as a rule. */
+    all: async (db: Connection, scope: Scope<S>): Promise<T[]> =>
+      (await db.all(find<RowOf<C>>('all', undefined, buildAll), scope)).map(read),
   };
 }
 

@@ -1,6 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Instant } from '../contract/scalars.ts';
-import { dynamicStatement, type Encoders, type SqlValue, type Statement } from './engine/statement.ts';
+import type { Connection } from './engine/driver.ts';
+import {
+  type DynamicTables,
+  dynamicStatement,
+  type Encoders,
+  type SqlValue,
+  type Statement,
+} from './engine/statement.ts';
 import { createRecent } from './recent.ts';
 import type { Tables } from './schema.ts';
 
@@ -98,6 +105,49 @@ export function insertInto<C extends Columns>(
   }, encodersOf(columns));
 }
 
+/** How many rows the statements take: few sizes, so that each is prepared once. */
+const SIZES = [64, 16, 4, 1] as const;
+
+/**
+ * Adds any number of records to a table, in as few statements as their fixed sizes allow. With `key`, the fields of the
+ * primary key, a record takes the place of the one that it finds there.
+ */
+export function insertManyInto<C extends Columns>(
+  { name, columns }: Table<C>,
+  key: readonly (keyof C & string)[] = [],
+): (db: Connection, records: readonly RecordOf<C>[]) => Promise<void> {
+  const fields = Object.entries(columns);
+  const replaced = fields.filter(([field]) => !key.includes(field)).map(([, column]) => column.name);
+  const statements = SIZES.map((size) => [size, insertRows(size)] as const);
+
+  function insertRows(size: number): Statement<readonly SqlValue[], unknown> {
+    return dynamicStatement((db, $) => {
+      const rows = Array.from({ length: size }, (_, row) =>
+        Object.fromEntries(fields.map(([, column], at) => [column.name, $(String(row * fields.length + at))])),
+      );
+      const query = db.insertInto(name).values(rows);
+      if (key.length === 0) return query;
+      return query.onConflict((on) =>
+        on
+          .columns(key.map((field) => columnOf(columns, field)))
+          .doUpdateSet((row) => Object.fromEntries(replaced.map((column) => [column, row.ref(`excluded.${column}`)]))),
+      );
+    });
+  }
+
+  const valuesOf = (record: RecordOf<C>): SqlValue[] =>
+    fields.map(([field, column]) => column.toSql(Reflect.get(record, field)));
+
+  return async (db, records) => {
+    let next = 0;
+    for (const [size, statement] of statements) {
+      for (; records.length - next >= size; next += size) {
+        await db.run(statement, records.slice(next, next + size).flatMap(valuesOf));
+      }
+    }
+  };
+}
+
 /** Which fields are changed together is for callers to choose: more combinations than this are forgotten. */
 const MAX_PATCHES = 200;
 
@@ -122,6 +172,41 @@ export function patchOf<C extends Columns, K extends keyof C & string>(
     }, encoders);
     known.set(fields.join(), made);
     return made;
+  };
+}
+
+/** What is done to the one record that the `key` fields name. */
+export function byKey<C extends Columns, K extends keyof C & string, T>(
+  table: Table<C>,
+  key: readonly K[],
+  read: (row: RowOf<C>) => T,
+) {
+  type Key = Pick<RecordOf<C>, K>;
+  const { name, columns } = table;
+  const encoders = encodersOf(columns);
+  const keyed = key.map((field) => [columnOf(columns, field), field] as const);
+  const found = (db: DynamicTables, $: (name: string) => SqlValue) =>
+    keyed.reduce((query, [column, field]) => query.where(column, '=', $(field)), db.selectFrom(name).selectAll());
+  const find = dynamicStatement<Key, RowOf<C>>(found, encoders);
+  const lock = dynamicStatement<Key, RowOf<C>>((db, $) => found(db, $).forUpdate(), encoders);
+  const remove = dynamicStatement<Key, unknown>(
+    (db, $) => keyed.reduce((query, [column, field]) => query.where(column, '=', $(field)), db.deleteFrom(name)),
+    encoders,
+  );
+  const patch = patchOf(table, key);
+
+  async function one<P>(db: Connection, statement: Statement<P, RowOf<C>>, parameters: P): Promise<T | null> {
+    const row = await db.first(statement, parameters);
+    return row === undefined ? null : read(row);
+  }
+  return {
+    find: (db: Connection, of: Key) => one(db, find, of),
+    /** The record, which nobody else changes until this transaction ends. */
+    lock: (db: Connection, of: Key) => one(db, lock, of),
+    /** Changes what is given, in one statement, and returns the record as it is then. */
+    patch: (db: Connection, of: Key, changes: Changes<C>) => one(db, patch(changes), { ...changes, ...of }),
+    /** False when there is none. */
+    remove: async (db: Connection, of: Key): Promise<boolean> => (await db.run(remove, of)) === 1,
   };
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { insertInto, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import { byKey, insertInto, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const accountColumns = {
   id: text<AccountId>()('id'),
@@ -16,15 +16,12 @@ export type Account = RecordOf<typeof accountColumns>;
 const accounts: Table<typeof accountColumns> = { name: 'accounts', columns: accountColumns };
 const insert = insertInto(accounts, { skipConflictsOn: { columns: ['name'] } });
 const toAccount = readerOf(accounts);
+const byId = byKey(accounts, ['id'], toAccount);
 
 const oldest = statement<object>()((db) => db.selectFrom('accounts').selectAll().orderBy('id').limit(sql.lit(1)));
 
 const next = statement<{ after: string }>()((db, $) =>
   db.selectFrom('accounts').select('id').where(sql<boolean>`id > ${$.after}`).orderBy('id').limit(sql.lit(1)),
-);
-
-const lock = statement<{ id: AccountId }>()((db, $) =>
-  db.selectFrom('accounts').select('id').where('id', '=', $.id).forUpdate(),
 );
 
 /** The accounts of an instance. */
@@ -36,7 +33,7 @@ export const accountRepository = (db: Connection) => ({
 
   /** Makes all others that take this lock wait until this transaction ends. */
   async lock(id: AccountId): Promise<void> {
-    await db.first(lock, { id });
+    await byId.lock(db, { id });
   },
 
   /** The first account after `after`; null after the last. */

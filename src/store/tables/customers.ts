@@ -6,7 +6,7 @@ import { statement } from '../engine/statement.ts';
 import { ConstraintError } from '../engine/storage-error.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
-import { flag, insertInto, latestOf, optional, patchOf, readerOf, type Table, text } from '../table.ts';
+import { byKey, flag, insertInto, latestOf, optional, type RowOf, readerOf, type Table, text } from '../table.ts';
 import { hasLicenseOf, productsText } from './customers-of-products.ts';
 import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
@@ -26,10 +26,10 @@ export const customerColumns = {
 
 const customers: Table<typeof customerColumns> = { name: 'customers', columns: customerColumns };
 const insert = insertInto(customers, { skipConflictsOn: 'any' });
-const patch = patchOf(customers, ['accountId', 'id']);
 const read = readerOf(customers, ['id', 'name', 'email', 'active', 'createdAt', 'updatedAt', 'accountId']);
+const byId = byKey(customers, ['accountId', 'id'], toCustomer);
 
-const lists = listsOf(customers, {
+const lists = listsOf(customers, toCustomer, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
@@ -51,16 +51,8 @@ export interface CustomerFilters {
   readonly productIds?: ReadonlySet<string> | undefined;
 }
 
-const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
 const holdRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
   db.selectFrom('customers').select('id').where('account_id', '=', $.accountId).where('id', '=', $.id).forKeyShare(),
-);
-
-const lockRow = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('customers').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
 );
 
 const findByEmail = statement<{ accountId: AccountId; emailKey: string }>()((db, $) =>
@@ -77,10 +69,6 @@ const releaseLicenses = statement<{ accountId: AccountId; id: string; blocks: nu
     })
     .where('account_id', '=', $.accountId)
     .where('customer_id', '=', $.id),
-);
-
-const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.deleteFrom('customers').where('account_id', '=', $.accountId).where('id', '=', $.id),
 );
 
 /** The customers of accounts. */
@@ -105,30 +93,21 @@ export const customerRepository = (db: Connection) => ({
     return true;
   },
 
-  async find(accountId: AccountId, id: string): Promise<Customer | null> {
-    const row = await db.first(find, { accountId, id });
-    return row === undefined ? null : toCustomer(row);
-  },
+  find: (accountId: AccountId, id: string): Promise<Customer | null> => byId.find(db, { accountId, id }),
 
   /** Customers, oldest first. */
-  async list(accountId: AccountId, { after, offset, limit, ...filters }: Page & CustomerFilters): Promise<Customer[]> {
-    return (await lists.page(db, { accountId }, { after, offset, limit }, toFilterValues(filters))).map(toCustomer);
-  },
+  list: (accountId: AccountId, { after, offset, limit, ...filters }: Page & CustomerFilters): Promise<Customer[]> =>
+    lists.page(db, { accountId }, { after, offset, limit }, toFilterValues(filters)),
 
-  /** How many customers there are. */
   count: (accountId: AccountId, filters: CustomerFilters = {}): Promise<number> =>
     lists.count(db, { accountId }, toFilterValues(filters)),
 
   /** All customers, oldest first. */
-  async *listAll(accountId: AccountId, filters: CustomerFilters = {}): AsyncGenerator<Customer> {
-    for await (const rows of lists.walk(db, { accountId }, toFilterValues(filters))) yield* rows.map(toCustomer);
-  },
+  listAll: (accountId: AccountId, filters: CustomerFilters = {}): AsyncGenerator<Customer> =>
+    lists.walk(db, { accountId }, toFilterValues(filters)),
 
   /** The customer, which nobody else changes until this transaction ends. */
-  async lock(accountId: AccountId, id: string): Promise<Customer | null> {
-    const row = await db.first(lockRow, { accountId, id });
-    return row === undefined ? null : toCustomer(row);
-  },
+  lock: (accountId: AccountId, id: string): Promise<Customer | null> => byId.lock(db, { accountId, id }),
 
   /**
    * Changes what is given of a customer that is locked, and returns it as it is then. Null when another customer has the
@@ -141,9 +120,9 @@ export const customerRepository = (db: Connection) => ({
       email === null ? undefined : await db.first(findByEmail, { accountId, emailKey: email.toLowerCase() });
     if (other !== undefined && other.id !== id) return null;
     const fields = { name, email, ...derivedFrom({ name, email }), active, updatedAt };
-    const row = await db.first(patch(fields), { ...fields, accountId, id }).catch(nullIfTaken);
-    if (row === null) return null;
-    if (row === undefined) throw new Error(`customer ${id} was not locked`);
+    const changed = await byId.patch(db, { accountId, id }, fields).catch(takenOrThrow);
+    if (changed === 'taken') return null;
+    if (changed === null) throw new Error(`customer ${id} was not locked`);
     const [old, now] = [phrasesOf(before.name, before.email), phrasesOf(name, email)];
     const owner = ownerOf(accountId, id);
     await removePhrases(
@@ -156,7 +135,7 @@ export const customerRepository = (db: Connection) => ({
       owner,
       now.filter((phrase) => !old.includes(phrase)),
     );
-    return toCustomer(row);
+    return changed;
   },
 
   /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
@@ -175,11 +154,11 @@ export const customerRepository = (db: Connection) => ({
    */
   async remove(accountId: AccountId, id: string, now: Instant): Promise<number | null> {
     // The lock waits for transactions that hold the customer, so that the licences they add are seen below.
-    const row = await db.first(lockRow, { accountId, id });
-    if (row === undefined) return null;
-    await removePhrases(db, ownerOf(accountId, id), phrasesOf(row.name, row.email));
-    const released = await db.run(releaseLicenses, { accountId, id, now, blocks: row.active === 1 ? 0 : 1 });
-    await db.run(remove, { accountId, id });
+    const customer = await byId.lock(db, { accountId, id });
+    if (customer === null) return null;
+    await removePhrases(db, ownerOf(accountId, id), phrasesOf(customer.name, customer.email));
+    const released = await db.run(releaseLicenses, { accountId, id, now, blocks: customer.active ? 0 : 1 });
+    await byId.remove(db, { accountId, id });
     return released;
   },
 });
@@ -193,8 +172,8 @@ export interface CustomerChanges {
 }
 
 /** Another transaction may have taken the address since it was looked for. */
-function nullIfTaken(error: unknown): null {
-  if (error instanceof ConstraintError) return null;
+function takenOrThrow(error: unknown): 'taken' {
+  if (error instanceof ConstraintError) return 'taken';
   throw error;
 }
 
@@ -206,7 +185,7 @@ const derivedFrom = ({ name, email }: { readonly name: string; readonly email: s
 const ownerOf = (accountId: AccountId, ownerId: string) =>
   ({ accountId, kind: 'customer', ownerId, detail: '' }) as const;
 
-function toCustomer(row: Parameters<typeof read>[0]): Customer {
+function toCustomer(row: RowOf<typeof customerColumns>): Customer {
   const { accountId, ...customer } = read(row);
   return { ...customer, createdBy: accountId };
 }

@@ -1,7 +1,6 @@
 import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
 import type { WrappedKey } from '../secret-box.ts';
-import { insertInto, optional, type Table, text } from '../table.ts';
+import { byKey, insertInto, optional, readerOf, type Table, text } from '../table.ts';
 
 export const dataKeyColumns = {
   /** There is one for the whole database. */
@@ -14,15 +13,12 @@ export const dataKeyColumns = {
 
 const dataKeys: Table<typeof dataKeyColumns> = { name: 'data_keys', columns: dataKeyColumns };
 const insert = insertInto(dataKeys, { skipConflictsOn: { columns: ['slot'] } });
-
-const find = statement<object>()((db) => db.selectFrom('data_keys').selectAll().where('slot', '=', 'current'));
+const bySlot = byKey(dataKeys, ['slot'], readerOf(dataKeys, ['id', 'sealed', 'salt']));
 
 /** The key that seals the secrets of this database, itself sealed. */
 export const dataKeyRepository = (db: Connection) => ({
   /** Null where secrets are kept plain. */
-  async find(): Promise<WrappedKey | null> {
-    return (await db.first(find, {})) ?? null;
-  },
+  find: (): Promise<WrappedKey | null> => bySlot.find(db, { slot: 'current' }),
 
   /** Keeps a key unless there is one. */
   async insert(key: WrappedKey): Promise<void> {

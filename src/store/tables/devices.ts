@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';
 import { phrasesOf } from '../search.ts';
-import { insertInto, optional, readerOf, type Table, text } from '../table.ts';
+import { byKey, insertInto, optional, readerOf, type Table, text } from '../table.ts';
 import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
 export const deviceColumns = {
@@ -20,26 +20,9 @@ export const deviceColumns = {
 
 const devices: Table<typeof deviceColumns> = { name: 'devices', columns: deviceColumns };
 const insert = insertInto(devices, { skipConflictsOn: { columns: ['account_id', 'license_id', 'host_id'] } });
-const lists = listsOf(devices, { scope: ['accountId', 'licenseId'], order: 'hostId', conditions: {} });
 const toDevice = readerOf(devices, ['id', 'hostId', 'deviceTag', 'ipAddress', 'activationTime']);
-
-const exists = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
-  db
-    .selectFrom('devices')
-    .select('id')
-    .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId)
-    .where('host_id', '=', $.hostId),
-);
-
-const find = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
-  db
-    .selectFrom('devices')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId)
-    .where('host_id', '=', $.hostId),
-);
+const byHost = byKey(devices, ['accountId', 'licenseId', 'hostId'], toDevice);
+const lists = listsOf(devices, toDevice, { scope: ['accountId', 'licenseId'], order: 'hostId', conditions: {} });
 
 const rebind = statement<Rebinding & { accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
   db
@@ -96,24 +79,18 @@ export const deviceRepository = (db: Connection) => ({
     return true;
   },
 
-  async exists(license: License, hostId: HostId): Promise<boolean> {
-    return (await db.first(exists, { ...idsOf(license), hostId })) !== undefined;
-  },
-
   /** The device of this host. */
-  async find(license: License, hostId: HostId): Promise<Device | null> {
-    const row = await db.first(find, { ...idsOf(license), hostId });
-    return row === undefined ? null : toDevice(row);
-  },
+  find: (license: License, hostId: HostId): Promise<Device | null> => byHost.find(db, { ...idsOf(license), hostId }),
 
   /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */
   async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
-    const before = await db.first(find, { ...idsOf(license), hostId });
+    const before = await byHost.find(db, { ...idsOf(license), hostId });
     const row = await db.first(rebind, { ...idsOf(license), hostId, ...rebinding });
-    if (row === undefined || before === undefined) return null;
+    if (row === undefined || before === null) return null;
     await forget(db, license, before);
-    await addPhrases(db, ownerOf(license, row.host_id), phrasesOf(row.host_id, row.tag));
-    return toDevice(row);
+    const device = toDevice(row);
+    await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, device.deviceTag));
+    return device;
   },
 
   /** All devices of a licence, oldest first. */
@@ -125,21 +102,21 @@ export const deviceRepository = (db: Connection) => ({
   async remove(license: License, hostId: HostId): Promise<Device | null> {
     const row = await db.first(remove, { ...idsOf(license), hostId });
     if (row === undefined) return null;
-    await forget(db, license, row);
-    return toDevice(row);
+    const device = toDevice(row);
+    await forget(db, license, device);
+    return device;
   },
 
   /** Removes every device and returns them, oldest first. */
   async removeAll(license: License): Promise<Device[]> {
-    const rows = await db.all(removeAll, idsOf(license));
-    for (const row of rows) await forget(db, license, row);
-    return oldestFirst(rows);
+    const devices = (await db.all(removeAll, idsOf(license))).map(toDevice);
+    for (const device of devices) await forget(db, license, device);
+    return oldestFirst(devices);
   },
 });
 
 /** Sorted here: a licence has few devices, and the database would sort beside its index. */
-const oldestFirst = (rows: readonly Parameters<typeof toDevice>[0][]): Device[] =>
-  rows.map(toDevice).sort((a, b) => (a.id < b.id ? -1 : 1));
+const oldestFirst = (devices: Device[]): Device[] => devices.sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
 
@@ -147,6 +124,5 @@ const ownerOf = ({ accountId, id }: License, hostId: string) =>
   ({ accountId, kind: 'device', ownerId: id, detail: hostId }) as const;
 
 /** Takes a device that was removed from what licences are found by. */
-function forget(db: Connection, license: License, { host_id, tag }: { host_id: string; tag: string | null }) {
-  return removePhrases(db, ownerOf(license, host_id), phrasesOf(host_id, tag));
-}
+const forget = (db: Connection, license: License, { hostId, deviceTag }: Pick<Device, 'hostId' | 'deviceTag'>) =>
+  removePhrases(db, ownerOf(license, hostId), phrasesOf(hostId, deviceTag));

@@ -3,7 +3,7 @@ import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import type { IdempotencyKeyHash, SealedResponse } from '../response-sealing.ts';
-import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import { byKey, insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const idempotencyColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -28,10 +28,7 @@ export type IdempotencyRecord = RecordOf<typeof idempotencyColumns>;
 const idempotency: Table<typeof idempotencyColumns> = { name: 'idempotency', columns: idempotencyColumns };
 const insert = insertInto(idempotency);
 const read = readerOf(idempotency);
-
-const find = statement<{ accountId: AccountId; keyHash: IdempotencyKeyHash }>()((db, $) =>
-  db.selectFrom('idempotency').selectAll().where('account_id', '=', $.accountId).where('key_hash', '=', $.keyHash),
-);
+const byHash = byKey(idempotency, ['accountId', 'keyHash'], read);
 
 const list = statement<{ accountId: AccountId; state: IdempotencyRecord['state']; pattern: string; limit: number }>()(
   (db, $) =>
@@ -44,18 +41,6 @@ const list = statement<{ accountId: AccountId; state: IdempotencyRecord['state']
       .orderBy('created_at')
       .orderBy('key_hash')
       .limit($.limit),
-);
-
-const remove = statement<{ accountId: AccountId; keyHash: IdempotencyKeyHash }>()((db, $) =>
-  db.deleteFrom('idempotency').where('account_id', '=', $.accountId).where('key_hash', '=', $.keyHash),
-);
-
-const complete = statement<{ accountId: AccountId; keyHash: IdempotencyKeyHash }>()((db, $) =>
-  db
-    .updateTable('idempotency')
-    .set({ state: 'completed' })
-    .where('account_id', '=', $.accountId)
-    .where('key_hash', '=', $.keyHash),
 );
 
 const newest = statement<object>()((db) =>
@@ -85,10 +70,8 @@ export const idempotencyRepository = (db: Connection) => ({
   /** Claims the key for this transaction; false at once when another transaction holds it. */
   claim: (accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<boolean> => db.tryLock(`${accountId} ${keyHash}`),
 
-  async find(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<IdempotencyRecord | null> {
-    const row = await db.first(find, { accountId, keyHash });
-    return row === undefined ? null : read(row);
-  },
+  find: (accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<IdempotencyRecord | null> =>
+    byHash.find(db, { accountId, keyHash }),
 
   async insert(record: IdempotencyRecord): Promise<void> {
     await db.run(insert, record);
@@ -106,11 +89,11 @@ export const idempotencyRepository = (db: Connection) => ({
 
   /** Marks a record as completed; when it holds no response, retries are refused with `storedResponseMissing`. */
   async complete(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
-    await db.run(complete, { accountId, keyHash });
+    await byHash.patch(db, { accountId, keyHash }, { state: 'completed' });
   },
 
   async remove(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
-    await db.run(remove, { accountId, keyHash });
+    await byHash.remove(db, { accountId, keyHash });
   },
 
   /** When the newest record of all accounts was made; null when there is none. */

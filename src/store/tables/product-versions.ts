@@ -1,8 +1,7 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';
-import { type Changes, flag, insertInto, optional, patchOf, readerOf, type Table, text } from '../table.ts';
+import { byKey, type Changes, flag, insertInto, optional, readerOf, type Table, text } from '../table.ts';
 
 export const productVersionColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -16,16 +15,12 @@ export const productVersionColumns = {
 
 const versions: Table<typeof productVersionColumns> = { name: 'product_versions', columns: productVersionColumns };
 const insert = insertInto(versions, { skipConflictsOn: { columns: ['account_id', 'product_id', 'version'] } });
-const patch = patchOf(versions, ['accountId', 'id']);
-const lists = listsOf(versions, { scope: ['accountId', 'productId'], order: 'id', conditions: {} });
 const toVersion = readerOf(versions, ['id', 'productId', 'version', 'description', 'active', 'createdAt']);
+const byId = byKey(versions, ['accountId', 'id'], toVersion);
+const lists = listsOf(versions, toVersion, { scope: ['accountId', 'productId'], order: 'id', conditions: {} });
 
 /** A version of a product. */
 export type ProductVersionRow = ReturnType<typeof toVersion>;
-
-const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('product_versions').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
 
 /** The versions of products. */
 export const productVersionRepository = (db: Connection) => ({
@@ -34,24 +29,18 @@ export const productVersionRepository = (db: Connection) => ({
     return (await db.run(insert, { ...version, active: true })) === 1;
   },
 
-  async find(accountId: AccountId, id: string): Promise<ProductVersionRow | null> {
-    const row = await db.first(find, { accountId, id });
-    return row === undefined ? null : toVersion(row);
-  },
+  find: (accountId: AccountId, id: string): Promise<ProductVersionRow | null> => byId.find(db, { accountId, id }),
 
   /** All versions of a product, oldest first. */
   async list(accountId: AccountId, productId: string): Promise<ProductVersionRow[]> {
-    const rows = await lists.all(db, { accountId, productId });
-    return rows.map(toVersion).sort((one, other) => (one.id < other.id ? -1 : 1));
+    const versions = await lists.all(db, { accountId, productId });
+    return versions.sort((one, other) => (one.id < other.id ? -1 : 1));
   },
 
-  /** Changes what is given, in one statement, and returns the version as it is then; null when there is none. */
-  async patch(
+  /** Changes what is given, and returns the version as it is then; null when there is none. */
+  patch: (
     accountId: AccountId,
     id: string,
     changes: Pick<Changes<typeof productVersionColumns>, 'active'>,
-  ): Promise<ProductVersionRow | null> {
-    const row = await db.first(patch(changes), { ...changes, accountId, id });
-    return row === undefined ? null : toVersion(row);
-  },
+  ): Promise<ProductVersionRow | null> => byId.patch(db, { accountId, id }, changes),
 });

@@ -1,9 +1,8 @@
 import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { type Changes, flag, insertInto, patchOf, readerOf, type Table, text } from '../table.ts';
+import { byKey, type Changes, flag, insertInto, readerOf, type Table, text } from '../table.ts';
 
 export const productColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -16,17 +15,9 @@ export const productColumns = {
 
 const products: Table<typeof productColumns> = { name: 'products', columns: productColumns };
 const insert = insertInto(products, { skipConflictsOn: 'any' });
-const patch = patchOf(products, ['accountId', 'id']);
-const lists = listsOf(products, { scope: ['accountId'], order: 'id', conditions: {} });
 const toProduct = readerOf(products, ['id', 'name', 'active', 'createdAt', 'updatedAt']);
-
-const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
-const findLocked = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('products').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
-);
+const byId = byKey(products, ['accountId', 'id'], toProduct);
+const lists = listsOf(products, toProduct, { scope: ['accountId'], order: 'id', conditions: {} });
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
@@ -43,37 +34,23 @@ export const productRepository = (db: Connection) => ({
     return (await db.run(insert, { ...product, active: true, createdAt: now, updatedAt: now })) === 1;
   },
 
-  async find(accountId: AccountId, id: string): Promise<Product | null> {
-    const row = await db.first(find, { accountId, id });
-    return row === undefined ? null : toProduct(row);
-  },
+  find: (accountId: AccountId, id: string): Promise<Product | null> => byId.find(db, { accountId, id }),
 
   /** The product, kept from all others until this transaction ends. */
-  async findLocked(accountId: AccountId, id: string): Promise<Product | null> {
-    const row = await db.first(findLocked, { accountId, id });
-    return row === undefined ? null : toProduct(row);
-  },
+  findLocked: (accountId: AccountId, id: string): Promise<Product | null> => byId.lock(db, { accountId, id }),
 
   /** Products, oldest first. */
-  async list(accountId: AccountId, page: Page): Promise<Product[]> {
-    return (await lists.page(db, { accountId }, page)).map(toProduct);
-  },
+  list: (accountId: AccountId, page: Page): Promise<Product[]> => lists.page(db, { accountId }, page),
 
-  /** How many products there are. */
   count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
 
   /** All products, oldest first. */
-  async *listAll(accountId: AccountId): AsyncGenerator<Product> {
-    for await (const rows of lists.walk(db, { accountId })) yield* rows.map(toProduct);
-  },
+  listAll: (accountId: AccountId): AsyncGenerator<Product> => lists.walk(db, { accountId }),
 
-  /** Changes what is given, in one statement, and returns the product as it is then; null when there is none. */
-  async patch(
+  /** Changes what is given, and returns the product as it is then; null when there is none. */
+  patch: (
     accountId: AccountId,
     id: string,
     changes: Pick<Changes<typeof productColumns>, 'name' | 'active' | 'updatedAt'>,
-  ): Promise<Product | null> {
-    const row = await db.first(patch(changes), { ...changes, accountId, id });
-    return row === undefined ? null : toProduct(row);
-  },
+  ): Promise<Product | null> => byId.patch(db, { accountId, id }, changes),
 });

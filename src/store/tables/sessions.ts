@@ -6,7 +6,7 @@ import { statement } from '../engine/statement.ts';
 import { isAmong, type Values } from '../list-filters.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { type Secrets, secretContext } from '../secrets.ts';
-import { insertInto, optional, type RecordOf, type RowOf, readerOf, type Table, text } from '../table.ts';
+import { byKey, insertInto, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
 import { isKey } from './keys/licenses.ts';
 
 export const sessionColumns = {
@@ -39,9 +39,8 @@ export interface SessionFilters {
 
 const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sessionColumns };
 const insert = insertInto(sessions);
-const read: (row: Row) => Session = readerOf(sessions);
-
-type Row = RowOf<typeof sessionColumns>;
+const read = readerOf(sessions);
+const byId = byKey(sessions, ['accountId', 'id'], read);
 
 /** Whether the licence of a session is of one of these products; looked up for each session. */
 const isOfProducts = (products: Values) => sql`exists (
@@ -53,7 +52,7 @@ const isOfProducts = (products: Values) => sql`exists (
 const isOfKey = (key: Values) => sql`sessions.license_id = (
   select l.id from licenses as l where l.account_id = ${key.scope('accountId')} and ${isKey(key(), 'l.license_key')})`;
 
-const lists = listsOf(sessions, {
+const lists = listsOf(sessions, read, {
   scope: ['accountId'],
   order: 'id',
   conditions: {
@@ -136,27 +135,12 @@ const hold = statement<{ accountId: AccountId; id: string; now: Instant }>()((db
     .forUpdate(),
 );
 
-const prolong = statement<Prolongation & { accountId: AccountId; id: string }>()((db, $) =>
-  db
-    .updateTable('sessions')
-    .set({ nonce: $.nonce, previous_nonce: $.previousNonce, expires_at: $.expiresAt })
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', $.id),
-);
-
-const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.deleteFrom('sessions').where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
 /** What a heartbeat changes. */
 export type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
 
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
 export function sessionRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
-  const toSession = (row: Row): Session => {
-    const session = read(row);
-    return { ...session, secret: openSecret(session.secret, contextOf(session)) };
-  };
+  const open = (session: Session): Session => ({ ...session, secret: openSecret(session.secret, contextOf(session)) });
   return {
     async insert(session: Session): Promise<void> {
       await db.run(insert, { ...session, secret: sealSecret(session.secret, contextOf(session)) });
@@ -171,7 +155,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
         'license' in of
           ? await db.all(removeLapsedOfLicense, { accountId: of.license.accountId, licenseId: of.license.id, now })
           : await db.all(removeLapsed, { now, most: of.most });
-      return rows.map(toSession).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
+      return rows.map((row) => open(read(row))).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
     },
 
     /** Ends the leases that would end after an instant; they are removed as any that has ended. */
@@ -196,26 +180,26 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** The sessions of the licence whose lease runs, oldest first. */
     async listLive({ accountId, id }: License, now: Instant): Promise<Session[]> {
-      return (await db.all(listLive, { accountId, licenseId: id, now })).map(toSession);
+      return (await db.all(listLive, { accountId, licenseId: id, now })).map((row) => open(read(row)));
     },
 
     /** Keeps all others from changing the session until this transaction ends; null when there is none whose lease runs. */
     async hold(accountId: AccountId, id: string, now: Instant): Promise<Session | null> {
       const row = await db.first(hold, { accountId, id, now });
-      return row === undefined ? null : toSession(row);
+      return row === undefined ? null : open(read(row));
     },
 
     async prolong({ accountId, id }: Session, changes: Prolongation): Promise<void> {
-      await db.run(prolong, { accountId, id, ...changes });
+      await byId.patch(db, { accountId, id }, changes);
     },
 
     async remove({ accountId, id }: Session): Promise<void> {
-      await db.run(remove, { accountId, id });
+      await byId.remove(db, { accountId, id });
     },
 
     /** A part of the sessions of the account whose lease runs, oldest first. */
     async list(accountId: AccountId, now: Instant, page: Page, filters: SessionFilters): Promise<Session[]> {
-      return (await lists.page(db, { accountId }, page, toFilterValues(now, filters))).map(toSession);
+      return (await lists.page(db, { accountId }, page, toFilterValues(now, filters))).map(open);
     },
 
     /** How many sessions of the account have a lease that runs. */
@@ -225,7 +209,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** All sessions of the account whose lease runs, oldest first. */
     async *listAll(accountId: AccountId, now: Instant, filters: SessionFilters): AsyncGenerator<Session> {
-      for await (const rows of lists.walk(db, { accountId }, toFilterValues(now, filters))) yield* rows.map(toSession);
+      for await (const session of lists.walk(db, { accountId }, toFilterValues(now, filters))) yield open(session);
     },
   };
 }

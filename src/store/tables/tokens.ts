@@ -5,7 +5,7 @@ import type { Token } from '../../contract/tokens.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { insertInto, integer, json, optional, readerOf, type Table, text } from '../table.ts';
+import { byKey, insertInto, integer, json, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
 
 export const tokenColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -31,31 +31,10 @@ export const tokenColumns = {
 
 const tokens: Table<typeof tokenColumns> = { name: 'tokens', columns: tokenColumns };
 const insert = insertInto(tokens);
-const lists = listsOf(tokens, { scope: ['accountId'], order: 'id', conditions: {} });
-const read = readerOf(tokens, [
-  'id',
-  'name',
-  'kind',
-  'scopes',
-  'productIds',
-  'networks',
-  'maxIssues',
-  'issued',
-  'budgetOf',
-  'rateLimit',
-  'expiresAt',
-  'revokedAt',
-  'lastUsedOn',
-  'createdAt',
-]);
-
-const findByHash = statement<{ hash: string }>()((db, $) =>
-  db.selectFrom('tokens').selectAll().where('hash', '=', $.hash),
-);
-
-const find = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('tokens').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
+const read = readerOf(tokens);
+const byId = byKey(tokens, ['accountId', 'id'], read);
+const byHash = byKey(tokens, ['hash'], read);
+const lists = listsOf(tokens, read, { scope: ['accountId'], order: 'id', conditions: {} });
 
 const revoke = statement<{ accountId: AccountId; id: TokenId; now: Instant }>()((db, $) =>
   db
@@ -163,23 +142,25 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
 
   /** The token with this hash, of whatever account, expired and revoked ones included. */
   async findByHash(hash: string): Promise<(Token & { accountId: AccountId }) | null> {
-    const row = await db.first(findByHash, { hash });
-    return row === undefined ? null : { accountId: row.account_id, ...toToken(row) };
+    const found = await byHash.find(db, { hash });
+    return found && { accountId: found.accountId, ...toToken(found) };
   },
 
   async find(accountId: AccountId, id: string): Promise<Token | null> {
-    const row = await db.first(find, { accountId, id });
-    return row === undefined ? null : withBudget(db, row);
+    const found = await byId.find(db, { accountId, id });
+    return found && withBudget(db, found);
   },
 
   /** The token whose budget of keys this one spends: itself, unless it has replaced another one. */
   async budgetOf(accountId: AccountId, id: string): Promise<string> {
-    return (await db.first(find, { accountId, id }))?.budget_of ?? id;
+    return (await byId.find(db, { accountId, id }))?.budgetOf ?? id;
   },
 
   /** Tokens, oldest first. */
   async list(accountId: AccountId, page: Page): Promise<Token[]> {
-    return withBudgets(db, await lists.page(db, { accountId }, page));
+    const tokens: Token[] = [];
+    for (const record of await lists.page(db, { accountId }, page)) tokens.push(await withBudget(db, record));
+    return tokens;
   },
 
   /** How many tokens there are. */
@@ -187,7 +168,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
 
   /** All tokens, oldest first. */
   async *listAll(accountId: AccountId): AsyncGenerator<Token> {
-    for await (const rows of lists.walk(db, { accountId })) yield* await withBudgets(db, rows);
+    for await (const record of lists.walk(db, { accountId })) yield withBudget(db, record);
   },
 
   /** Revokes a token, once and for all; false when there is no such token. */
@@ -208,7 +189,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   async retire(accountId: AccountId, id: TokenId, { now, end }: { now: Instant; end: Instant }): Promise<Token | null> {
     onChange();
     const row = await db.first(retire, { accountId, id, now, end });
-    return row === undefined ? null : toToken(row);
+    return row === undefined ? null : toToken(read(row));
   },
 
   /** Notes that the token was used on a day, which the day before it does not undo. */
@@ -225,22 +206,15 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   },
 });
 
-type TokenRow = Parameters<typeof read>[0] & { readonly account_id: AccountId };
+type TokenRecord = RecordOf<typeof tokenColumns>;
 
-/** Tokens with what is issued from their budgets, also where that is kept with a token that they have replaced. */
-async function withBudgets(db: Connection, rows: readonly TokenRow[]): Promise<Token[]> {
-  const tokens: Token[] = [];
-  for (const row of rows) tokens.push(await withBudget(db, row));
-  return tokens;
+/** A token with what is issued from its budget, also where that is kept with a token that it has replaced. */
+async function withBudget(db: Connection, record: TokenRecord): Promise<Token> {
+  if (record.budgetOf === null) return toToken(record);
+  const first = await byId.find(db, { accountId: record.accountId, id: record.budgetOf });
+  return toToken({ ...record, issued: first?.issued ?? record.issued });
 }
 
-async function withBudget(db: Connection, row: TokenRow): Promise<Token> {
-  if (row.budget_of === null) return toToken(row);
-  const first = await db.first(find, { accountId: row.account_id, id: row.budget_of });
-  return toToken({ ...row, issued: first?.issued ?? row.issued });
-}
-
-function toToken(row: Parameters<typeof read>[0]): Token {
-  const { budgetOf: _, ...token } = read(row);
+function toToken({ accountId: _account, hash: _hash, budgetOf: _budget, ...token }: TokenRecord): Token {
   return { ...token, issued: token.maxIssues === null ? null : token.issued };
 }

@@ -1,10 +1,11 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
 import type { License } from '../../../domain/license.ts';
 import type { LicenseChanges } from '../../../domain/license-changes.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
-import { insertInto, latestOf, patchOf } from '../../table.ts';
+import type { Tables } from '../../schema.ts';
+import { byKey, insertInto, latestOf } from '../../table.ts';
 import { isKey, licenses, toLicense } from './licenses.ts';
 import {
   findReferenceWithCustomer,
@@ -19,20 +20,26 @@ const insertUnlessTaken = insertInto(licenses, {
   skipConflictsOn: { columns: ['account_id', 'reference'], whereNotNull: 'reference' },
 });
 const insertUnlessThere = insertInto(licenses, { skipConflictsOn: 'any' });
-const patch = patchOf(licenses, ['accountId', 'id']);
+const byId = byKey(licenses, ['accountId', 'id'], toLicense);
+const byReference = byKey(licenses, ['accountId', 'reference'], toLicense);
 
-const find = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
+interface Named {
+  readonly accountId: AccountId;
+  readonly productId: ProductId;
+  readonly key: LicenseKey;
+}
+
+const named = (db: Kysely<Tables>, $: Named) =>
   db
     .selectFrom('licenses')
     .selectAll()
     .where('account_id', '=', $.accountId)
     .where(isKey($.key))
-    .where('product_id', '=', $.productId),
-);
+    .where('product_id', '=', $.productId);
 
-const findById = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
+const find = statement<Named>()(named);
+
+const findLocked = statement<Named>()((db, $) => named(db, $).forUpdate());
 
 const productOfKey = statement<{ accountId: AccountId; key: LicenseKey }>()((db, $) =>
   db.selectFrom('licenses').select('product_id').where('account_id', '=', $.accountId).where(isKey($.key)),
@@ -44,24 +51,6 @@ const productOfReference = statement<{ accountId: AccountId; reference: string }
     .select('product_id')
     .where('account_id', '=', $.accountId)
     .where('reference', '=', $.reference),
-);
-
-const findLocked = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
-  db
-    .selectFrom('licenses')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where(isKey($.key))
-    .where('product_id', '=', $.productId)
-    .forUpdate(),
-);
-
-const remove = statement<{ accountId: AccountId; id: string }>()((db, $) =>
-  db.deleteFrom('licenses').where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
-const findByReference = statement<{ accountId: AccountId; reference: string }>()((db, $) =>
-  db.selectFrom('licenses').selectAll().where('account_id', '=', $.accountId).where('reference', '=', $.reference),
 );
 
 const takeSlot = statement<{ accountId: AccountId; id: string; now: Instant; end: Instant | null }>()((db, $) =>
@@ -128,16 +117,11 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /** The licence of this id. */
-  async findById(accountId: AccountId, id: string): Promise<License | null> {
-    const row = await db.first(findById, { accountId, id });
-    return row === undefined ? null : toLicense(row);
-  },
+  findById: (accountId: AccountId, id: string): Promise<License | null> => byId.find(db, { accountId, id }),
 
   /** The licence of this reference. */
-  async findByReference(accountId: AccountId, reference: string): Promise<License | null> {
-    const row = await db.first(findByReference, { accountId, reference });
-    return row === undefined ? null : toLicense(row);
-  },
+  findByReference: (accountId: AccountId, reference: string): Promise<License | null> =>
+    byReference.find(db, { accountId, reference }),
 
   /** The product of the licence that has this key, or this reference; null when there is none. */
   async findProduct(
@@ -184,9 +168,8 @@ export const keyRepository = (db: Connection) => ({
   /** Changes what is given of a licence that the caller has locked, and returns it as it is then. */
   async patch(license: License, changes: LicenseChanges & { readonly updatedAt: Instant }): Promise<License> {
     const { accountId, id } = license;
-    const row = await db.first(patch(changes), { ...changes, accountId, id });
-    if (row === undefined) throw new Error(`the licence ${id} is not there`);
-    const changed = toLicense(row);
+    const changed = await byId.patch(db, { accountId, id }, changes);
+    if (changed === null) throw new Error(`the licence ${id} is not there`);
     await writeMetadata(db, changed, license);
     return changed;
   },
@@ -194,7 +177,7 @@ export const keyRepository = (db: Connection) => ({
   /** Removes a licence that has neither devices nor sessions. */
   async remove(license: License): Promise<void> {
     await removeMetadata(db, license);
-    await db.run(remove, { accountId: license.accountId, id: license.id });
+    await byId.remove(db, license);
   },
 
   /**

@@ -61,7 +61,7 @@ const conditions = {
   metadata4: metadata,
 };
 
-const lists = listsOf(licenses, {
+const lists = listsOf(licenses, toLicense, {
   scope: ['accountId'],
   order: 'id',
   descending: true,
@@ -77,9 +77,8 @@ const lists = listsOf(licenses, {
 /** Lists of the keys of accounts, newest first. */
 export const keyListRepository = (db: Connection) => ({
   /** The keys of a page. */
-  async page(accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> {
-    return (await lists.page(db, { accountId }, page, toFilterValues(filters))).map(toLicense);
-  },
+  page: async (accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> =>
+    lists.page(db, { accountId }, page, toFilterValues(filters)),
 
   /** How many keys there are on all pages. */
   count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>

@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
-import { insertManyInto } from '../../insert-many.ts';
-import { integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+import { insertManyInto, integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const auditColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -61,11 +60,11 @@ export const auditRepository = (db: Connection) => ({
 
   /** Rows, oldest first. */
   async list(accountId: AccountId, range: SeqRange): Promise<AuditRecord[]> {
-    return (await db.all(list, { accountId, ...range })).map((row) => read(row));
+    return (await db.all(list, { accountId, ...range })).map(read);
   },
 
   /** The rows of `idempotency.resolve`, oldest first. */
   async listResolutions(accountId: AccountId, limit: number): Promise<AuditRecord[]> {
-    return (await db.all(resolutions, { accountId, limit })).map((row) => read(row));
+    return (await db.all(resolutions, { accountId, limit })).map(read);
   },
 });

@@ -38,6 +38,6 @@ export const checkpointRepository = (db: Connection) => ({
     accountId: AccountId,
     page: { readonly after: number; readonly limit: number },
   ): Promise<RecordOf<typeof checkpointColumns>[]> {
-    return (await db.all(list, { accountId, ...page })).map((row) => read(row));
+    return (await db.all(list, { accountId, ...page })).map(read);
   },
 });

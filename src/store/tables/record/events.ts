@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { EventType } from '../../../contract/events.ts';
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
-import { insertManyInto } from '../../insert-many.ts';
-import { integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+import type { Tables } from '../../schema.ts';
+import { insertManyInto, integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 import type { SeqRange } from './audit.ts';
 
 export const eventColumns = {
@@ -31,41 +31,24 @@ export interface EventFilters {
   readonly subjectId?: string | undefined;
 }
 
-const list = statement<SeqRange & { accountId: AccountId }>()((db, $) =>
-  db
-    .selectFrom('events')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('seq', '>', $.after)
-    .where('seq', '<=', $.until)
-    .orderBy('seq')
-    .limit($.limit),
-);
+type Listed = SeqRange & { accountId: AccountId; types: string };
 
 /** The types come as a text with commas round each, in which a type is looked for: any number of them is one parameter. */
-const listOfTypes = statement<SeqRange & { accountId: AccountId; types: string }>()((db, $) =>
+const inRange = (db: Kysely<Tables>, $: Listed) =>
   db
     .selectFrom('events')
     .selectAll()
     .where('account_id', '=', $.accountId)
-    .where('seq', '>', $.after)
-    .where('seq', '<=', $.until)
-    .where(sql<boolean>`replace(${$.types}, ',' || type || ',', '') <> ${$.types}`)
-    .orderBy('seq')
-    .limit($.limit),
-);
-
-const listOfSubject = statement<SeqRange & { accountId: AccountId; subjectId: string; types: string }>()((db, $) =>
-  db
-    .selectFrom('events')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('subject_id', '=', $.subjectId)
     .where('seq', '>', $.after)
     .where('seq', '<=', $.until)
     .where(sql<boolean>`(${$.types} = '' or replace(${$.types}, ',' || type || ',', '') <> ${$.types})`)
     .orderBy('seq')
-    .limit($.limit),
+    .limit($.limit);
+
+const list = statement<Listed>()(inRange);
+
+const listOfSubject = statement<Listed & { subjectId: string }>()((db, $) =>
+  inRange(db, $).where('subject_id', '=', $.subjectId),
 );
 
 const nthOfSubject = statement<{ accountId: AccountId; subjectId: string; after: number; before: number }>()((db, $) =>
@@ -86,14 +69,10 @@ export const eventRepository = (db: Connection) => ({
 
   /** Events that pass the filters, oldest first. */
   async list(accountId: AccountId, range: SeqRange, { types, subjectId }: EventFilters): Promise<EventRecord[]> {
-    const wanted = types === undefined ? '' : `,${types.join()},`;
+    const listed = { accountId, ...range, types: types === undefined ? '' : `,${types.join()},` };
     const rows =
-      subjectId !== undefined
-        ? await db.all(listOfSubject, { accountId, ...range, subjectId, types: wanted })
-        : wanted === ''
-          ? await db.all(list, { accountId, ...range })
-          : await db.all(listOfTypes, { accountId, ...range, types: wanted });
-    return rows.map((row) => read(row));
+      subjectId === undefined ? await db.all(list, listed) : await db.all(listOfSubject, { ...listed, subjectId });
+    return rows.map(read);
   },
 
   /** The number of the `n`-th event of a subject after `after`; null when it has fewer. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
-import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+import { byKey, insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const recordHeadColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -19,27 +19,7 @@ export type RecordHead = RecordOf<typeof recordHeadColumns>;
 const heads: Table<typeof recordHeadColumns> = { name: 'record_heads', columns: recordHeadColumns };
 const insert = insertInto(heads, { skipConflictsOn: { columns: ['account_id'] } });
 const read = readerOf(heads);
-
-const find = statement<{ accountId: AccountId }>()((db, $) =>
-  db.selectFrom('record_heads').selectAll().where('account_id', '=', $.accountId),
-);
-
-const lock = statement<{ accountId: AccountId }>()((db, $) =>
-  db.selectFrom('record_heads').selectAll().where('account_id', '=', $.accountId).forUpdate(),
-);
-
-const move = statement<RecordHead>()((db, $) =>
-  db
-    .updateTable('record_heads')
-    .set({
-      audit_seq: $.auditSeq,
-      audit_hash: $.auditHash,
-      event_seq: $.eventSeq,
-      checkpoint_seq: $.checkpointSeq,
-      checkpoint_at: $.checkpointAt,
-    })
-    .where('account_id', '=', $.accountId),
-);
+const byAccount = byKey(heads, ['accountId'], read);
 
 const unsigned = statement<{ after: string }>()((db, $) =>
   db
@@ -55,20 +35,14 @@ const MAX_UNSIGNED = 100;
 
 /** How far the records of accounts are numbered. */
 export const recordHeadRepository = (db: Connection) => ({
-  async find(accountId: AccountId): Promise<RecordHead | null> {
-    const row = await db.first(find, { accountId });
-    return row === undefined ? null : read(row);
-  },
+  find: (accountId: AccountId): Promise<RecordHead | null> => byAccount.find(db, { accountId }),
 
   /** The head, which nobody else moves until this transaction ends; null before the first row. */
-  async lock(accountId: AccountId): Promise<RecordHead | null> {
-    const row = await db.first(lock, { accountId });
-    return row === undefined ? null : read(row);
-  },
+  lock: (accountId: AccountId): Promise<RecordHead | null> => byAccount.lock(db, { accountId }),
 
   insert: (head: RecordHead): Promise<number> => db.run(insert, head),
 
-  move: (head: RecordHead): Promise<number> => db.run(move, head),
+  move: ({ accountId, ...head }: RecordHead): Promise<RecordHead | null> => byAccount.patch(db, { accountId }, head),
 
   /** The first accounts behind that one which have rows after their last checkpoint. */
   listUnsigned: async (after: AccountId | ''): Promise<RecordHead[]> => (await db.all(unsigned, { after })).map(read),

@@ -91,7 +91,7 @@ export const outboxRepository = (db: Connection) => ({
 
   /** Entries of all accounts, those of each in the order of their ids. */
   async list(limit: number): Promise<OutboxRecord[]> {
-    return (await db.all(list, { limit })).map((row) => toRow(row));
+    return (await db.all(list, { limit })).map(toRow);
   },
 
   /** How many entries of all accounts wait for their numbers. */
@@ -107,7 +107,7 @@ export const outboxRepository = (db: Connection) => ({
   /** Removes the first entries of an account, at most as many as a transaction should number, and returns them in order. */
   async take(accountId: AccountId): Promise<OutboxRecord[]> {
     const rows = await db.all(take, { accountId });
-    return rows.map((row) => toRow(row)).sort((a, b) => (a.id < b.id ? -1 : 1));
+    return rows.map(toRow).sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
   /** Whether a batch of this many entries may not have been all. */

@@ -1,11 +1,10 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { DeliveryState } from '../../../contract/webhooks/webhook.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
-import { insertManyInto } from '../../insert-many.ts';
-import { integer, optional, type RecordOf, type RowOf, readerOf, type Table, text } from '../../table.ts';
-import { type Backlog, readBacklog } from './backlog.ts';
+import type { Tables } from '../../schema.ts';
+import { insertManyInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const deliveryColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -29,7 +28,7 @@ export type DeliveryRecord = RecordOf<typeof deliveryColumns>;
 // States in conditions are literals: only so do partial indexes serve them, and no statement is compiled anew for each value.
 const deliveries: Table<typeof deliveryColumns> = { name: 'webhook_deliveries', columns: deliveryColumns };
 const saveMany = insertManyInto(deliveries, ['accountId', 'webhookId', 'seq']);
-const read: (row: RowOf<typeof deliveryColumns>) => DeliveryRecord = readerOf(deliveries);
+const read = readerOf(deliveries);
 
 /** Names a webhook whose deliveries are meant. */
 export interface OfWebhook {
@@ -37,35 +36,23 @@ export interface OfWebhook {
   readonly webhookId: string;
 }
 
-const listBelow = statement<OfWebhook & { below: number; limit: number }>()((db, $) =>
+const ofWebhook = (db: Kysely<Tables>, $: OfWebhook) =>
   db
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('account_id', '=', $.accountId)
-    .where('webhook_id', '=', $.webhookId)
-    .where('seq', '<', $.below)
-    .orderBy('seq', 'desc')
-    .limit($.limit),
+    .where('webhook_id', '=', $.webhookId);
+
+const listBelow = statement<OfWebhook & { below: number; limit: number }>()((db, $) =>
+  ofWebhook(db, $).where('seq', '<', $.below).orderBy('seq', 'desc').limit($.limit),
 );
 
 const listOfState = statement<OfWebhook & { below: number; limit: number; state: DeliveryState }>()((db, $) =>
-  db
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('webhook_id', '=', $.webhookId)
-    .where('state', '=', $.state)
-    .where('seq', '<', $.below)
-    .orderBy('seq', 'desc')
-    .limit($.limit),
+  ofWebhook(db, $).where('state', '=', $.state).where('seq', '<', $.below).orderBy('seq', 'desc').limit($.limit),
 );
 
 const due = statement<OfWebhook & { now: Instant; limit: number }>()((db, $) =>
-  db
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('webhook_id', '=', $.webhookId)
+  ofWebhook(db, $)
     .where('state', '=', sql.lit('retrying'))
     .where('next_attempt_at', '<=', $.now)
     .orderBy('next_attempt_at')
@@ -131,6 +118,68 @@ const removeOld = statement<{ delivered: Instant; dead: Instant; limit: number }
   ),
 );
 
+/** What has not been delivered, of all accounts. */
+export interface Backlog {
+  /** Events that are still to be sent for the first time, each once for each webhook. */
+  readonly waiting: number;
+  /** Deliveries that have failed and are repeated. */
+  readonly retrying: number;
+  /** Deliveries that were given up. */
+  readonly dead: number;
+  /** The contents of the next event of each webhook that is behind, and of the oldest that is repeated: of 1,000 at most. */
+  readonly oldest: readonly string[];
+}
+
+/** Webhooks, and accounts, that are looked at. */
+const MAX_ROWS = 1_000;
+
+const waiting = statement<object>()((db) =>
+  db
+    .selectFrom('webhooks as w')
+    .innerJoin('record_heads as h', 'h.account_id', 'w.account_id')
+    .select(sql<number | string | null>`sum(h.event_seq - w.last_seq)`.as('count'))
+    .where('w.active', '=', sql.lit(1))
+    .whereRef('h.event_seq', '>', 'w.last_seq'),
+);
+
+const unsent = statement<object>()((db) =>
+  db
+    .selectFrom('webhooks as w')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'w.account_id').on('e.seq', '=', sql<number>`w.last_seq + 1`),
+    )
+    .select('e.content')
+    .where('w.active', '=', sql.lit(1))
+    .orderBy('w.account_id')
+    .orderBy('w.id')
+    .limit(sql.lit(MAX_ROWS)),
+);
+
+const open = statement<object>()((db) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('state', '!=', sql.lit('delivered'))
+    .groupBy('state')
+    .orderBy('state'),
+);
+
+const oldestRetrying = statement<object>()((db) =>
+  db
+    .selectFrom((from) =>
+      from
+        .selectFrom('webhook_deliveries')
+        .select(['account_id', (eb) => eb.fn.min('seq').as('seq')])
+        .where('state', '=', sql.lit('retrying'))
+        .groupBy('account_id')
+        .as('r'),
+    )
+    .innerJoin('events as e', (join) => join.onRef('e.account_id', '=', 'r.account_id').onRef('e.seq', '=', 'r.seq'))
+    .select('e.content')
+    .orderBy('r.account_id')
+    .limit(sql.lit(MAX_ROWS)),
+);
+
 /** The delivery states of events to webhooks. */
 export const deliveryRepository = (db: Connection) => ({
   /** Saves delivery states, in place of those before. */
@@ -172,7 +221,18 @@ export const deliveryRepository = (db: Connection) => ({
   },
 
   /** What has not been delivered, of all accounts. */
-  backlog: (): Promise<Backlog> => readBacklog(db),
+  async backlog(): Promise<Backlog> {
+    const [sum] = await db.all(waiting, {});
+    const next = await db.all(unsent, {});
+    const states = new Map((await db.all(open, {})).map(({ state, count }) => [state, Number(count)]));
+    const retrying = await db.all(oldestRetrying, {});
+    return {
+      waiting: Number(sum?.count ?? 0),
+      retrying: states.get('retrying') ?? 0,
+      dead: states.get('dead') ?? 0,
+      oldest: [...next, ...retrying].map(({ content }) => content),
+    };
+  },
 
   /** Removes up to `limit` deliveries that ended before these instants; returns how many. */
   removeOld: (before: { delivered: Instant; dead: Instant; limit: number }): Promise<number> =>

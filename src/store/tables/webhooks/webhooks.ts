@@ -7,19 +7,18 @@ import { statement } from '../../engine/statement.ts';
 import { listsOf, type Page } from '../../lists.ts';
 import { type Secrets, secretContext } from '../../secrets.ts';
 import {
+  byKey,
+  type Changes,
   flag,
   insertInto,
   integer,
   json,
   optional,
-  patchOf,
   type RecordOf,
-  type RowOf,
   readerOf,
   type Table,
   text,
 } from '../../table.ts';
-import { makeWebhooksDue, restartFailing } from './clock.ts';
 
 export const webhookColumns = {
   accountId: text<AccountId>()('account_id'),
@@ -59,28 +58,15 @@ export type WebhookRecord = RecordOf<typeof webhookColumns>;
 
 const webhooks: Table<typeof webhookColumns> = { name: 'webhooks', columns: webhookColumns };
 const insert = insertInto(webhooks);
-const patch = patchOf(webhooks, ['accountId', 'id']);
-type Row = RowOf<typeof webhookColumns>;
-const read: (row: Row) => WebhookRecord = readerOf(webhooks);
-const lists = listsOf(webhooks, { scope: ['accountId'], order: 'id', conditions: {} });
+const read = readerOf(webhooks);
+const byId = byKey(webhooks, ['accountId', 'id'], read);
+const lists = listsOf(webhooks, read, { scope: ['accountId'], order: 'id', conditions: {} });
 
 /** Names a webhook. */
 export interface ById {
   readonly accountId: AccountId;
   readonly id: string;
 }
-
-const find = statement<ById>()((db, $) =>
-  db.selectFrom('webhooks').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
-
-const lock = statement<ById>()((db, $) =>
-  db.selectFrom('webhooks').selectAll().where('account_id', '=', $.accountId).where('id', '=', $.id).forUpdate(),
-);
-
-const remove = statement<ById>()((db, $) =>
-  db.deleteFrom('webhooks').where('account_id', '=', $.accountId).where('id', '=', $.id),
-);
 
 /** Webhooks that are looked at in one go. */
 const MAX_DUE = 256;
@@ -128,10 +114,27 @@ const releaseAll = statement<Record<never, never>>()((db) =>
   db.updateTable('webhooks').set({ lease: null, lease_until: null }).where('lease', 'is not', null),
 );
 
+// What is put right when a clock was wrong: times that it has written say nothing.
+
+const retryNow = statement<{ latest: Instant; now: Instant }>()((db, $) =>
+  db.updateTable('webhooks').set({ retry_at: $.now }).where('retry_at', '>', $.latest),
+);
+
+const endPauses = statement<{ latest: Instant }>()((db, $) =>
+  db.updateTable('webhooks').set({ paused_until: null }).where('paused_until', '>', $.latest),
+);
+
+const endLeases = statement<{ latest: Instant }>()((db, $) =>
+  db.updateTable('webhooks').set({ lease: null, lease_until: null }).where('lease_until', '>', $.latest),
+);
+
+const failingFrom = statement<{ now: Instant }>()((db, $) =>
+  db.updateTable('webhooks').set({ failing_since: $.now }).where('failing_since', 'is not', null),
+);
+
 /** The webhooks of accounts. */
 export function webhookRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
-  const open = (row: Row): WebhookRecord => {
-    const webhook = read(row);
+  const open = (webhook: WebhookRecord): WebhookRecord => {
     const { secret, previousSecret } = webhook;
     const context = contextOf(webhook);
     return {
@@ -140,35 +143,25 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       previousSecret: previousSecret && openSecret(previousSecret, context),
     };
   };
-  const sealed = ({ accountId, id }: ById, { secret, previousSecret, ...webhook }: WebhookChanges): WebhookChanges => {
-    const context = contextOf({ accountId, id });
+  const sealed = <T extends WebhookChanges>(of: ById, webhook: T): T => {
+    const { secret, previousSecret } = webhook;
+    const context = contextOf(of);
     return {
       ...webhook,
       ...(secret !== undefined && { secret: sealSecret(secret, context) }),
       ...(previousSecret !== undefined && { previousSecret: previousSecret && sealSecret(previousSecret, context) }),
     };
   };
+  const openOrNull = (webhook: WebhookRecord | null) => webhook && open(webhook);
   return {
     async insert(webhook: WebhookRecord): Promise<void> {
-      const { secret, previousSecret } = webhook;
-      const context = contextOf(webhook);
-      const kept = {
-        secret: sealSecret(secret, context),
-        previousSecret: previousSecret && sealSecret(previousSecret, context),
-      };
-      await db.run(insert, { ...webhook, ...kept });
+      await db.run(insert, sealed(webhook, webhook));
     },
 
-    async find(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
-      const row = await db.first(find, { accountId, id });
-      return row === undefined ? null : open(row);
-    },
+    find: (accountId: AccountId, id: string) => byId.find(db, { accountId, id }).then(openOrNull),
 
     /** The webhook, which nobody else changes until this transaction ends. */
-    async lock(accountId: AccountId, id: string): Promise<WebhookRecord | null> {
-      const row = await db.first(lock, { accountId, id });
-      return row === undefined ? null : open(row);
-    },
+    lock: (accountId: AccountId, id: string) => byId.lock(db, { accountId, id }).then(openOrNull),
 
     /** Webhooks, oldest first. */
     async list(accountId: AccountId, page: Page): Promise<WebhookRecord[]> {
@@ -179,21 +172,18 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** All webhooks, oldest first. */
     async *listAll(accountId: AccountId): AsyncGenerator<WebhookRecord> {
-      for await (const rows of lists.walk(db, { accountId })) yield* rows.map(open);
+      for await (const webhook of lists.walk(db, { accountId })) yield open(webhook);
     },
 
     /** Changes what is given, and returns the webhook as it is then. */
-    async patch({ accountId, id }: ById, given: WebhookChanges): Promise<WebhookRecord> {
-      const changes = sealed({ accountId, id }, given);
-      const row = await db.first(patch(changes), { ...changes, accountId, id });
-      if (row === undefined) throw new Error(`webhook ${id} was not locked`);
-      return open(row);
+    async patch({ accountId, id }: ById, changes: WebhookChanges): Promise<WebhookRecord> {
+      const changed = await byId.patch(db, { accountId, id }, sealed({ accountId, id }, changes));
+      if (changed === null) throw new Error(`webhook ${id} was not locked`);
+      return open(changed);
     },
 
     /** Removes a webhook with its deliveries; false when there is none. */
-    async remove(accountId: AccountId, id: string): Promise<boolean> {
-      return (await db.run(remove, { accountId, id })) === 1;
-    },
+    remove: (accountId: AccountId, id: string): Promise<boolean> => byId.remove(db, { accountId, id }),
 
     /** Webhooks with something to send now, for which no server works; those that were served longest ago come first. */
     async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
@@ -206,7 +196,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       lease: { lease: string; realTime: Instant; until: Instant },
     ): Promise<WebhookRecord | null> {
       const row = await db.first(claim, { ...webhook, ...lease });
-      return row === undefined ? null : open(row);
+      return row === undefined ? null : open(read(row));
     },
 
     /** Gives a lease back. */
@@ -215,10 +205,16 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     },
 
     /** Makes due now what would be due after an instant, and ends pauses and leases that would last longer. */
-    makeDue: (latest: Instant, now: Instant): Promise<void> => makeWebhooksDue(db, latest, now),
+    async makeDue(latest: Instant, now: Instant): Promise<void> {
+      await db.run(retryNow, { latest, now });
+      await db.run(endPauses, { latest });
+      await db.run(endLeases, { latest });
+    },
 
     /** Those that fail have failed from now on only. */
-    restartFailing: (now: Instant): Promise<void> => restartFailing(db, now),
+    async restartFailing(now: Instant): Promise<void> {
+      await db.run(failingFrom, { now });
+    },
 
     /** Ends all leases: where no other server can have one. */
     async releaseAll(): Promise<void> {
@@ -230,4 +226,4 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
 const contextOf = ({ accountId, id }: ById): string => secretContext('webhooks', accountId, id);
 
 /** New values of a webhook; what is undefined stays. */
-export type WebhookChanges = { readonly [F in keyof WebhookRecord]?: WebhookRecord[F] | undefined };
+export type WebhookChanges = Changes<typeof webhookColumns>;
