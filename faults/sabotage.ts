@@ -6,7 +6,7 @@ import pg from 'pg';
 import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
 import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
 import type { Recorder } from '../src/service/record.ts';
-import { OutcomeUnknown, StorageError } from '../src/store/engine/storage-error.ts';
+import { OutcomeUnknown, StorageError } from '../src/store/errors.ts';
 import {
   deriveKey,
   NONCE_BYTES,

@@ -5,8 +5,8 @@ import { createRandom } from '../service/context.ts';
 import { readAuditRow } from '../service/numbering.ts';
 import { createRecorder } from '../service/record.ts';
 import { LOCK_TIMEOUT_MS } from '../store/database.ts';
+import { StartupError } from '../store/errors.ts';
 import { deriveKey } from '../store/response-sealing.ts';
-import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Repositories } from '../store/store.ts';
 import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
 

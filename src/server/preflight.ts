@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { isNetwork } from '../domain/networks.ts';
-import { StartupError } from '../store/startup-error.ts';
+import { StartupError } from '../store/errors.ts';
 import { bind, type Tls } from './http/transport/listen.ts';
 import { isLoopback } from './http/transport/loopback.ts';
 import { bindForMetrics, type MetricsAddress } from './telemetry/listen.ts';

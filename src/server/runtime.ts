@@ -8,8 +8,8 @@ import { createRandom, createSigners, type KeyPair, type SignerOf, type WebhookS
 import { numberEntries } from '../service/numbering.ts';
 import { createRecorder, type Recorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
+import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { StartupError } from '../store/startup-error.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
 import type { Clocks } from './clock-watch.ts';

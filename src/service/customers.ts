@@ -74,7 +74,7 @@ const deleteCustomer: UseCase<Customers['delete']> = async (context, { customerI
 /** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */
 export async function seesCustomer({ repositories, caller }: Context, customerId: string): Promise<boolean> {
   const { accountId, productIds } = caller;
-  return productIds === null || repositories.customersOfProducts.has(accountId, customerId, productIds);
+  return productIds === null || repositories.customers.isOfProducts(accountId, customerId, productIds);
 }
 
 /**
@@ -88,7 +88,7 @@ async function lockCustomer(context: Context, customerId: string): Promise<Custo
   if (customer === null) throw apiError('customerNotFound', { customerId });
   if (productIds === null) return customer;
   if (!(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
-  if (await repositories.customersOfProducts.hasOthers(accountId, customerId, productIds)) {
+  if (await repositories.customers.isOfOthers(accountId, customerId, productIds)) {
     throw new RecordedRefusal('scopeMissing', { resource: { type: 'customer', id: customerId } });
   }
   return customer;

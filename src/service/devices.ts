@@ -171,7 +171,7 @@ interface WantedDevice {
  */
 async function countMove({ repositories, caller, now }: Context, license: License): Promise<number> {
   const most = caller.kind === 'client' ? MAX_SELF_REBINDS_PER_YEAR : null;
-  const moves = await repositories.rebindings.count(license, Number(now.slice(0, 4)), most);
+  const moves = await repositories.devices.countRebinding(license, Number(now.slice(0, 4)), most);
   if (moves === null) throw apiError('rebindLimit');
   return moves;
 }

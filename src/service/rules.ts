@@ -2,7 +2,7 @@ import { type ApiError, apiError, type Reason } from '../contract/errors.ts';
 import type { HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { Device } from '../domain/license.ts';
 import { type Action, decide, type Facts } from '../domain/rules.ts';
-import type { LicenseCustomer } from '../store/tables/keys/licenses-with-customers.ts';
+import type { LicenseCustomer } from '../store/tables/keys/licenses.ts';
 import type { Context } from './context.ts';
 import { licenseEvent, RecordedRefusal } from './record.ts';
 

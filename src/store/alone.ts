@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { StartupError } from './errors.ts';
 import type { Tables } from './schema.ts';
-import { StartupError } from './startup-error.ts';
 
 /**
  * The advisory lock of a PostgreSQL database that everything of lkm shares which works on its tables, for as long as it

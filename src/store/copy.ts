@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import type { Database } from './database.ts';
+import { StartupError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import type { Tables } from './schema.ts';
-import { StartupError } from './startup-error.ts';
 
 /** Tells how far a copy has come. */
 export interface CopyProgress {

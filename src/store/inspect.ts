@@ -57,7 +57,7 @@ export async function inspect(location: string): Promise<Inspection | null> {
 
 // Each engine is loaded only where it is used.
 async function openForReading(location: string): Promise<OpenForReading | null> {
-  if (isPostgres(location)) return (await import('./engine/postgres/reading.ts')).openForReading(location);
+  if (isPostgres(location)) return (await import('./engine/postgres/driver.ts')).openForReading(location);
   return (await import('./engine/sqlite/reading.ts')).openForReading(location);
 }
 

@@ -11,7 +11,7 @@ import {
   selectionOf,
   type Used,
 } from './list-filters.ts';
-import { createRecent } from './recent.ts';
+import { remember } from './recent.ts';
 import { type Columns, columnOf, type RowOf, type Table } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
@@ -61,7 +61,7 @@ export function listsOf<C extends Columns, T, S extends string, F extends string
   );
   const origin: Origin = { table: name, order: orderColumn, scope, sorted: Object.fromEntries(sortedColumns) };
   const filterNames = Object.keys(conditions) as F[];
-  const known = createRecent<Statement<object, never>>(MAX_STATEMENTS);
+  const remembered = remember<Statement<object, never>>(MAX_STATEMENTS);
 
   const usedOf = (filters: Filters<F> = {}): Used<F>[] =>
     filterNames.flatMap((filter): Used<F>[] => {
@@ -72,16 +72,11 @@ export function listsOf<C extends Columns, T, S extends string, F extends string
   /** The statement for these conditions. The names of its parameters keep scope, filters and page apart. */
   function find<R>(kind: string, filters: Filters<F> | undefined, build: Build): Statement<object, R> {
     const used = usedOf(filters);
-    return remember(idOf(kind, used), ($) => build(selectionOf(origin, used, $), $));
+    return statementOf(idOf(kind, used), ($) => build(selectionOf(origin, used, $), $));
   }
 
-  function remember<R>(id: string, build: ($: Parameter) => RawBuilder<unknown>): Statement<object, R> {
-    const found = known.get(id);
-    if (found !== undefined) return found;
-    const made = dynamicStatement<object, never>((db, $) => ({ compile: () => build($).compile(db) }));
-    known.set(id, made);
-    return made;
-  }
+  const statementOf = <R>(id: string, build: ($: Parameter) => RawBuilder<unknown>): Statement<object, R> =>
+    remembered(id, () => dynamicStatement<object, never>((db, $) => ({ compile: () => build($).compile(db) })));
 
   const idOf = (kind: string, used: readonly Used<F>[]): string =>
     used.length === 0 ? kind : `${kind} ${used.map(([filter, , count]) => `${filter}*${count}`).join()}`;
@@ -148,7 +143,7 @@ export function listsOf<C extends Columns, T, S extends string, F extends string
   async function sum(db: Connection, scope: Scope<S>, terms: readonly Term<F>[]): Promise<number> {
     const counted = terms.map(({ filters, isTakenOff }) => ({ used: usedOf(filters), sign: isTakenOff ? '-' : '+' }));
     const id = counted.map(({ used, sign }) => idOf(sign, used)).join(' ');
-    const statement = remember<{ count: unknown }>(id, ($) => {
+    const statement = statementOf<{ count: unknown }>(id, ($) => {
       const counts = counted.map(({ used, sign }) => {
         const { from, where } = selectionOf(origin, used, $);
         return sql`${sql.raw(sign)} (select count(*) from ${from} where ${where})`;

@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { alone } from './alone.ts';
 import type { OpenOptions } from './engine/driver.ts';
+import { StartupError } from './errors.ts';
 import { migrations, replaced } from './migrations/index.ts';
 import type { Tables } from './schema.ts';
-import { StartupError } from './startup-error.ts';
 
 /** How far the schema of a database has come. */
 export interface SchemaStatus {

@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { alone, isShared } from './alone.ts';
 import type { Tables } from './schema.ts';
-import { createDataKey, type DataKey, type MasterKey, unwrapDataKey, wrapDataKey } from './secret-box.ts';
-import { plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
-import { StartupError } from './startup-error.ts';
+import { createDataKey, type DataKey, type MasterKey, wrapDataKey } from './secret-box.ts';
+import { openDataKey, plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
 
 /** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
 const sealedColumns = [
@@ -28,7 +27,7 @@ export interface Rekeyed {
  * would be others than those in the database
  */
 export async function rekey(db: Kysely<Tables>, keys: Keys): Promise<Rekeyed> {
-  const isSealed = (await openDataKey(db, keys.from)) !== null;
+  const isSealed = (await findDataKey(db, keys.from)) !== null;
   if (isSealed === (keys.to !== null)) return write(db, keys);
   return alone(db, () => write(db, keys, isShared(db)));
 }
@@ -42,7 +41,7 @@ interface Keys {
 function write(db: Kysely<Tables>, { from, to, random }: Keys, locksSecrets = false): Promise<Rekeyed> {
   return db.transaction().execute(async (transaction) => {
     if (locksSecrets) await lockSecrets(transaction);
-    const old = await openDataKey(transaction, from);
+    const old = await findDataKey(transaction, from);
     await transaction.deleteFrom('data_keys').execute();
     const key = to === null ? null : (old ?? createDataKey(random));
     if (to !== null && key !== null) {
@@ -64,23 +63,9 @@ async function lockSecrets(transaction: Kysely<Tables>): Promise<void> {
   await sql`lock table ${names} in share row exclusive mode`.execute(transaction);
 }
 
-async function openDataKey(db: Kysely<Tables>, master: MasterKey | null): Promise<DataKey | null> {
+async function findDataKey(db: Kysely<Tables>, master: MasterKey | null): Promise<DataKey | null> {
   const wrapped = await db.selectFrom('data_keys').selectAll().executeTakeFirst();
-  if (wrapped === undefined) return null;
-  if (master === null) {
-    throw new StartupError(
-      'the secrets in this database are sealed, and there is no master key',
-      'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE',
-    );
-  }
-  const key = unwrapDataKey(master, wrapped);
-  if (key === null) {
-    throw new StartupError(
-      'the master key is not that of this database',
-      'use the one that its secrets are sealed under',
-    );
-  }
-  return key;
+  return wrapped === undefined ? null : openDataKey(master, { wrapped, isUsed: true });
 }
 
 async function moveSecrets(db: Kysely<Tables>, from: Secrets, to: Secrets): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Driver } from './engine/driver.ts';
+import { StartupError } from './errors.ts';
 import {
   createDataKey,
   type DataKey,
@@ -9,7 +10,6 @@ import {
   type WrappedKey,
   wrapDataKey,
 } from './secret-box.ts';
-import { StartupError } from './startup-error.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { dataKeyRepository } from './tables/data-keys.ts';
 

@@ -4,7 +4,6 @@ import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets
 import { createStaging, type NumberEntries, type Staging } from './staging.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { customerRepository } from './tables/customers.ts';
-import { customersOfProductsRepository } from './tables/customers-of-products.ts';
 import { deviceRepository } from './tables/devices.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
 import { licenseExpiryRepository } from './tables/keys/expiries.ts';
@@ -14,11 +13,9 @@ import { keyListRepository } from './tables/keys/lists.ts';
 import { productVersionRepository } from './tables/product-versions.ts';
 import { productRepository } from './tables/products.ts';
 import { type RateRepository, rateRepository } from './tables/rates.ts';
-import { rebindingRepository } from './tables/rebindings.ts';
 import { auditRepository } from './tables/record/audit.ts';
-import { checkpointRepository } from './tables/record/checkpoints.ts';
 import { eventRepository } from './tables/record/events.ts';
-import { recordHeadRepository } from './tables/record/heads.ts';
+import { checkpointRepository, recordHeadRepository } from './tables/record/heads.ts';
 import { outboxRepository } from './tables/record/outbox.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
@@ -117,56 +114,37 @@ function repositoriesOn(
   tokensOn: (connection: Connection) => TokenRepository,
   staging: Staging<unknown> | null = null,
 ) {
-  return lazy({
-    accounts: () => accountRepository(connection),
-    tokens: () => tokensOn(connection),
-    signingKeys: () => signingKeyRepository(connection, secrets),
-    products: () => productRepository(connection),
-    productVersions: () => productVersionRepository(connection),
-    customers: () => customerRepository(connection),
-    customersOfProducts: () => customersOfProductsRepository(connection),
-    keys: () => keyRepository(connection),
-    keyLists: () => keyListRepository(connection),
-    devices: () => deviceRepository(connection),
-    sessions: () => sessionRepository(connection, secrets),
-    rebindings: () => rebindingRepository(connection),
-    licenseExpiries: () => licenseExpiryRepository(connection),
-    stats: () => statsRepository(connection),
-    idempotency: () => idempotencyRepository(connection),
-    outbox: () => {
-      const outbox = outboxRepository(connection);
-      return staging === null ? outbox : staging.inFrontOf(outbox);
-    },
-    files: () => licenseFileRepository(connection),
-    audit: () => auditRepository(connection),
-    events: () => eventRepository(connection),
-    recordHeads: () => recordHeadRepository(connection),
-    checkpoints: () => checkpointRepository(connection),
-    webhooks: () => webhookRepository(connection, secrets),
-    deliveries: () => deliveryRepository(connection),
+  const outbox = outboxRepository(connection);
+  return {
+    accounts: accountRepository(connection),
+    tokens: tokensOn(connection),
+    signingKeys: signingKeyRepository(connection, secrets),
+    products: productRepository(connection),
+    productVersions: productVersionRepository(connection),
+    customers: customerRepository(connection),
+    keys: keyRepository(connection),
+    keyLists: keyListRepository(connection),
+    devices: deviceRepository(connection),
+    sessions: sessionRepository(connection, secrets),
+    licenseExpiries: licenseExpiryRepository(connection),
+    stats: statsRepository(connection),
+    idempotency: idempotencyRepository(connection),
+    outbox: staging === null ? outbox : staging.inFrontOf(outbox),
+    files: licenseFileRepository(connection),
+    audit: auditRepository(connection),
+    events: eventRepository(connection),
+    recordHeads: recordHeadRepository(connection),
+    checkpoints: checkpointRepository(connection),
+    webhooks: webhookRepository(connection, secrets),
+    deliveries: deliveryRepository(connection),
     /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
-    nested: (): Connection['nested'] =>
-      staging === null ? connection.nested : (work) => connection.nested(() => staging.during(work)),
+    nested:
+      staging === null
+        ? connection.nested
+        : <T>(work: () => Promise<T>) => connection.nested(() => staging.during(work)),
     /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */
-    tryLock: () => connection.tryLock,
-  });
-}
-
-/** An object whose members are made when they are first used: a command needs few tables. */
-function lazy<T extends object>(makers: { readonly [K in keyof T]: () => T[K] }): T {
-  const made = {} as T;
-  for (const name in makers) {
-    Object.defineProperty(made, name, {
-      configurable: true,
-      enumerable: true,
-      get() {
-        const value = makers[name]();
-        Object.defineProperty(made, name, { value, enumerable: true });
-        return value;
-      },
-    });
-  }
-  return made;
+    tryLock: connection.tryLock,
+  };
 }
 
 /** How a store is opened: as its database is, and with what seals its secrets. */

@@ -8,7 +8,7 @@ import {
   type SqlValue,
   type Statement,
 } from './engine/statement.ts';
-import { createRecent } from './recent.ts';
+import { remember } from './recent.ts';
 import type { Tables } from './schema.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
@@ -159,19 +159,18 @@ export function patchOf<C extends Columns, K extends keyof C & string>(
   { name, columns }: Table<C>,
   key: readonly K[],
 ): (changes: Changes<C>) => Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>> {
-  const known = createRecent<Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>>(MAX_PATCHES);
+  type Patch = Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>;
+  const remembered = remember<Patch>(MAX_PATCHES);
   const encoders = encodersOf(columns);
   return (changes) => {
     const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);
-    const found = known.get(fields.join());
-    if (found !== undefined) return found;
-    const made = dynamicStatement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>((db, $) => {
-      const set = fields.map((field) => [columnOf(columns, field), $(field)]);
-      const query = db.updateTable(name).set(Object.fromEntries(set));
-      return key.reduce((on, field) => on.where(columnOf(columns, field), '=', $(field)), query).returningAll();
-    }, encoders);
-    known.set(fields.join(), made);
-    return made;
+    return remembered(fields.join(), () =>
+      dynamicStatement((db, $) => {
+        const set = fields.map((field) => [columnOf(columns, field), $(field)]);
+        const query = db.updateTable(name).set(Object.fromEntries(set));
+        return key.reduce((on, field) => on.where(columnOf(columns, field), '=', $(field)), query).returningAll();
+      }, encoders),
+    );
   };
 }
 

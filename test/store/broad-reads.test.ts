@@ -7,7 +7,7 @@ import { connect, createPreparer } from '../../src/store/engine/postgres/connect
 import { openPool, REQUEST_TIMEOUTS } from '../../src/store/engine/postgres/pool.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { dynamicStatement } from '../../src/store/engine/statement.ts';
-import { ReadTooBroad } from '../../src/store/engine/storage-error.ts';
+import { ReadTooBroad } from '../../src/store/errors.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';
 import { recordHeadRepository } from '../../src/store/tables/record/heads.ts';

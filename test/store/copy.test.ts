@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, inject, it } from 'vitest';
 import { copyInstance, databaseStatus, migrateDatabase } from '../../src/operator/index.ts';
-import { StartupError } from '../../src/store/startup-error.ts';
+import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder, engines } from '../support/engines.ts';
 import { databaseUrl, query } from '../support/postgres.ts';

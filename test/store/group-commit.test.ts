@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
-import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
 
 /** A group commit that writes down what happens: each transaction that runs, and each commit. */
 function openLog() {

@@ -1,14 +1,15 @@
 import { expect, it } from 'vitest';
-import { createRecent } from '../../src/store/recent.ts';
+import { remember } from '../../src/store/recent.ts';
 
 it('forgets what was not used for longest', () => {
-  const recent = createRecent<number>(2);
-  recent.set('a', 1);
-  recent.set('b', 2);
-  expect(recent.get('a')).toBe(1);
-  recent.set('c', 3);
-  expect(['a', 'b', 'c'].map(recent.get)).toEqual([1, undefined, 3]);
-  recent.set('a', 4);
-  recent.set('d', 5);
-  expect(['a', 'c', 'd'].map(recent.get)).toEqual([4, undefined, 5]);
+  const made: string[] = [];
+  const remembered = remember<string>(2);
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) {
+    const value = remembered(key, () => {
+      made.push(key);
+      return key.toUpperCase();
+    });
+    expect(value).toBe(key.toUpperCase());
+  }
+  expect(made).toEqual(['a', 'b', 'c', 'b']);
 });

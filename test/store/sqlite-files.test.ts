@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { checkDisk } from '../../src/cli/commands/doctor/database.ts';
-import { StorageError } from '../../src/store/engine/storage-error.ts';
+import { StorageError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { insertLicense } from '../support/store-fixture.ts';

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { StartupError } from '../../src/store/startup-error.ts';
+import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { kill, spawnOwner, spawnTool } from '../support/processes.ts';

@@ -4,14 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { withWorkFolder } from '../../src/store/backup/files.ts';
+import { transact } from '../../src/store/engine/postgres/connection.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
-import { createTransactions } from '../../src/store/engine/postgres/transaction.ts';
-import { logPages } from '../../src/store/engine/sqlite/checkpoints.ts';
+import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
+import { logPages } from '../../src/store/engine/sqlite/driver.ts';
 import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
-import { createUndo } from '../../src/store/engine/sqlite/undo.ts';
-import { OutcomeUnknown, StorageError } from '../../src/store/engine/storage-error.ts';
-import { StartupError } from '../../src/store/startup-error.ts';
+import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
 import { createFolder } from '../support/engines.ts';
 
 const sqliteError = (errcode: number) =>
@@ -98,8 +97,7 @@ describe('a commit on PostgreSQL that fails', () => {
       query: async (text: string) => (text === 'COMMIT' ? Promise.reject(error) : {}),
       release: () => {},
     };
-    const transactions = createTransactions({ connect: async () => client } as never, (() => {}) as never);
-    return transactions(async () => {});
+    return transact({ connect: async () => client } as never, (() => {}) as never, async () => {});
   };
 
   it.each(['EPIPE', 'ECONNRESET'])('may have happened when the connection broke: %s', async (code) => {

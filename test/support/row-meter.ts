@@ -2,10 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { CompiledQuery } from 'kysely';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import { connect, kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
-import { countRowsRead } from '../../src/store/engine/sqlite/rows-read.ts';
+import { connect, countRowsRead, kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
-import { ReadTooBroad } from '../../src/store/engine/storage-error.ts';
+import { ReadTooBroad } from '../../src/store/errors.ts';
 
 /** Tells how many rows of tables and indexes a database has looked at. */
 export interface Meter {

@@ -3,7 +3,7 @@ import { apiError, type Reason } from '../../contract/errors.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { ReadTooBroad, StorageError } from '../../store/engine/storage-error.ts';
+import { ReadTooBroad, StorageError } from '../../store/errors.ts';
 import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey } from '../idempotency/idempotency-key.ts';

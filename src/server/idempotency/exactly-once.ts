@@ -1,6 +1,6 @@
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
-import { OutcomeUnknown } from '../../store/engine/storage-error.ts';
+import { OutcomeUnknown } from '../../store/errors.ts';
 import {
   type DerivedKey,
   deriveKey,

@@ -4,7 +4,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import { fileStamp } from '../../domain/time.ts';
 import { WORK_PREFIX } from '../../store/backup/files.ts';
 import { takeBackup } from '../../store/backup/take.ts';
-import { StartupError } from '../../store/startup-error.ts';
+import { StartupError } from '../../store/errors.ts';
 import type { Job } from './job.ts';
 
 /** When a server backs its database up, and where to. */

@@ -1,6 +1,6 @@
 import type { AccountId } from '../../contract/scalars.ts';
 import { numberStaged } from '../../service/numbering.ts';
-import { OutcomeUnknown, StorageError } from '../../store/engine/storage-error.ts';
+import { OutcomeUnknown, StorageError } from '../../store/errors.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { Job } from './job.ts';
 

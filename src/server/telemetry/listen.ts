@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { StartupError } from '../../store/startup-error.ts';
+import { StartupError } from '../../store/errors.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Where metrics are served. */

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Instant } from '../../contract/scalars.ts';
 import { readEventContent } from '../../service/numbering.ts';
-import { type Commit, commits } from '../../store/engine/commits.ts';
+import { type Commit, commits } from '../../store/engine/driver.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 import type { JobHealth } from '../jobs/job.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { causeOf, codesOf } from '../engine/sqlite/file.ts';
-import { StartupError } from '../startup-error.ts';
+import { StartupError } from '../errors.ts';
 
 /** The folders in which files are made have this name, and some characters more. */
 export const WORK_PREFIX = '.lkm-work-';

@@ -6,8 +6,8 @@ import { LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
 import { findOwner } from '../engine/sqlite/lock.ts';
+import { StartupError } from '../errors.ts';
 import { migrate } from '../migrate.ts';
-import { StartupError } from '../startup-error.ts';
 import { isPostgres } from '../store.ts';
 import { publish, replace as replaceFile, requirePrivateFile, withWorkFolder } from './files.ts';
 

@@ -6,8 +6,8 @@ import { copyDatabase } from '../copy.ts';
 import { withDatabase } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
+import { StartupError } from '../errors.ts';
 import { migrate, schemaStatus } from '../migrate.ts';
-import { StartupError } from '../startup-error.ts';
 import { isPostgres } from '../store.ts';
 import { publish, publishNew, withWorkFolder } from './files.ts';
 

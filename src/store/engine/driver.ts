@@ -1,3 +1,4 @@
+import { tracingChannel } from 'node:diagnostics_channel';
 import type { Statement } from './statement.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
@@ -63,3 +64,12 @@ export interface Driver {
   /** Lets the transactions that are under way finish, then closes. */
   close(): Promise<void>;
 }
+
+/** A commit: how many changes it makes durable, and whether it does so before it returns. */
+export interface Commit {
+  readonly size: number;
+  readonly isSynchronous: boolean;
+}
+
+/** Every commit of this process, for whoever measures them; costs nothing while nobody does. */
+export const commits = tracingChannel<unknown, Commit>('lkm:commit');

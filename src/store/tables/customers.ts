@@ -1,13 +1,12 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
-import { ConstraintError } from '../engine/storage-error.ts';
+import { ConstraintError } from '../errors.ts';
 import { listsOf, type Page } from '../lists.ts';
 import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
 import { byKey, flag, insertInto, latestOf, optional, type RowOf, readerOf, type Table, text } from '../table.ts';
-import { hasLicenseOf, productsText } from './customers-of-products.ts';
 import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
 export const customerColumns = {
@@ -28,6 +27,21 @@ const customers: Table<typeof customerColumns> = { name: 'customers', columns: c
 const insert = insertInto(customers, { skipConflictsOn: 'any' });
 const read = readerOf(customers, ['id', 'name', 'email', 'active', 'createdAt', 'updatedAt', 'accountId']);
 const byId = byKey(customers, ['accountId', 'id'], toCustomer);
+
+/** Stands between products in a text: no id holds a line break, while some hold commas. */
+const APART = '\n';
+
+/** Products as one text, in which each can be looked for whole. */
+const productsText = (productIds: Iterable<string>): string => `${APART}${[...productIds].join(APART)}${APART}`;
+
+/** Whether a licence is of one of the products that a text names: cut out of it, they leave it shorter. */
+const isOfProducts = (products: RawBuilder<unknown>) =>
+  sql`replace(${products}, ${sql.lit(APART)} || l.product_id || ${sql.lit(APART)}, '') <> ${products}`;
+
+/** Whether the customer of a row has a licence of one of the products that a text names. */
+const hasLicenseOf = (products: RawBuilder<unknown>) => sql`exists (
+  select 1 from licenses l
+  where l.account_id = customers.account_id and l.customer_id = customers.id and ${isOfProducts(products)})`;
 
 const lists = listsOf(customers, toCustomer, {
   scope: ['accountId'],
@@ -69,6 +83,32 @@ const releaseLicenses = statement<{ accountId: AccountId; id: string; blocks: nu
     })
     .where('account_id', '=', $.accountId)
     .where('customer_id', '=', $.id),
+);
+
+interface OfProducts {
+  readonly accountId: AccountId;
+  readonly id: string;
+  readonly products: string;
+}
+
+const seen = statement<OfProducts>()((db, $) =>
+  db
+    .selectFrom('customers')
+    .select('id')
+    .where('account_id', '=', $.accountId)
+    .where('id', '=', $.id)
+    .where(() => sql<boolean>`${hasLicenseOf(sql`${$.products}`)}`),
+);
+
+const elsewhere = statement<OfProducts>()((db, $) =>
+  db
+    .selectFrom('licenses as l')
+    .select('l.id')
+    .where('l.account_id', '=', $.accountId)
+    .where('l.customer_id', '=', $.id)
+    .where(() => sql<boolean>`not ${isOfProducts(sql`${$.products}`)}`)
+    .orderBy('l.id')
+    .limit(sql.lit(1)),
 );
 
 /** The customers of accounts. */
@@ -141,6 +181,16 @@ export const customerRepository = (db: Connection) => ({
   /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
   async hold(accountId: AccountId, id: string): Promise<boolean> {
     return (await db.first(holdRow, { accountId, id })) !== undefined;
+  },
+
+  /** Whether the customer has a licence of one of the products. */
+  async isOfProducts(accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> {
+    return (await db.first(seen, { accountId, id, products: productsText(productIds) })) !== undefined;
+  },
+
+  /** Whether the customer has a licence of any other product. */
+  async isOfOthers(accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> {
+    return (await db.first(elsewhere, { accountId, id, products: productsText(productIds) })) !== undefined;
   },
 
   /** The id of the customer with this address, compared without case. */

@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { statement } from '../engine/statement.ts';
 import { listsOf } from '../lists.ts';
 import { phrasesOf } from '../search.ts';
-import { byKey, insertInto, optional, readerOf, type Table, text } from '../table.ts';
+import { byKey, insertInto, integer, optional, readerOf, type Table, text } from '../table.ts';
 import { addPhrases, removePhrases } from './keys/search-phrases.ts';
 
 export const deviceColumns = {
@@ -16,6 +16,14 @@ export const deviceColumns = {
   deviceTag: optional(text()('tag')),
   ipAddress: text<IpAddress>()('ip_address'),
   activationTime: text<Instant>()('created_at'),
+};
+
+/** How often the devices of a licence were rebound in a calendar year. */
+export const rebindingColumns = {
+  accountId: text<AccountId>()('account_id'),
+  licenseId: text()('license_id'),
+  year: integer()('calendar_year'),
+  total: integer()('total'),
 };
 
 const devices: Table<typeof deviceColumns> = { name: 'devices', columns: deviceColumns };
@@ -51,6 +59,22 @@ const remove = statement<{ accountId: AccountId; licenseId: string; hostId: Host
 const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
   db.deleteFrom('devices').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId).returningAll(),
 );
+
+const countRebinding = statement<{ accountId: AccountId; licenseId: string; year: number; most: number }>()((db, $) =>
+  db
+    .insertInto('rebindings')
+    .values({ account_id: $.accountId, license_id: $.licenseId, calendar_year: $.year, total: 1 })
+    .onConflict((on) =>
+      on
+        .columns(['account_id', 'license_id', 'calendar_year'])
+        .doUpdateSet((r) => ({ total: r('rebindings.total', '+', 1) }))
+        .where('rebindings.total', '<', $.most),
+    )
+    .returning('total'),
+);
+
+/** Any number: more than anybody rebinds. */
+const UNLIMITED = 2_147_483_647;
 
 /** A device to be added. */
 export interface NewDevice {
@@ -91,6 +115,15 @@ export const deviceRepository = (db: Connection) => ({
     const device = toDevice(row);
     await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, device.deviceTag));
     return device;
+  },
+
+  /**
+   * Counts a rebinding and returns how many there are in this year; null when there are `most` already, which is at
+   * least 1, or null for no limit. One statement, so no two callers get the last one.
+   */
+  async countRebinding({ accountId, id }: License, year: number, most: number | null): Promise<number | null> {
+    const row = await db.first(countRebinding, { accountId, licenseId: id, year, most: most ?? UNLIMITED });
+    return row?.total ?? null;
   },
 
   /** All devices of a licence, oldest first. */

@@ -6,8 +6,17 @@ import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from '../engine/statement.ts';
 import type { RowOf } from '../table.ts';
-import { type licenseColumns, toLicense } from './keys/licenses.ts';
-import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused } from './keys/status-conditions.ts';
+import {
+  isActive,
+  isBlocked,
+  isExpired,
+  isExpiring,
+  isFull,
+  isTrial,
+  isUnused,
+  type licenseColumns,
+  toLicense,
+} from './keys/licenses.ts';
 
 /** What is counted: the keys of an account, or of one of its products. */
 export interface StatsScope {

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
-import { StartupError } from '../../../store/startup-error.ts';
+import { StartupError } from '../../../store/errors.ts';
 import type { App } from '../app.ts';
 import {
   type ConnectionLimits,

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import pg, { type ClientBase, type Pool, type QueryResult } from 'pg';
+import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult } from 'pg';
+import { ConstraintError, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
 import type { Tables } from '../../schema.ts';
-import type { Connection } from '../driver.ts';
+import { type Connection, commits } from '../driver.ts';
 import type { CompiledStatement, Statement } from '../statement.ts';
-import { ConstraintError, ReadTooBroad, StorageError } from '../storage-error.ts';
 
 /** A statement; with a name, PostgreSQL parses it once per connection. */
 interface Prepared {
@@ -104,4 +105,70 @@ export const isFromServer = (error: unknown): error is pg.DatabaseError & { read
 /** Advisory locks are named by 64 bits. Two names with the same bits would exclude each other, which does no harm. */
 function toLockId(name: string): string {
   return hash('sha256', name, 'buffer').readBigInt64BE().toString();
+}
+
+/** How often a transaction is attempted that conflicts with others. */
+const MAX_ATTEMPTS = 5;
+
+const RETRY_AFTER_MS = 10;
+
+/** `serialization_failure` and `deadlock_detected`: PostgreSQL asks for the transaction to be run again. */
+const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
+
+/** Runs a transaction on a pool, and again when it conflicts with others. */
+export async function transact<T>(
+  pool: Pool,
+  prepare: ReturnType<typeof createPreparer>,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await runOnce(pool, prepare, work);
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(cause))) throw error;
+      await sleep(RETRY_AFTER_MS * round);
+    }
+  }
+}
+
+async function runOnce<T>(
+  pool: Pool,
+  prepare: ReturnType<typeof createPreparer>,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const client = await attempt(() => pool.connect());
+  let usable = false;
+  try {
+    await attempt(() => client.query('BEGIN'));
+    const value = await work(connect(client, prepare));
+    await commit(client);
+    usable = true;
+    return value;
+  } catch (error) {
+    // After a commit without an answer there is nothing to take back, and nobody may be listening.
+    if (!(error instanceof OutcomeUnknown)) {
+      usable = await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+    }
+    throw error;
+  } finally {
+    client.release(!usable);
+  }
+}
+
+/** Commits and checks the command tag: PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
+async function commit(client: PoolClient): Promise<void> {
+  const committing = commits.tracePromise(() => client.query('COMMIT'), { size: 1, isSynchronous: false });
+  const { command } = await committing.catch((error: unknown) => {
+    throw isRefusal(error) ? new StorageError(error) : new OutcomeUnknown(error);
+  });
+  if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));
+}
+
+/** Whether PostgreSQL itself says no. A lost connection says nothing, nor does a server that is shutting down. */
+function isRefusal(error: unknown): boolean {
+  return isFromServer(error) && !/^(08|57P)/.test(error.code);
 }

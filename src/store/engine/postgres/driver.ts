@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
+import { SHARE } from '../../alone.ts';
+import { StorageError } from '../../errors.ts';
+import type { OpenForReading } from '../../inspect.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
 import type { Tables } from '../../schema.ts';
 import type { Driver, OpenOptions } from '../driver.ts';
-import { StorageError } from '../storage-error.ts';
-import { connect, createPreparer } from './connection.ts';
+import { connect, createPreparer, transact } from './connection.ts';
 import { explain } from './explain.ts';
-import { createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
-import { showPresence } from './presence.ts';
-import { createTransactions } from './transaction.ts';
+import { createPool, createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 
 const SETTLE_RETRY_MS = 100;
 
@@ -27,7 +27,6 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
   });
   const readers = createRequestPool(url, READ_CONNECTIONS);
   const prepare = createPreparer(kysely);
-  const transactions = createTransactions(writers, prepare);
   const underWay = new Set<Promise<unknown>>();
   let closing = false;
   return {
@@ -36,7 +35,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
     isOnlyWriter: false,
     transaction: (work) => {
       if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
-      const running = transactions(work);
+      const running = transact(writers, prepare, work);
       underWay.add(running);
       const forget = () => underWay.delete(running);
       running.then(forget, forget);
@@ -84,4 +83,42 @@ async function untilItAnswers(pool: Pool): Promise<void> {
       await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
     }
   }
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Keeps everybody from migrating a database while this process works on it, on a connection of its own that is renewed
+ * when it is lost. Waits while somebody migrates it now.
+ *
+ * @returns what ends it
+ */
+export async function showPresence(url: string): Promise<() => Promise<void>> {
+  const pool = createPool(url, { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 0 }, SHARE);
+  const connect = async () => (await pool.connect()).release();
+  await connect();
+  const renew = () => void (pool.totalCount === 0 && connect().catch(() => {}));
+  const timer = setInterval(renew, LOOK_EVERY_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await pool.end();
+  };
+}
+
+/**
+ * Opens a PostgreSQL database to look at it.
+ *
+ * @throws StartupError when the server cannot be reached, refuses the user or its work, or cannot be written to
+ */
+export async function openForReading(url: string): Promise<OpenForReading> {
+  const { pool, kysely } = await openPool(url, REQUEST_TIMEOUTS);
+  return {
+    engine: 'PostgreSQL',
+    kysely,
+    connection: connect(pool, createPreparer(kysely)),
+    owner: null,
+    warnings: [],
+    explain: (error) => explain(error, url),
+    close: () => pool.end(),
+  };
 }

@@ -1,4 +1,4 @@
-import { StartupError } from '../../startup-error.ts';
+import { StartupError } from '../../errors.ts';
 import { codeOf, isFromServer } from './connection.ts';
 
 /** Prepared statements and settings would then be of somebody else. */

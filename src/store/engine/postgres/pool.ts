@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { StartupError } from '../../errors.ts';
 import type { Tables } from '../../schema.ts';
-import { StartupError } from '../../startup-error.ts';
 import { explain, handedOn, nameOf } from './explain.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;

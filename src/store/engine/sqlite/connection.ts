@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysely';
+import { ConstraintError, ReadTooBroad, StorageError } from '../../errors.ts';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
-import { attempt } from './attempt.ts';
-import type { Undo } from './undo.ts';
+import { codesOf } from './file.ts';
 
 interface Prepared {
   readonly run: StatementSync;
@@ -69,30 +69,24 @@ export function connect(
   };
 }
 
-/** What a reading connection sees: one state of the database for all reads of a turn of the event loop. */
-export interface Snapshot {
-  /** Takes one, unless one is held; the end of the turn lets it go. */
-  hold(): void;
-  /** Lets it go now: the next read sees all that is durable by then. */
-  release(): void;
-}
-
 /**
- * Makes reads share read transactions. One for each would take and free its locks each time, and throw away the
+ * Makes reads share read transactions: all reads of a turn of the event loop see one state. One for each would take and free its locks each time, and throw away the
  * pages that the connection has in memory whenever a commit came in between.
  */
-export function snapshotOf(database: DatabaseSync): Snapshot {
+export function snapshotOf(database: DatabaseSync) {
   const begin = database.prepare('BEGIN');
   const end = database.prepare('ROLLBACK');
   let scheduled = false;
 
+  /** Lets it go now: the next read sees all that is durable by then. */
   function release(): void {
     // A database that was closed in the meantime holds nothing.
     if (database.isOpen && database.isTransaction) end.run();
   }
 
   return {
-    hold() {
+    /** Takes one, unless one is held; the end of the turn lets it go. */
+    hold(): void {
       if (database.isTransaction) return;
       begin.run();
       if (scheduled) return;
@@ -150,3 +144,112 @@ export function kyselyOn(database: DatabaseSync): Kysely<Tables> {
 
 /** Migrations bind what SQLite takes, and nothing else. */
 const inputs = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+
+/** `SQLITE_CONSTRAINT`, and that of a trigger, which may raise it for any reason (sqlite.org/rescode.html). */
+const CONSTRAINT = 19;
+const CONSTRAINT_TRIGGER = 1811;
+
+/** What the database throws becomes a StorageError, or a ConstraintError. */
+export function attempt<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StorageError) throw error;
+    const { errcode } = codesOf(error);
+    const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
+    if (error instanceof Error && isConstraint) throw new ConstraintError(error);
+    throw new StorageError(error);
+  }
+}
+
+/** How nested work in a transaction on one SQLite connection is undone when it fails. */
+export type Undo = ReturnType<typeof createUndo>;
+
+/** For a connection that writes. */
+export function createUndo(database: DatabaseSync) {
+  const savepoint = database.prepare('SAVEPOINT part');
+  const release = database.prepare('RELEASE part');
+  const undo = database.prepare('ROLLBACK TO part');
+  let usesSavepoints = true;
+  let changes = 0;
+  let needsRollback = false;
+
+  return {
+    /** Begins a transaction: with a savepoint for each nested work, or with none. */
+    begin(withSavepoints: boolean): void {
+      usesSavepoints = withSavepoints;
+      needsRollback = false;
+    },
+    /** To be called when a statement has changed something. */
+    noteChange(): void {
+      changes += 1;
+    },
+    /** Runs nested work. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
+    nested: <T>(work: () => Promise<T>): Promise<T> => (usesSavepoints ? inSavepoint(work) : watched(work)),
+    /** Whether nested work has failed whose writes only a rollback of the whole transaction undoes. */
+    get needsRollback(): boolean {
+      return needsRollback;
+    },
+  };
+
+  async function watched<T>(work: () => Promise<T>): Promise<T> {
+    const before = changes;
+    try {
+      return await work();
+    } catch (error) {
+      if (changes !== before) needsRollback = true;
+      throw error;
+    }
+  }
+
+  async function inSavepoint<T>(work: () => Promise<T>): Promise<T> {
+    attempt(() => savepoint.run());
+    try {
+      const value = await work();
+      attempt(() => release.run());
+      return value;
+    } catch (error) {
+      // A full or failing disk may have ended the whole transaction already.
+      if (database.isTransaction) {
+        attempt(() => undo.run());
+        attempt(() => release.run());
+      }
+      throw error;
+    }
+  }
+}
+
+/** Rows that one statement may read: seconds of the one thread that serves everybody, and a few million keys counted. */
+const MAX_ROWS_READ = 5_000_000;
+
+/**
+ * Counts each row that statements of this connection read, and ends one that reads more than `most` with ReadTooBroad.
+ * SQLite cannot be interrupted from the thread that it runs in, so a view stands before each table, with a function
+ * among its conditions: no statement can go round it, and the planner sees through it.
+ */
+export function countRowsRead(database: DatabaseSync, most = MAX_ROWS_READ) {
+  let rows = 0;
+  database.function('lkm_count_row', (_column) => {
+    rows += 1;
+    if (rows > most) throw new ReadTooBroad(new Error(`a statement has read more than ${most} rows`));
+    return 1;
+  });
+  const tables = database.prepare(LAST_KEY_COLUMNS).all();
+  for (const { name, key } of tables) {
+    // The column binds the call to the rows of this table: in a join it would else run in the outermost loop alone.
+    database.exec(`create temp view "${name}" as select * from main."${name}" where lkm_count_row("${key}" is '')`);
+  }
+  return {
+    /** Begins to count anew: called in front of each statement. */
+    begin(): void {
+      rows = 0;
+    },
+    /** Rows of tables and of their indexes that the statement has looked at so far. */
+    count: () => rows,
+  };
+}
+
+const LAST_KEY_COLUMNS = `
+  select t.name, c.name as key, max(c.pk) from main.sqlite_master as t, pragma_table_info(t.name) as c
+  where t.type = 'table' and t.name not like 'sqlite_%' and t.name not like 'kysely_%' and c.pk > 0
+  group by t.name`;

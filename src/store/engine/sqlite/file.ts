@@ -12,8 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { StartupError } from '../../startup-error.ts';
-import { StorageError } from '../storage-error.ts';
+import { StartupError, StorageError } from '../../errors.ts';
 
 /** A regular file with one name, which no link hides. */
 export interface LocatedFile {

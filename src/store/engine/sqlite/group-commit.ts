@@ -1,22 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { commits } from '../commits.ts';
-import { OutcomeUnknown, StorageError } from '../storage-error.ts';
-import type { Undo } from './undo.ts';
+import { OutcomeUnknown, StorageError } from '../../errors.ts';
+import { commits } from '../driver.ts';
+import type { Undo } from './connection.ts';
 
 interface Waiting {
   run(): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
-}
-
-/** Durable transactions on one SQLite connection. */
-export interface GroupCommit {
-  transaction<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves once no commit is left whose outcome is unknown. */
-  settled(): Promise<void>;
-  /** Refuses new transactions, and resolves once those that wait or run are over. */
-  finish(): Promise<void>;
 }
 
 /** The limit keeps a batch short, so that reads do not wait for long. */
@@ -45,11 +36,7 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  *
  * @param frame called at the beginning and at the end of each commit; what it throws undoes the whole batch
  */
-export function groupCommit(
-  database: DatabaseSync,
-  undo: Undo,
-  frame: { begin(): void; end(): Promise<void> },
-): GroupCommit {
+export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin(): void; end(): Promise<void> }) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const rollBack = database.prepare('ROLLBACK');
   const commit = database.prepare('COMMIT');
@@ -62,7 +49,7 @@ export function groupCommit(
   let turns = 0;
 
   return {
-    transaction: <T>(work: () => Promise<T>) =>
+    transaction: <T>(work: () => Promise<T>): Promise<T> =>
       new Promise<T>((resolve, reject) => {
         if (finishing) {
           reject(new StorageError(new Error('the database was closed')));
@@ -74,13 +61,15 @@ export function groupCommit(
           setImmediate(drain);
         }
       }),
-    async settled() {
+    /** Resolves once no commit is left whose outcome is unknown. */
+    async settled(): Promise<void> {
       while (unsettled) {
         await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
         if (!busy) trySettle();
       }
     },
-    async finish() {
+    /** Refuses new transactions, and resolves once those that wait or run are over. */
+    async finish(): Promise<void> {
       finishing = true;
       while (busy) await nextTurn();
     },

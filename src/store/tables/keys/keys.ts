@@ -5,15 +5,30 @@ import type { LicenseChanges } from '../../../domain/license-changes.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
 import type { Tables } from '../../schema.ts';
-import { byKey, insertInto, latestOf } from '../../table.ts';
-import { isKey, licenses, toLicense } from './licenses.ts';
+import { phrasesOf } from '../../search.ts';
+import { byKey, insertInto, latestOf, readerOf, type Table, text } from '../../table.ts';
 import {
   findReferenceWithCustomer,
   findWithCustomer,
+  isKey,
   type LicenseWithCustomer,
+  licenses,
+  toLicense,
   withCustomer,
-} from './licenses-with-customers.ts';
-import { removeMetadata, writeMetadata } from './metadata.ts';
+} from './licenses.ts';
+import { addPhrases, removePhrases } from './search-phrases.ts';
+
+export const licenseMetadataColumns = {
+  accountId: text<AccountId>()('account_id'),
+  name: text()('name'),
+  /** As text: `true` and the text `true` are found by the same search. */
+  value: text()('value'),
+  licenseId: text()('license_id'),
+};
+
+const entries: Table<typeof licenseMetadataColumns> = { name: 'license_metadata', columns: licenseMetadataColumns };
+const insertEntry = insertInto(entries, { skipConflictsOn: 'any' });
+const byEntry = byKey(entries, ['accountId', 'name', 'value', 'licenseId'], readerOf(entries));
 
 const insert = insertInto(licenses);
 const insertUnlessTaken = insertInto(licenses, {
@@ -203,3 +218,33 @@ export const keyRepository = (db: Connection) => ({
     return (await db.first(lock, { accountId: license.accountId, id: license.id })) !== undefined;
   },
 });
+
+/** What a licence is found by, apart from its columns. */
+type Findable = Pick<License, 'accountId' | 'id' | 'metadata' | 'reference'>;
+
+/**
+ * Makes a licence findable by its free metadata and its reference. Called with every change of them: `before` is what it was
+ * findable by.
+ */
+async function writeMetadata(
+  db: Connection,
+  license: Findable,
+  before: Pick<Findable, 'metadata' | 'reference'> = { metadata: {}, reference: null },
+): Promise<void> {
+  const { accountId, id: licenseId, metadata, reference } = license;
+  for (const [name, value] of Object.entries(before.metadata)) {
+    if (metadata[name] !== value) await byEntry.remove(db, { accountId, name, value: String(value), licenseId });
+  }
+  for (const [name, value] of Object.entries(metadata)) {
+    if (before.metadata[name] !== value)
+      await db.run(insertEntry, { accountId, name, value: String(value), licenseId });
+  }
+  if (reference === before.reference) return;
+  const owner = { accountId, kind: 'license', ownerId: licenseId, detail: '' } as const;
+  await removePhrases(db, owner, phrasesOf(before.reference));
+  await addPhrases(db, owner, phrasesOf(reference));
+}
+
+/** Takes a licence from what licences are found by. */
+const removeMetadata = (db: Connection, license: Findable): Promise<void> =>
+  writeMetadata(db, { ...license, metadata: {}, reference: null }, license);

@@ -1,7 +1,10 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Customer } from '../../../contract/customers.ts';
 import type { Duration } from '../../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
 import type { Features, License } from '../../../domain/license.ts';
+import { statement } from '../../engine/statement.ts';
+import type { Tables } from '../../schema.ts';
 import { flag, integer, json, optional, type RowOf, readerOf, type Table, text } from '../../table.ts';
 
 export const licenseColumns = {
@@ -54,3 +57,85 @@ export const shownLength = (key: unknown): RawBuilder<number> => sql`case
 /** A condition that finds a key by that index. */
 export const isKey = (key: unknown, column = 'license_key'): RawBuilder<SqlBool> =>
   sql`${tailOf(sql.ref(column))} = ${tailOf(key)} and ${sql.ref(column)} = ${key}`;
+
+// In the words of the partial indexes of the migrations, and without parameters in these: only so are they used.
+
+/** Whether a key is neither blocked nor expired. */
+export const isActive = (now: unknown) =>
+  sql`licenses.vendor_disabled = 0 and (licenses.expires_at is null or licenses.expires_at > ${now})`;
+
+/** Whether an active key has no devices. */
+export const isUnused = (now: unknown) => sql`licenses.activations = 0 and ${isActive(now)}`;
+
+/** Whether an active key has no slot left. */
+export const isFull = (now: unknown) => sql`licenses.activations >= licenses.max_activations and ${isActive(now)}`;
+
+/** Whether an active key ends in this span of time. */
+export const isExpiring = (now: unknown, until: unknown) =>
+  sql`licenses.vendor_disabled = 0 and licenses.expires_at > ${now} and licenses.expires_at <= ${until}`;
+
+/** Whether a key that is not blocked has ended. */
+export const isExpired = (now: unknown) => sql`licenses.vendor_disabled = 0 and licenses.expires_at <= ${now}`;
+
+export const isBlocked: RawBuilder<unknown> = sql`licenses.vendor_disabled = 1`;
+
+export const isTrial: RawBuilder<unknown> = sql`licenses.is_trial = 1`;
+
+/** The customer of a licence. */
+export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
+
+/** A licence with its customer, if it has one, and whether a file was signed for it that is remembered. */
+export interface LicenseWithCustomer {
+  readonly license: License;
+  readonly customer: LicenseCustomer | null;
+  readonly hasFiles: boolean;
+}
+
+const selectWithCustomer = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('licenses as l')
+    .leftJoin('customers as c', (on) =>
+      on.onRef('c.account_id', '=', 'l.account_id').onRef('c.id', '=', 'l.customer_id'),
+    )
+    .selectAll('l')
+    .select(['c.name as customer_name', 'c.email as customer_email', 'c.active as customer_active'])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('license_files as f')
+          .select('f.id')
+          .whereRef('f.account_id', '=', 'l.account_id')
+          .whereRef('f.license_id', '=', 'l.id'),
+      ).as('has_files'),
+    );
+
+/** The licence that product and key name together. */
+export const findWithCustomer = statement<{ accountId: AccountId; productId: ProductId; key: LicenseKey }>()((db, $) =>
+  selectWithCustomer(db)
+    .where('l.account_id', '=', $.accountId)
+    .where(isKey($.key, 'l.license_key'))
+    .where('l.product_id', '=', $.productId),
+);
+
+/** The licence that product and reference name together. */
+export const findReferenceWithCustomer = statement<{ accountId: AccountId; productId: ProductId; reference: string }>()(
+  (db, $) =>
+    selectWithCustomer(db)
+      .where('l.account_id', '=', $.accountId)
+      .where('l.reference', '=', $.reference)
+      .where('l.product_id', '=', $.productId),
+);
+
+type RowWithCustomer = RowOf<typeof licenseColumns> & {
+  readonly customer_name: string | null;
+  readonly customer_email: string | null;
+  readonly customer_active: 0 | 1 | null;
+  /** SQLite has numbers for this. */
+  readonly has_files: unknown;
+};
+
+/** Reads a row of these statements. */
+export function withCustomer(row: RowWithCustomer): LicenseWithCustomer {
+  const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
+  const customer = id === null || name === null ? null : { id, name, email, active: active === 1 };
+  return { license: toLicense(row), customer, hasFiles: Boolean(row.has_files) };
+}

@@ -7,8 +7,20 @@ import type { Connection } from '../../engine/driver.ts';
 import type { Filters, Values } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { phraseRange } from '../../search.ts';
-import { isKey, licenses, shownLength, tailOf, toLicense } from './licenses.ts';
-import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused } from './status-conditions.ts';
+import {
+  isActive,
+  isBlocked,
+  isExpired,
+  isExpiring,
+  isFull,
+  isKey,
+  isTrial,
+  isUnused,
+  licenses,
+  shownLength,
+  tailOf,
+  toLicense,
+} from './licenses.ts';
 
 /** Which keys a list holds. */
 export interface KeyFilters {

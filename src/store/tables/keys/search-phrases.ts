@@ -1,6 +1,7 @@
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { dynamicStatement, type SqlValue, type Statement } from '../../engine/statement.ts';
+import { remember } from '../../recent.ts';
 import { columnOf, text } from '../../table.ts';
 
 export const searchPhraseColumns = {
@@ -69,12 +70,8 @@ const deleteSome = perCount(
 
 /** Makes a statement for each number of phrases, once. */
 function perCount(make: (count: number) => Write): (count: number) => Write {
-  const known = new Map<number, Write>();
-  return (count) => {
-    const statement = known.get(count) ?? make(count);
-    known.set(count, statement);
-    return statement;
-  };
+  const remembered = remember<Write>(BATCH);
+  return (count) => remembered(String(count), () => make(count));
 }
 
 const parameters = (count: number, $: (name: string) => SqlValue): SqlValue[] =>

@@ -47,3 +47,42 @@ export const recordHeadRepository = (db: Connection) => ({
   /** The first accounts behind that one which have rows after their last checkpoint. */
   listUnsigned: async (after: AccountId | ''): Promise<RecordHead[]> => (await db.all(unsigned, { after })).map(read),
 });
+
+export const checkpointColumns = {
+  accountId: text<AccountId>()('account_id'),
+  /** The audit row that it vouches for, with all before it. */
+  seq: integer()('seq'),
+  hash: text()('hash'),
+  at: text<Instant>()('created_at'),
+  kid: text()('kid'),
+  signature: text()('signature'),
+};
+
+const checkpoints: Table<typeof checkpointColumns> = { name: 'checkpoints', columns: checkpointColumns };
+const insertCheckpoint = insertInto(checkpoints);
+const toCheckpoint = readerOf(checkpoints);
+
+const list = statement<{ accountId: AccountId; after: number; limit: number }>()((db, $) =>
+  db
+    .selectFrom('checkpoints')
+    .selectAll()
+    .where('account_id', '=', $.accountId)
+    .where('seq', '>', $.after)
+    .orderBy('seq')
+    .limit($.limit),
+);
+
+/** The signed checkpoints of accounts. */
+export const checkpointRepository = (db: Connection) => ({
+  async insert(checkpoint: RecordOf<typeof checkpointColumns>): Promise<void> {
+    await db.run(insertCheckpoint, checkpoint);
+  },
+
+  /** Checkpoints after the row `after`, oldest first. */
+  async list(
+    accountId: AccountId,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<RecordOf<typeof checkpointColumns>[]> {
+    return (await db.all(list, { accountId, ...page })).map(toCheckpoint);
+  },
+});
