@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { SqlValue } from './engine/statement.ts';
+import type { Parameter, SqlValue } from './engine/statement.ts';
 import type { Tables } from './schema.ts';
 
 /** The values of a filter in SQL, by index. */
@@ -37,9 +37,6 @@ export type AnyCondition = Condition | Source | OneOf | Found;
 
 /** The values of a list's filters; one that is undefined is not applied. */
 export type Filters<F extends string> = { readonly [name in F]?: SqlValue | readonly SqlValue[] | undefined };
-
-/** Stands for a parameter of a statement. */
-export type Parameter = (name: string) => SqlValue;
 
 /** The rows of a list that fit its filters. */
 export interface Selection {

@@ -1,12 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from './engine/driver.ts';
-import { dynamicStatement, type SqlValue, type Statement } from './engine/statement.ts';
+import { dynamicStatement, type Parameter, type SqlValue, type Statement } from './engine/statement.ts';
 import {
   type AnyCondition,
   type Filters,
   named,
   type Origin,
-  type Parameter,
   type Selection,
   selectionOf,
   type Used,

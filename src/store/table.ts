@@ -1,13 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import {
-  type DynamicTables,
-  dynamicStatement,
-  type Encoders,
-  type SqlValue,
-  type Statement,
-} from './engine/statement.ts';
+import { dynamicStatement, type Encoders, type Parameter, type SqlValue, type Statement } from './engine/statement.ts';
 import { remember } from './recent.ts';
 import type { Tables } from './schema.ts';
 
@@ -151,48 +145,32 @@ export function insertManyInto<C extends Columns>(
 /** Which fields are changed together is for callers to choose: more combinations than this are forgotten. */
 const MAX_PATCHES = 200;
 
-/**
- * Changes some fields of the record that the `key` fields name, in one statement, and returns the row as it is then. The
- * function it makes takes the changes and returns the statement for these fields; undefined means unchanged.
- */
-export function patchOf<C extends Columns, K extends keyof C & string>(
-  { name, columns }: Table<C>,
-  key: readonly K[],
-): (changes: Changes<C>) => Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>> {
-  type Patch = Statement<Pick<RecordOf<C>, K> & Changes<C>, RowOf<C>>;
-  const remembered = remember<Patch>(MAX_PATCHES);
-  const encoders = encodersOf(columns);
-  return (changes) => {
-    const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);
-    return remembered(fields.join(), () =>
-      dynamicStatement((db, $) => {
-        const set = fields.map((field) => [columnOf(columns, field), $(field)]);
-        const query = db.updateTable(name).set(Object.fromEntries(set));
-        return key.reduce((on, field) => on.where(columnOf(columns, field), '=', $(field)), query).returningAll();
-      }, encoders),
-    );
-  };
-}
-
 /** What is done to the one record that the `key` fields name. */
 export function byKey<C extends Columns, K extends keyof C & string, T>(
-  table: Table<C>,
+  { name, columns }: Table<C>,
   key: readonly K[],
   read: (row: RowOf<C>) => T,
 ) {
   type Key = Pick<RecordOf<C>, K>;
-  const { name, columns } = table;
   const encoders = encodersOf(columns);
-  const keyed = key.map((field) => [columnOf(columns, field), field] as const);
-  const found = (db: DynamicTables, $: (name: string) => SqlValue) =>
-    keyed.reduce((query, [column, field]) => query.where(column, '=', $(field)), db.selectFrom(name).selectAll());
-  const find = dynamicStatement<Key, RowOf<C>>(found, encoders);
-  const lock = dynamicStatement<Key, RowOf<C>>((db, $) => found(db, $).forUpdate(), encoders);
-  const remove = dynamicStatement<Key, unknown>(
-    (db, $) => keyed.reduce((query, [column, field]) => query.where(column, '=', $(field)), db.deleteFrom(name)),
+  const keyed = <Q extends { where(column: string, is: '=', value: SqlValue): Q }>(query: Q, $: Parameter) =>
+    key.reduce((on, field) => on.where(columnOf(columns, field), '=', $(field)), query);
+  const find = dynamicStatement<Key, RowOf<C>>((db, $) => keyed(db.selectFrom(name).selectAll(), $), encoders);
+  const lock = dynamicStatement<Key, RowOf<C>>(
+    (db, $) => keyed(db.selectFrom(name).selectAll(), $).forUpdate(),
     encoders,
   );
-  const patch = patchOf(table, key);
+  const remove = dynamicStatement<Key, unknown>((db, $) => keyed(db.deleteFrom(name), $), encoders);
+  const patches = remember<Statement<Key & Changes<C>, RowOf<C>>>(MAX_PATCHES);
+  const patch = (changes: Changes<C>) => {
+    const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);
+    return patches(fields.join(), () =>
+      dynamicStatement((db, $) => {
+        const set = fields.map((field) => [columnOf(columns, field), $(field)]);
+        return keyed(db.updateTable(name).set(Object.fromEntries(set)), $).returningAll();
+      }, encoders),
+    );
+  };
 
   async function one<P>(db: Connection, statement: Statement<P, RowOf<C>>, parameters: P): Promise<T | null> {
     const row = await db.first(statement, parameters);

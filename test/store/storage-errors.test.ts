@@ -7,9 +7,8 @@ import { withWorkFolder } from '../../src/store/backup/files.ts';
 import { transact } from '../../src/store/engine/postgres/connection.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
 import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
-import { logPages } from '../../src/store/engine/sqlite/driver.ts';
 import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
-import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
+import { groupCommit, logPages } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
 import { createFolder } from '../support/engines.ts';
 

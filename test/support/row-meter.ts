@@ -2,7 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { CompiledQuery } from 'kysely';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import { connect, countRowsRead, kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
+import { connect, kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
+import { countRowsRead } from '../../src/store/engine/sqlite/reader.ts';
 import type { Statement } from '../../src/store/engine/statement.ts';
 import { ReadTooBroad } from '../../src/store/errors.ts';
 

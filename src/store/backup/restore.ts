@@ -5,7 +5,7 @@ import { copyDatabase, migrateTarget } from '../copy.ts';
 import { LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
-import { findOwner } from '../engine/sqlite/lock.ts';
+import { findOwner } from '../engine/sqlite/owner.ts';
 import { StartupError } from '../errors.ts';
 import { migrate } from '../migrate.ts';
 import { isPostgres } from '../store.ts';

@@ -27,15 +27,18 @@ export function statement<P extends object>() {
   });
 }
 
+/** Makes what stands for the parameter of a name. */
+export type Parameter = (name: string) => SqlValue;
+
 /** Tables whose columns are known when the program runs. */
-export type DynamicTables = Kysely<Record<string, Record<string, SqlValue>>>;
+type DynamicTables = Kysely<Record<string, Record<string, SqlValue>>>;
 
 /** How the values of parameters become values of columns, by parameter; one that is not named is passed on. */
 export type Encoders = Readonly<Record<string, (value: never) => SqlValue>>;
 
 /** Declares a statement that is made from the columns of a table; `$('name')` stands for the parameter `name`. */
 export function dynamicStatement<P extends object, R>(
-  build: (builder: DynamicTables, $: (name: string) => SqlValue) => Compilable<unknown>,
+  build: (builder: DynamicTables, $: Parameter) => Compilable<unknown>,
   encoders: Encoders = {},
 ): Statement<P, R> {
   const $ = (name: string) => new Marker(name) as unknown as SqlValue;

@@ -4,7 +4,7 @@ import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { KeyCounts } from '../../contract/stats.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
-import { dynamicStatement, type SqlValue, type Statement } from '../engine/statement.ts';
+import { dynamicStatement, type Parameter, type Statement } from '../engine/statement.ts';
 import type { RowOf } from '../table.ts';
 import {
   isActive,
@@ -131,7 +131,7 @@ export const statsRepository = (db: Connection) => ({
 /** The condition of a scope, with what names the product of a row. */
 type ScopeCondition = (product: RawBuilder<unknown>) => RawBuilder<unknown>;
 
-type Build = (scope: ScopeCondition, $: (name: string) => SqlValue) => RawBuilder<unknown>;
+type Build = (scope: ScopeCondition, $: Parameter) => RawBuilder<unknown>;
 
 /** A statement for an account, and one for a product. */
 function perScope<R>(build: Build): (scope: StatsScope) => Statement<object, R> {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysely';
-import { ConstraintError, ReadTooBroad, StorageError } from '../../errors.ts';
+import { ConstraintError, StorageError } from '../../errors.ts';
 import type { Tables } from '../../schema.ts';
 import type { Connection } from '../driver.ts';
 import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
@@ -66,37 +66,6 @@ export function connect(
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
-  };
-}
-
-/**
- * Makes reads share read transactions: all reads of a turn of the event loop see one state. One for each would take and free its locks each time, and throw away the
- * pages that the connection has in memory whenever a commit came in between.
- */
-export function snapshotOf(database: DatabaseSync) {
-  const begin = database.prepare('BEGIN');
-  const end = database.prepare('ROLLBACK');
-  let scheduled = false;
-
-  /** Lets it go now: the next read sees all that is durable by then. */
-  function release(): void {
-    // A database that was closed in the meantime holds nothing.
-    if (database.isOpen && database.isTransaction) end.run();
-  }
-
-  return {
-    /** Takes one, unless one is held; the end of the turn lets it go. */
-    hold(): void {
-      if (database.isTransaction) return;
-      begin.run();
-      if (scheduled) return;
-      scheduled = true;
-      setImmediate(() => {
-        scheduled = false;
-        release();
-      });
-    },
-    release,
   };
 }
 
@@ -218,38 +187,3 @@ export function createUndo(database: DatabaseSync) {
     }
   }
 }
-
-/** Rows that one statement may read: seconds of the one thread that serves everybody, and a few million keys counted. */
-const MAX_ROWS_READ = 5_000_000;
-
-/**
- * Counts each row that statements of this connection read, and ends one that reads more than `most` with ReadTooBroad.
- * SQLite cannot be interrupted from the thread that it runs in, so a view stands before each table, with a function
- * among its conditions: no statement can go round it, and the planner sees through it.
- */
-export function countRowsRead(database: DatabaseSync, most = MAX_ROWS_READ) {
-  let rows = 0;
-  database.function('lkm_count_row', (_column) => {
-    rows += 1;
-    if (rows > most) throw new ReadTooBroad(new Error(`a statement has read more than ${most} rows`));
-    return 1;
-  });
-  const tables = database.prepare(LAST_KEY_COLUMNS).all();
-  for (const { name, key } of tables) {
-    // The column binds the call to the rows of this table: in a join it would else run in the outermost loop alone.
-    database.exec(`create temp view "${name}" as select * from main."${name}" where lkm_count_row("${key}" is '')`);
-  }
-  return {
-    /** Begins to count anew: called in front of each statement. */
-    begin(): void {
-      rows = 0;
-    },
-    /** Rows of tables and of their indexes that the statement has looked at so far. */
-    count: () => rows,
-  };
-}
-
-const LAST_KEY_COLUMNS = `
-  select t.name, c.name as key, max(c.pk) from main.sqlite_master as t, pragma_table_info(t.name) as c
-  where t.type = 'table' and t.name not like 'sqlite_%' and t.name not like 'kysely_%' and c.pk > 0
-  group by t.name`;

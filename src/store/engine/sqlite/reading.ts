@@ -5,7 +5,7 @@ import type { OpenForReading } from '../../inspect.ts';
 import { connect, kyselyOn } from './connection.ts';
 import { refuseForeign, warningsOf } from './driver.ts';
 import { explain, explainKnown, locateFile } from './file.ts';
-import { findOwner, type Owner } from './lock.ts';
+import { findOwner, type Owner } from './owner.ts';
 
 /**
  * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is

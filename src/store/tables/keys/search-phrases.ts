@@ -1,6 +1,6 @@
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { dynamicStatement, type SqlValue, type Statement } from '../../engine/statement.ts';
+import { dynamicStatement, type Parameter, type SqlValue, type Statement } from '../../engine/statement.ts';
 import { remember } from '../../recent.ts';
 import { columnOf, text } from '../../table.ts';
 
@@ -74,7 +74,7 @@ function perCount(make: (count: number) => Write): (count: number) => Write {
   return (count) => remembered(String(count), () => make(count));
 }
 
-const parameters = (count: number, $: (name: string) => SqlValue): SqlValue[] =>
+const parameters = (count: number, $: Parameter): SqlValue[] =>
   Array.from({ length: count }, (_, at) => $(`phrase${at}`));
 
 const numbered = (phrases: readonly string[]) =>
