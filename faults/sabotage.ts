@@ -7,13 +7,8 @@ import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../s
 import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
 import type { Recorder } from '../src/service/record.ts';
 import { OutcomeUnknown, StorageError } from '../src/store/errors.ts';
-import {
-  deriveKey,
-  NONCE_BYTES,
-  openResponse,
-  type StoredResponse,
-  sealResponse,
-} from '../src/store/response-sealing.ts';
+import { deriveKey, openResponse, type StoredResponse, sealResponse } from '../src/store/response-sealing.ts';
+import { NONCE_BYTES } from '../src/store/secret-box.ts';
 import { isPostgres, type Repositories, type Store } from '../src/store/store.ts';
 import type { IdempotencyRecord } from '../src/store/tables/idempotency.ts';
 

@@ -1,7 +1,7 @@
 /** Operations on a database itself, without the service: for the operator's commands. */
 export { isTaken as isTargetTaken, restoreBackup as restore } from '../store/backup/restore.ts';
 export { takeBackup as backUp } from '../store/backup/take.ts';
-export { inspect as inspectDatabase } from '../store/inspect.ts';
+export { inspect as inspectDatabase } from '../store/database.ts';
 export { copyInstance, databaseStatus, migrateDatabase, rekeyDatabase } from './databases.ts';
 export { drill } from './drill.ts';
 export { listResolvedRequests, listUnfinishedRequests, resolveRequest } from './idempotency.ts';

@@ -1,9 +1,15 @@
 import type { Kysely } from 'kysely';
-import type { OpenOptions } from './engine/driver.ts';
+import type { Connection, OpenOptions } from './engine/driver.ts';
 import { openSqliteFile } from './engine/sqlite/driver.ts';
 import { explainKnown } from './engine/sqlite/file.ts';
+import { openForReading as openSqliteForReading } from './engine/sqlite/reading.ts';
+import { type SchemaStatus, schemaStatus } from './migrate.ts';
 import type { Tables } from './schema.ts';
+import type { MasterKey } from './secret-box.ts';
+import { openDataKey, type SecretsKept } from './secrets.ts';
 import { isPostgres } from './store.ts';
+import { accountRepository } from './tables/accounts.ts';
+import { dataKeyRepository } from './tables/data-keys.ts';
 
 /** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */
 export interface Database {
@@ -50,4 +56,60 @@ export async function withDatabase<T>(
   } finally {
     await database.close();
   }
+}
+
+/** A database that is looked at, whatever its schema, and whoever has it open. */
+export interface OpenForReading extends Database {
+  readonly connection: Connection;
+  /** The process that has the database for itself; null where none has, or any number may. */
+  readonly owner: { readonly pid?: number; readonly url?: string } | null;
+  /** What an operator should know about it, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** What stands in a database. */
+export interface Inspection extends SchemaStatus, Pick<OpenForReading, 'engine' | 'owner' | 'warnings'> {
+  /** Whether there is an account in it. */
+  readonly isUsed: boolean;
+  /** How its secrets are kept, or would be from the first start on. Throws StartupError for a key that does not fit. */
+  secretsUnder(masterKey: MasterKey | null): 'plain' | 'sealed';
+}
+
+/**
+ * Looks at a database and changes nothing: no file is made, no migration runs, no lock is kept. Null for a file that is
+ * not there, or empty: a server makes its database in it.
+ *
+ * @throws StartupError when it cannot be read, or is no database of lkm
+ */
+export async function inspect(location: string): Promise<Inspection | null> {
+  const found = await openForReading(location);
+  if (found === null) return null;
+  const { engine, kysely, connection, owner, warnings, explain, close } = found;
+  try {
+    const schema = await schemaStatus(kysely);
+    const kept = await secretsOf(kysely, connection);
+    const secretsUnder = (masterKey: MasterKey | null) => {
+      const key = openDataKey(masterKey, kept);
+      return key === null && (masterKey === null || kept.isUsed) ? 'plain' : 'sealed';
+    };
+    return { engine, owner, warnings, ...schema, isUsed: kept.isUsed, secretsUnder };
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await close();
+  }
+}
+
+async function openForReading(location: string): Promise<OpenForReading | null> {
+  if (!isPostgres(location)) return openSqliteForReading(location);
+  return (await import('./engine/postgres/driver.ts')).openForReading(location);
+}
+
+/** An older schema has no table for data keys; a new database has none at all. */
+async function secretsOf(kysely: Kysely<Tables>, connection: Connection): Promise<SecretsKept> {
+  const tables = new Set((await kysely.introspection.getTables()).map(({ name }) => name));
+  return {
+    isUsed: tables.has('accounts') && (await accountRepository(connection).oldest()) !== null,
+    wrapped: tables.has('data_keys') ? await dataKeyRepository(connection).find() : null,
+  };
 }

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import type { AccountId } from '../contract/scalars.ts';
+import { openBytes, sealBytes } from './secret-box.ts';
 
 /** A response as it was sent. */
 export interface StoredResponse {
@@ -34,10 +35,6 @@ export interface SealedFor {
 /** The first byte of a sealed response; goes up when the layout below changes. */
 const VERSION = 1;
 
-/** Random bytes that {@link sealResponse} needs, new ones each time. */
-export const NONCE_BYTES = 12;
-
-const TAG_BYTES = 16;
 const HASH_BYTES = 32;
 const SEALING_KEY_BYTES = 32;
 
@@ -54,37 +51,23 @@ export function deriveKey(accountId: AccountId, idempotencyKey: string): Derived
   };
 }
 
-/** Seals a response with AES-256-GCM: version, nonce, ciphertext, tag. */
+/** Seals a response: version, then what {@link sealBytes} makes. */
 export function sealResponse(
   { status, contentType, body }: StoredResponse,
   sealingKey: Uint8Array,
   record: SealedFor,
   nonce: Uint8Array,
 ): SealedResponse {
-  const cipher = createCipheriv('aes-256-gcm', keyObject(sealingKey), nonce);
-  cipher.setAAD(contextOf(record));
-  const parts = [
-    Uint8Array.of(VERSION),
-    nonce,
-    cipher.update(`${status} ${contentType}\n${body}`, 'utf8'),
-    cipher.final(),
-    cipher.getAuthTag(),
-  ];
-  return Buffer.concat(parts).toString('base64url') as SealedResponse;
+  const plain = Buffer.from(`${status} ${contentType}\n${body}`);
+  const sealed = sealBytes(sealingKey, nonce, plain, contextOf(record));
+  return Buffer.concat([Uint8Array.of(VERSION), sealed]).toString('base64url') as SealedResponse;
 }
 
 /** Opens a sealed response. Throws an Error when it was changed, or sealed for another record or by another version. */
 export function openResponse(sealed: SealedResponse, sealingKey: Uint8Array, record: SealedFor): StoredResponse {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes[0] !== VERSION) throw new Error(`a sealed response of version ${bytes[0]} is not known`);
-  if (bytes.length < 1 + NONCE_BYTES + TAG_BYTES) throw new Error('a sealed response is too short');
-  const end = bytes.length - TAG_BYTES;
-  const decipher = createDecipheriv('aes-256-gcm', keyObject(sealingKey), bytes.subarray(1, 1 + NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  });
-  decipher.setAAD(contextOf(record));
-  decipher.setAuthTag(bytes.subarray(end));
-  const text = decipher.update(bytes.subarray(1 + NONCE_BYTES, end), undefined, 'utf8') + decipher.final('utf8');
+  const text = openBytes(sealingKey, bytes.subarray(1), contextOf(record)).toString();
   const [space, newline] = [text.indexOf(' '), text.indexOf('\n')];
   return {
     status: Number(text.slice(0, space)),
@@ -94,8 +77,5 @@ export function openResponse(sealed: SealedResponse, sealingKey: Uint8Array, rec
 }
 
 /** What is authenticated beside the response itself; JSON keeps its parts apart. */
-const contextOf = ({ accountId, fingerprint, tokenId }: SealedFor): Buffer =>
-  Buffer.from(JSON.stringify([accountId, fingerprint, tokenId]));
-
-/** Node.js 24 tells bytes from a key by the two errors that it throws and catches; they take as long as the sealing. */
-const keyObject = (sealingKey: Uint8Array): KeyObject => createSecretKey(sealingKey);
+const contextOf = ({ accountId, fingerprint, tokenId }: SealedFor): string =>
+  JSON.stringify([accountId, fingerprint, tokenId]);

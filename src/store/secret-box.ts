@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, scryptSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, scryptSync } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
-const NONCE_BYTES = 12;
+/** Random bytes that sealing needs, new ones each time. */
+export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
@@ -81,17 +82,26 @@ function bytesOf(master: MasterKey, salt: string | null): Uint8Array {
   return scryptSync(master.text.normalize('NFC'), Buffer.from(salt ?? '', 'base64url'), KEY_BYTES, SCRYPT);
 }
 
-function seal(key: Uint8Array, plain: Uint8Array, context: string, random: Random): string {
-  const nonce = random(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
-  const parts = [nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
-  return Buffer.concat(parts).toString('base64url');
+const seal = (key: Uint8Array, plain: Uint8Array, context: string, random: Random): string =>
+  sealBytes(key, random(NONCE_BYTES), plain, context).toString('base64url');
+
+const open = (key: Uint8Array, sealed: string, context: string): Buffer =>
+  openBytes(key, Buffer.from(sealed, 'base64url'), context);
+
+/** Seals with AES-256-GCM: nonce, ciphertext, tag. It opens with the same context alone. */
+export function sealBytes(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array, context: string): Buffer {
+  const cipher = createCipheriv(ALGORITHM, keyObject(key), nonce).setAAD(Buffer.from(context));
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-function open(key: Uint8Array, sealed: string, context: string): Buffer {
-  const bytes = Buffer.from(sealed, 'base64url');
+/** Opens what {@link sealBytes} has made. Throws an Error when it was changed, or sealed for another context. */
+export function openBytes(key: Uint8Array, bytes: Uint8Array, context: string): Buffer {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('the sealed text was cut off');
-  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(ALGORITHM, keyObject(key), nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
+
+/** Node.js 24 tells bytes from a key by the two errors that it throws and catches; they take as long as the sealing. */
+const keyObject = (key: Uint8Array): KeyObject => createSecretKey(key);

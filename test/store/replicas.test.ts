@@ -1,7 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { openInstance } from '../../src/server/runtime.ts';
-import { withDatabase } from '../../src/store/database.ts';
-import { inspect } from '../../src/store/inspect.ts';
+import { inspect, withDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/store.ts';
 import { databaseUrl, query } from '../support/postgres.ts';

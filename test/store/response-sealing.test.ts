@@ -2,13 +2,8 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../src/contract/scalars.ts';
-import {
-  deriveKey,
-  NONCE_BYTES,
-  openResponse,
-  type SealedResponse,
-  sealResponse,
-} from '../../src/store/response-sealing.ts';
+import { deriveKey, openResponse, type SealedResponse, sealResponse } from '../../src/store/response-sealing.ts';
+import { NONCE_BYTES } from '../../src/store/secret-box.ts';
 
 const accountId = 'acc_1' as AccountId;
 const record = { accountId, fingerprint: 'f', tokenId: 'tok_1' };
@@ -71,7 +66,9 @@ describe('a sealed response', () => {
 
   it.each([0, 1, 12, 28, 40])('does not open when it is cut to %i bytes', (length) => {
     const text = Buffer.from(sealed, 'base64url').subarray(0, length).toString('base64url') as SealedResponse;
-    expect(() => openResponse(text, sealingKey, record)).toThrow(/is not known|too short|unable to authenticate data/);
+    expect(() => openResponse(text, sealingKey, record)).toThrow(
+      /is not known|was cut off|unable to authenticate data/,
+    );
   });
 
   it.each([

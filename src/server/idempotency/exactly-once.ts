@@ -4,11 +4,11 @@ import { OutcomeUnknown } from '../../store/errors.ts';
 import {
   type DerivedKey,
   deriveKey,
-  NONCE_BYTES,
   openResponse,
   type StoredResponse,
   sealResponse,
 } from '../../store/response-sealing.ts';
+import { NONCE_BYTES } from '../../store/secret-box.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { IdempotencyRecord } from '../../store/tables/idempotency.ts';
 import { FINGERPRINT_VERSION } from './fingerprint.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { OpenForReading } from '../../inspect.ts';
+import type { OpenForReading } from '../../database.ts';
 import { connect, kyselyOn } from './connection.ts';
 import { refuseForeign, warningsOf } from './driver.ts';
 import { explain, explainKnown, locateFile } from './file.ts';
