@@ -1,7 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import { dynamicStatement, type Encoders, type Parameter, type SqlValue, type Statement } from './engine/statement.ts';
+import {
+  type DynamicTables,
+  dynamicStatement,
+  type Encoders,
+  type Parameter,
+  type SqlValue,
+  type Statement,
+} from './engine/statement.ts';
 import { remember } from './recent.ts';
 import type { Tables } from './schema.ts';
 
@@ -161,15 +168,14 @@ export function byKey<C extends Columns, K extends keyof C & string, T>(
     encoders,
   );
   const remove = dynamicStatement<Key, unknown>((db, $) => keyed(db.deleteFrom(name), $), encoders);
+  const updated = (fields: readonly string[], db: DynamicTables, $: Parameter) => {
+    const set = fields.map((field) => [columnOf(columns, field), $(field)]);
+    return keyed(db.updateTable(name).set(Object.fromEntries(set)), $);
+  };
   const patches = remember<Statement<Key & Changes<C>, RowOf<C>>>(MAX_PATCHES);
   const patch = (changes: Changes<C>) => {
     const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);
-    return patches(fields.join(), () =>
-      dynamicStatement((db, $) => {
-        const set = fields.map((field) => [columnOf(columns, field), $(field)]);
-        return keyed(db.updateTable(name).set(Object.fromEntries(set)), $).returningAll();
-      }, encoders),
-    );
+    return patches(fields.join(), () => dynamicStatement((db, $) => updated(fields, db, $).returningAll(), encoders));
   };
 
   async function one<P>(db: Connection, statement: Statement<P, RowOf<C>>, parameters: P): Promise<T | null> {
@@ -182,6 +188,9 @@ export function byKey<C extends Columns, K extends keyof C & string, T>(
     lock: (db: Connection, of: Key) => one(db, lock, of),
     /** Changes what is given, in one statement, and returns the record as it is then. */
     patch: (db: Connection, of: Key, changes: Changes<C>) => one(db, patch(changes), { ...changes, ...of }),
+    /** The statement that sets the same fields each time: for what is changed with every request. */
+    setting: <F extends keyof C & string>(fields: readonly F[]): Statement<Pick<RecordOf<C>, K | F>, unknown> =>
+      dynamicStatement((db, $) => updated(fields, db, $), encoders),
     /** False when there is none. */
     remove: async (db: Connection, of: Key): Promise<boolean> => (await db.run(remove, of)) === 1,
   };

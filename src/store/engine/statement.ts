@@ -31,7 +31,7 @@ export function statement<P extends object>() {
 export type Parameter = (name: string) => SqlValue;
 
 /** Tables whose columns are known when the program runs. */
-type DynamicTables = Kysely<Record<string, Record<string, SqlValue>>>;
+export type DynamicTables = Kysely<Record<string, Record<string, SqlValue>>>;
 
 /** How the values of parameters become values of columns, by parameter; one that is not named is passed on. */
 export type Encoders = Readonly<Record<string, (value: never) => SqlValue>>;

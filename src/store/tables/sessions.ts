@@ -41,6 +41,7 @@ const sessions: Table<typeof sessionColumns> = { name: 'sessions', columns: sess
 const insert = insertInto(sessions);
 const read = readerOf(sessions);
 const byId = byKey(sessions, ['accountId', 'id'], read);
+const prolong = byId.setting(['nonce', 'previousNonce', 'expiresAt']);
 
 /** Whether the licence of a session is of one of these products; looked up for each session. */
 const isOfProducts = (products: Values) => sql`exists (
@@ -190,7 +191,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
     },
 
     async prolong({ accountId, id }: Session, changes: Prolongation): Promise<void> {
-      await byId.patch(db, { accountId, id }, changes);
+      await db.run(prolong, { accountId, id, ...changes });
     },
 
     async remove({ accountId, id }: Session): Promise<void> {

@@ -20,6 +20,7 @@ const heads: Table<typeof recordHeadColumns> = { name: 'record_heads', columns: 
 const insert = insertInto(heads, { skipConflictsOn: { columns: ['account_id'] } });
 const read = readerOf(heads);
 const byAccount = byKey(heads, ['accountId'], read);
+const move = byAccount.setting(['auditSeq', 'auditHash', 'eventSeq', 'checkpointSeq', 'checkpointAt']);
 
 const unsigned = statement<{ after: string }>()((db, $) =>
   db
@@ -42,7 +43,7 @@ export const recordHeadRepository = (db: Connection) => ({
 
   insert: (head: RecordHead): Promise<number> => db.run(insert, head),
 
-  move: ({ accountId, ...head }: RecordHead): Promise<RecordHead | null> => byAccount.patch(db, { accountId }, head),
+  move: (head: RecordHead): Promise<number> => db.run(move, head),
 
   /** The first accounts behind that one which have rows after their last checkpoint. */
   listUnsigned: async (after: AccountId | ''): Promise<RecordHead[]> => (await db.all(unsigned, { after })).map(read),
