@@ -1,29 +1,11 @@
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { copyInstance, databaseStatus, migrateDatabase } from '../../src/operator/index.ts';
 import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createFolder, engines } from '../support/engines.ts';
-import { databaseUrl, query } from '../support/postgres.ts';
+import { engines, newPlace } from '../support/engines.ts';
+import { query } from '../support/postgres.ts';
 import { createWorld } from '../support/world.ts';
-
-/** A place for a database of the engine, where none is yet. */
-async function newPlace(engine: string): Promise<AsyncDisposable & { readonly location: string }> {
-  if (engine === 'SQLite') {
-    const folder = await createFolder();
-    return { location: join(folder.path, 'copy.db'), [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
-  }
-  const server = inject('postgres');
-  const name = `lkm_copy_${process.pid}_${performance.now()}`.replace('.', '_');
-  await query(server, `create database ${name}`);
-  return {
-    location: databaseUrl(server, name),
-    [Symbol.asyncDispose]: async () => {
-      await query(server, `drop database ${name} with (force)`);
-    },
-  };
-}
 
 const pairs = engines.flatMap((from) => engines.map((to) => ({ from, to: to.name })));
 

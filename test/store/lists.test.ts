@@ -3,7 +3,7 @@ import type { AccountId } from '../../src/contract/scalars.ts';
 import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, insertLicense } from '../support/store-fixture.ts';
+import { accountId, databaseWithLicense, insertLicense } from '../support/store-fixture.ts';
 
 const people = [
   ['cus_1', 'Zoë Müller', 'zoe@example.com'],
@@ -19,6 +19,33 @@ async function fill(store: Store): Promise<void> {
     for (const [id, name, email] of people) await repositories.customers.insert({ accountId, id, name, email, now });
   });
 }
+
+const inEmail: readonly [text: string, ids: readonly string[]][] = [
+  ['EXAMPLE.COM', ['cus_1', 'cus_2']],
+  ['long@', ['cus_2']],
+  ['_', ['cus_4']],
+  ['%', []],
+  ['!', ['cus_5']],
+];
+
+const beginsWord: readonly [text: string, ids: readonly string[]][] = [
+  ['zoë', ['cus_1']],
+  ['ZOË', ['cus_1']],
+  ['Zoe\u0308', ['cus_1']],
+  ['müll', ['cus_1']],
+  ['uller', []],
+  ['ÄRMEL', ['cus_2']],
+  ['anna ärm', ['cus_2']],
+  ['long', ['cus_2']],
+  ['example', ['cus_1', 'cus_2', 'cus_4', 'cus_5']],
+  ['électr', ['cus_5']],
+  ['東', ['cus_5']],
+  ['100%', ['cus_3']],
+  ['%', []],
+  ['_', []],
+  ['score', ['cus_4']],
+  ['müller zoe', []],
+];
 
 describe.each(engines)('a list of customers on $name', (engine) => {
   it('is cut into pages by place, in the order of ids', async () => {
@@ -36,43 +63,30 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     expect(await customers.count('acc_other' as AccountId)).toBe(0);
   });
 
-  it.each([
-    ['EXAMPLE.COM', ['cus_1', 'cus_2']],
-    ['long@', ['cus_2']],
-    ['_', ['cus_4']],
-    ['%', []],
-    ['!', ['cus_5']],
-  ])('holds those whose e-mail address contains %j', async (email, expected) => {
+  it('holds those whose e-mail address contains a text', async () => {
     await using database = await engine.createDatabase();
     await fill(database.store);
     const { customers } = database.store.repositories;
-    const found = await customers.list(accountId, { limit: 10, email });
-    expect(found.map(({ id }) => id)).toEqual(expected);
-    expect(await customers.count(accountId, { email })).toBe(expected.length);
+    for (const [email, expected] of inEmail) {
+      const found = await customers.list(accountId, { limit: 10, email });
+      expect(
+        found.map(({ id }) => id),
+        email,
+      ).toEqual(expected);
+      expect(await customers.count(accountId, { email }), email).toBe(expected.length);
+    }
   });
 
-  it.each([
-    ['zoë', ['cus_1']],
-    ['ZOË', ['cus_1']],
-    ['Zoe\u0308', ['cus_1']],
-    ['müll', ['cus_1']],
-    ['uller', []],
-    ['ÄRMEL', ['cus_2']],
-    ['anna ärm', ['cus_2']],
-    ['long', ['cus_2']],
-    ['example', ['cus_1', 'cus_2', 'cus_4', 'cus_5']],
-    ['électr', ['cus_5']],
-    ['東', ['cus_5']],
-    ['100%', ['cus_3']],
-    ['%', []],
-    ['_', []],
-    ['score', ['cus_4']],
-    ['müller zoe', []],
-  ])('holds those in whose name or e-mail address a word begins with %j', async (text, expected) => {
+  it('holds those in whose name or e-mail address a word begins with a text', async () => {
     await using database = await engine.createDatabase();
     await fill(database.store);
-    const found = await database.store.repositories.customers.list(accountId, { limit: 10, text });
-    expect(found.map(({ id }) => id)).toEqual(expected);
+    for (const [text, expected] of beginsWord) {
+      const found = await database.store.repositories.customers.list(accountId, { limit: 10, text });
+      expect(
+        found.map(({ id }) => id),
+        text,
+      ).toEqual(expected);
+    }
   });
 
   it('holds those that are active or not, together with other filters', async () => {
@@ -88,9 +102,8 @@ describe.each(engines)('a list of customers on $name', (engine) => {
   });
 
   it('is walked through to its end, in batches, without a bound on its length', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const ids = Array.from({ length: 1_201 }, (_, i) => `cus_${String(i).padStart(5, '0')}`);
     await store.transaction(async (repositories) => {
       for (const id of ids) await repositories.customers.insert({ accountId, id, name: 'x', email: null, now });
@@ -102,9 +115,8 @@ describe.each(engines)('a list of customers on $name', (engine) => {
 
 describe.each(engines)('lists of products and tokens on $name', (engine) => {
   it('have pages, a count, and a walk', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const token = { accountId, kind: 'admin' as const, scopes: [], productIds: null, maxIssues: null, expiresAt: null };
     await store.transaction(async (repositories) => {
       await repositories.products.insert({ accountId, id: 'prod_2', name: 'Viewer', now });
@@ -123,9 +135,8 @@ describe.each(engines)('lists of products and tokens on $name', (engine) => {
 
 describe.each(engines)('the devices of a licence on $name', (engine) => {
   it('are all there, however many they are', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     await store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
         const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, deviceTag: null };

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -75,32 +75,11 @@ describe('a database file', () => {
     expect(readdirSync(folder.path)).toEqual(['lkm.db', 'lkm.db-lock']);
   });
 
-  it('is refused when it is a folder', async () => {
-    const opened = openStore('.');
-    await expect(opened).rejects.toBeInstanceOf(StartupError);
-    await expect(opened).rejects.toThrow('is a folder');
-  });
-
   it('is refused when it lies in what is no folder', async () => {
     await using folder = await createFolder();
     const file = join(folder.path, 'file');
     writeFileSync(file, '');
     await expect(openStore(join(file, 'lkm.db'))).rejects.toBeInstanceOf(StartupError);
-  });
-
-  it('is refused, and left as it is, when it is no database', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'notes.txt');
-    const notes = 'Buy milk.\n'.repeat(200);
-    writeFileSync(db, notes);
-    for (let i = 0; i < 2; i += 1) {
-      await expect(openStore(db)).rejects.toMatchObject({
-        name: 'StartupError',
-        message: `${db} is not a database`,
-        hint: 'give another file with --db',
-      });
-    }
-    expect(readFileSync(db, 'utf8')).toBe(notes);
   });
 
   it('is refused when a newer lkm has changed it', async () => {

@@ -3,22 +3,11 @@ import { openInstance } from '../../src/server/runtime.ts';
 import { inspect, withDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/store.ts';
-import { databaseUrl, query } from '../support/postgres.ts';
-
-async function emptyDatabase(): Promise<AsyncDisposable & { readonly location: string }> {
-  const server = inject('postgres');
-  const name = `lkm_replicas_${process.pid}_${performance.now()}`.replace('.', '_');
-  await query(server, `create database ${name}`);
-  return {
-    location: databaseUrl(server, name),
-    [Symbol.asyncDispose]: async () => {
-      await query(server, `drop database ${name} with (force)`);
-    },
-  };
-}
+import { newPlace } from '../support/engines.ts';
+import { query } from '../support/postgres.ts';
 
 it('servers that start at once on an empty PostgreSQL migrate once and agree on one account', async () => {
-  await using database = await emptyDatabase();
+  await using database = await newPlace('PostgreSQL');
   const instances = await Promise.all(Array.from({ length: 4 }, () => openInstance({ db: database.location })));
   expect(new Set(instances.map(({ accountId }) => accountId)).size).toBe(1);
   expect(instances.filter(({ created }) => created)).toHaveLength(1);
@@ -27,7 +16,7 @@ it('servers that start at once on an empty PostgreSQL migrate once and agree on 
 });
 
 it('what one server has committed another reads', async () => {
-  await using database = await emptyDatabase();
+  await using database = await newPlace('PostgreSQL');
   const [one, other] = [await openInstance({ db: database.location }), await openInstance({ db: database.location })];
   const ask = (instance: typeof one, method: string, body?: string) =>
     instance.fetch(
@@ -59,7 +48,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
   /** A database of lkm, and its address with a user who has been granted so much and no more. */
   async function databaseFor(...grants: readonly string[]) {
     const server = inject('postgres');
-    const database = await emptyDatabase();
+    const database = await newPlace('PostgreSQL');
     await withDatabase(database.location, undefined, ({ kysely }) => migrate(kysely));
     const user = `lkm_weak_${performance.now()}`.replace('.', '_');
     await query(server, `create role ${user} login password 'weak'`);

@@ -3,7 +3,7 @@ import type { License } from '../../src/domain/license.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engines, type TestDatabase } from '../support/engines.ts';
-import { accountId, insertLicense } from '../support/store-fixture.ts';
+import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 
@@ -32,8 +32,7 @@ describe('a transaction on PostgreSQL', () => {
     ['a deadlock', '40P01'],
     ['a serialization failure', '40001'],
   ])('is run again after %s, until it succeeds', async (_, code) => {
-    await using database = await postgres.createDatabase();
-    await insertLicense(database.store);
+    await using database = await databaseWithLicense(postgres);
     await refuseInserts(database, 4, code);
     const attempts: string[] = [];
     expect(await addCustomer(database.store, attempts)).toBe('done');
@@ -42,8 +41,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it('fails after five attempts, and leaves nothing', async () => {
-    await using database = await postgres.createDatabase();
-    await insertLicense(database.store);
+    await using database = await databaseWithLicense(postgres);
     await refuseInserts(database, 1_000, '40P01');
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({
@@ -55,33 +53,31 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it('is not run again after any other failure', async () => {
-    await using database = await postgres.createDatabase();
-    await insertLicense(database.store);
+    await using database = await databaseWithLicense(postgres);
     await refuseInserts(database, 1, '22000');
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({ cause: { code: '22000' } });
     expect(attempts).toHaveLength(1);
   });
 
-  it('is finished beside another that locks the same licences in the opposite order', async () => {
-    await using database = await postgres.createDatabase();
-    const { store } = database;
-    const one = await insertLicense(store);
+  it('is finished, and counted once, beside another that changes the same licences in the opposite order', async () => {
+    await using database = await databaseWithLicense(postgres);
+    const { store, license: one } = database;
     const other = licenseWith({ ...one, id: 'lic_other', key: `${one.key.slice(0, -1)}Z` as License['key'] });
     await store.transaction((repositories) => repositories.keys.insert(other));
 
     const holding = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     let attempts = 0;
-    const lockBoth = (first: License, second: License, mine: 0 | 1) =>
+    const takeBoth = (first: License, second: License, mine: 0 | 1) =>
       store.transaction(async (repositories) => {
         attempts += 1;
-        await repositories.keys.lock(first);
+        await repositories.keys.takeSlot(first, now, null);
         holding[mine].resolve();
         await holding[mine === 0 ? 1 : 0].promise;
-        await repositories.keys.lock(second);
-        return 'done';
+        return repositories.keys.takeSlot(second, now, null);
       });
-    expect(await Promise.all([lockBoth(one, other, 0), lockBoth(other, one, 1)])).toEqual(['done', 'done']);
+    expect(await Promise.all([takeBoth(one, other, 0), takeBoth(other, one, 1)])).toEqual([true, true]);
     expect(attempts).toBe(3);
+    expect(await database.query('select activations from licenses')).toEqual([{ activations: 2 }, { activations: 2 }]);
   });
 });

@@ -4,15 +4,14 @@ import { scopes } from '../../src/contract/scopes.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, device, insertLicense } from '../support/store-fixture.ts';
+import { accountId, databaseWithLicense, device } from '../support/store-fixture.ts';
 
 const later = addSeconds(now, 1);
 
 describe.each(engines)('rows on $name', (engine) => {
   it('keep a licence as it was, with every field or with none', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const bare = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license: bare } = database;
     const full = licenseWith({
       ...bare,
       id: 'lic_2',
@@ -41,9 +40,8 @@ describe.each(engines)('rows on $name', (engine) => {
   });
 
   it('keep a token as it was', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const token = {
       id: 'tok_1',
       name: 'ci',
@@ -63,9 +61,8 @@ describe.each(engines)('rows on $name', (engine) => {
   });
 
   it('count issued keys up to the limit of the token, however many ask at once', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const token = { accountId, id: 'tok_1', name: 'ci', kind: 'admin' as const, scopes: [], productIds: null, now };
     await store.transaction((repositories) =>
       repositories.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }),
@@ -80,9 +77,8 @@ describe.each(engines)('rows on $name', (engine) => {
   });
 
   it('give one host one device of a licence, however many ask at once', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const added = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         store.transaction((repositories) =>
@@ -94,9 +90,8 @@ describe.each(engines)('rows on $name', (engine) => {
   });
 
   it('give one e-mail address to one customer, however many ask at once and in whatever case', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const added = await Promise.all(
       ['zoe@example.com', 'ZOE@example.com', 'Zoe@Example.Com'].map((email) =>
         store.transaction((repositories) =>
@@ -108,9 +103,8 @@ describe.each(engines)('rows on $name', (engine) => {
   });
 
   it('lease no more seats than there are to those who hold the licence’s lock', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store, { licenseType: 'floating', maxConcurrentSessions: 4 });
+    await using database = await databaseWithLicense(engine, { licenseType: 'floating', maxConcurrentSessions: 4 });
+    const { store, license } = database;
     const leased = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
         store.transaction(async (repositories) => {
@@ -139,9 +133,8 @@ describe.each(engines)('rows on $name', (engine) => {
   });
 
   it('never refer to a licence, product or account that is not there', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const orphans = await Promise.allSettled([
       store.transaction((repositories) =>
         repositories.devices.insert({ ...license, id: 'lic_absent' }, device('host-1')),

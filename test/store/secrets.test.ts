@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { describe, expect, inject, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
 import { rekeyDatabase } from '../../src/operator/index.ts';
 import { openInstance } from '../../src/server/index.ts';
 import {
@@ -12,8 +13,8 @@ import {
   wrapDataKey,
 } from '../../src/store/secret-box.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createFolder, engines } from '../support/engines.ts';
-import { databaseUrl, query } from '../support/postgres.ts';
+import { engines, newPlace } from '../support/engines.ts';
+import { query } from '../support/postgres.ts';
 
 const masterOf = (byte: number): MasterKey => ({ kind: 'key', bytes: new Uint8Array(32).fill(byte) });
 const [one, two] = [masterOf(1), masterOf(2)];
@@ -64,19 +65,6 @@ describe('a data key', () => {
   });
 });
 
-/** A place where no database is yet. */
-async function newPlace(engine: string): Promise<AsyncDisposable & { readonly db: string }> {
-  if (engine === 'SQLite') {
-    const folder = await createFolder();
-    return { db: `${folder.path}/lkm.db`, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
-  }
-  const server = inject('postgres');
-  const name = `lkm_secrets_${randomBytes(6).toString('hex')}`;
-  await query(server, `create database ${name}`);
-  const drop = async () => void (await query(server, `drop database ${name} with (force)`));
-  return { db: databaseUrl(server, name), [Symbol.asyncDispose]: drop };
-}
-
 /** Uses a database as a service does: makes a session and a licence file, and returns the secret of the session. */
 async function use(db: string, masterKey: MasterKey | null): Promise<string> {
   const instance = await openInstance({ db, masterKey });
@@ -105,88 +93,83 @@ async function use(db: string, masterKey: MasterKey | null): Promise<string> {
 async function kept(db: string): Promise<readonly string[]> {
   const store = await openStore(db);
   await store.close();
-  if (db.startsWith('postgres')) {
-    const rows = await query(db, 'select private_pem as kept from signing_keys union all select secret from sessions');
-    return rows.map((row) => String(row.kept));
-  }
-  const { DatabaseSync } = await import('node:sqlite');
-  const database = new DatabaseSync(db);
-  const rows = database
-    .prepare('select private_pem as kept from signing_keys union all select secret from sessions')
-    .all();
-  database.close();
+  const rows = await runSql(db, 'select private_pem as kept from signing_keys union all select secret from sessions');
   return rows.map((row) => String(row.kept));
+}
+
+async function runSql(db: string, sql: string): Promise<Readonly<Record<string, unknown>>[]> {
+  if (db.startsWith('postgres')) return query(db, sql);
+  const database = new DatabaseSync(db);
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    database.close();
+  }
 }
 
 describe.each(engines)('secrets on $name', ({ name }) => {
   it('are sealed in a new database with a master key, which opens it from then on', async () => {
     await using place = await newPlace(name);
-    const secret = await use(place.db, one);
-    const texts = await kept(place.db);
+    const secret = await use(place.location, one);
+    const texts = await kept(place.location);
     expect(texts).toHaveLength(2);
     for (const text of texts) expect(text).toMatch(/^lkm1\.[\w-]{12}\.[\w-]+$/);
     if (name === 'SQLite') {
-      const bytes = readFileSync(place.db).toString('latin1');
+      const bytes = readFileSync(place.location).toString('latin1');
       expect(bytes).not.toContain('PRIVATE KEY');
       expect(bytes).not.toContain(secret);
     }
-    await use(place.db, one);
-    await expect(use(place.db, two)).rejects.toThrow('the master key is not that of this database');
-    await expect(use(place.db, null)).rejects.toThrow('there is no master key');
+    await use(place.location, one);
+    await expect(use(place.location, two)).rejects.toThrow('the master key is not that of this database');
+    await expect(use(place.location, null)).rejects.toThrow('there is no master key');
   });
 
   it('are plain without one, and a master key is not taken for theirs', async () => {
     await using place = await newPlace(name);
-    const secret = await use(place.db, null);
-    expect(await kept(place.db)).toContain(secret);
-    await expect(use(place.db, one)).rejects.toThrow('the secrets in this database are plain');
+    const secret = await use(place.location, null);
+    expect(await kept(place.location)).toContain(secret);
+    await expect(use(place.location, one)).rejects.toThrow('the secrets in this database are plain');
   });
 
   it('go from plain to sealed, to another master key, to a passphrase and back, and are used all the while', async () => {
     await using place = await newPlace(name);
-    await use(place.db, null);
-    const plain = await kept(place.db);
-    expect(await rekeyDatabase(place.db, { from: null, to: one })).toEqual({ kept: 'sealed', written: 2 });
-    const sealed = await kept(place.db);
-    await use(place.db, one);
-    expect(await rekeyDatabase(place.db, { from: one, to: two })).toEqual({ kept: 'sealed', written: 0 });
-    expect(await kept(place.db)).toEqual(expect.arrayContaining([...sealed]));
-    await use(place.db, two);
-    await expect(rekeyDatabase(place.db, { from: one, to: null })).rejects.toThrow('the master key is not that');
-    await expect(rekeyDatabase(place.db, { from: null, to: one })).rejects.toThrow('there is no master key');
-    await rekeyDatabase(place.db, { from: two, to: passphrase });
-    await use(place.db, passphrase);
-    expect(await rekeyDatabase(place.db, { from: passphrase, to: null })).toMatchObject({ kept: 'plain' });
-    expect(await kept(place.db)).toEqual(expect.arrayContaining([...plain]));
-    await use(place.db, null);
+    await use(place.location, null);
+    const plain = await kept(place.location);
+    expect(await rekeyDatabase(place.location, { from: null, to: one })).toEqual({ kept: 'sealed', written: 2 });
+    const sealed = await kept(place.location);
+    await use(place.location, one);
+    expect(await rekeyDatabase(place.location, { from: one, to: two })).toEqual({ kept: 'sealed', written: 0 });
+    expect(await kept(place.location)).toEqual(expect.arrayContaining([...sealed]));
+    await use(place.location, two);
+    await expect(rekeyDatabase(place.location, { from: one, to: null })).rejects.toThrow('the master key is not that');
+    await expect(rekeyDatabase(place.location, { from: null, to: one })).rejects.toThrow('there is no master key');
+    await rekeyDatabase(place.location, { from: two, to: passphrase });
+    await use(place.location, passphrase);
+    expect(await rekeyDatabase(place.location, { from: passphrase, to: null })).toMatchObject({ kept: 'plain' });
+    expect(await kept(place.location)).toEqual(expect.arrayContaining([...plain]));
+    await use(place.location, null);
   });
 
   it('are not sealed, or made plain, beside a server, which would go on as before', async () => {
     await using place = await newPlace(name);
-    const instance = await openInstance({ db: place.db });
+    const instance = await openInstance({ db: place.location });
     const message = expect.stringMatching(/is in use/);
-    await expect(rekeyDatabase(place.db, { from: null, to: one })).rejects.toMatchObject({
+    await expect(rekeyDatabase(place.location, { from: null, to: one })).rejects.toMatchObject({
       name: 'StartupError',
       message,
     });
     await instance.close();
-    expect(await rekeyDatabase(place.db, { from: null, to: one })).toMatchObject({ kept: 'sealed' });
+    expect(await rekeyDatabase(place.location, { from: null, to: one })).toMatchObject({ kept: 'sealed' });
   }, 20_000);
 
   it('are not used when a row was changed behind the service', async () => {
     await using place = await newPlace(name);
-    await use(place.db, one);
+    await use(place.location, one);
     const other = await newPlace('SQLite');
-    await use(other.db, null);
-    const [pem = ''] = await kept(other.db);
+    await use(other.location, null);
+    const [pem = ''] = await kept(other.location);
     await other[Symbol.asyncDispose]();
-    const change = `update signing_keys set private_pem = '${pem}'`;
-    if (name === 'SQLite') {
-      const { DatabaseSync } = await import('node:sqlite');
-      const database = new DatabaseSync(place.db);
-      database.exec(change);
-      database.close();
-    } else await query(place.db, change);
-    await expect(use(place.db, one)).rejects.toThrow(/key\/sign|not sealed/);
+    await runSql(place.location, `update signing_keys set private_pem = '${pem}'`);
+    await expect(use(place.location, one)).rejects.toThrow(/key\/sign|not sealed/);
   });
 });

@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { Session } from '../../src/store/tables/sessions.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { insertLicense } from '../support/store-fixture.ts';
+import { databaseWithLicense } from '../support/store-fixture.ts';
 
 const session = ({ accountId, id: licenseId }: License, id: string, expiresAt: Instant): Session => ({
   accountId,
@@ -33,9 +33,8 @@ async function lease(store: Store, license: License, ...ends: readonly number[])
 
 describe.each(engines)('sessions on $name', (engine) => {
   it('that have ended are removed and returned, so many at a time, those that ended first before the others', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const [later, first, second, live] = await lease(store, license, 0, -20, -10, 1);
     const remove = (most: number) =>
       store.transaction((repositories) => repositories.sessions.removeLapsed(now, { most }));
@@ -46,9 +45,8 @@ describe.each(engines)('sessions on $name', (engine) => {
   });
 
   it('that have ended are removed of one licence alone where it is named', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const other = { ...license, id: 'lic_other', key: `${license.key}-2` as License['key'] };
     await store.transaction((repositories) => repositories.keys.insert(other));
     const [ended] = await lease(store, license, -1, 5);
@@ -62,9 +60,8 @@ describe.each(engines)('sessions on $name', (engine) => {
   });
 
   it('that have ended are removed once, however many remove them', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const sessions = await lease(store, license, ...Array.from({ length: 30 }, (_, i) => -i));
     const removed = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
@@ -82,9 +79,8 @@ describe.each(engines)('sessions on $name', (engine) => {
   });
 
   it('that are prolonged while they end are either prolonged or removed', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const sessions = await lease(store, license, ...Array.from({ length: 20 }, () => 0));
     const before = addSeconds(now, -1);
     const [removed, ...prolonged] = await Promise.all([

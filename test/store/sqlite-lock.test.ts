@@ -121,6 +121,10 @@ describe('a database file that a process has open', () => {
     await expect(openStore(db)).rejects.toThrow(`${db} is in use by process ${process.pid}`);
     await store.close();
     expect(readdirSync(folder.path).sort()).toEqual(['data', 'link.db']);
+    expect(readlinkSync(link)).toBe(db);
+    const again = await openStore(db);
+    expect(await again.repositories.accounts.oldest()).toEqual(account);
+    await again.close();
   });
 
   it('can be opened at once after its owner was killed, under its name or a new one, and holds what it had', async () => {

@@ -4,7 +4,7 @@ import { type TokenRepository, tokenRepository } from '../../src/store/tables/to
 import { createTokenMemory } from '../../src/store/token-memory.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, insertLicense } from '../support/store-fixture.ts';
+import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 type Found = Awaited<ReturnType<TokenRepository['findByHash']>>;
 
@@ -114,9 +114,8 @@ describe.each(engines)('a token on $name', (engine) => {
   const add = { kind: 'admin', name: 'ci', scopes: [], productIds: null, expiresAt: null } as const;
 
   it('is found as revoked from the moment on in which that is committed', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     await store.transaction(({ tokens }) =>
       tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: null, now }),
     );
@@ -131,9 +130,8 @@ describe.each(engines)('a token on $name', (engine) => {
   });
 
   it('is found as it was after its revocation was undone, and as revoked after the next one', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     await store.transaction(({ tokens }) =>
       tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: 2, now }),
     );
@@ -150,9 +148,8 @@ describe.each(engines)('a token on $name', (engine) => {
   });
 
   it('is found with the number of keys that it has issued', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     await store.transaction(({ tokens }) =>
       tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: 2, now }),
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Repositories, Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
-import { accountId, device, insertLicense } from '../support/store-fixture.ts';
+import { accountId, databaseWithLicense, device } from '../support/store-fixture.ts';
 
 const addCustomer = (repositories: Repositories, name: string) =>
   repositories.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
@@ -12,9 +12,8 @@ const namesOf = async (store: Store) =>
 
 describe.each(engines)('a transaction on $name', (engine) => {
   it('answers what its work answers, once that is written', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const answer = await store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
       return 'done';
@@ -23,9 +22,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('is undone as a whole when its work fails, and passes the error on', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const failure = new Error('no');
     const failed = store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
@@ -37,9 +35,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('is undone alone: the others of the same moment are kept and answered', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c', 'd', 'e'].map((name) =>
         store.transaction(async (repositories) => {
@@ -60,9 +57,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('is undone alone when the database refuses one of its statements', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store);
+    await using database = await databaseWithLicense(engine);
+    const { store, license } = database;
     const outcomes = await Promise.allSettled([
       store.transaction((repositories) => addCustomer(repositories, 'a')),
       store.transaction(async (repositories) => {
@@ -76,9 +72,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('sees what it has written itself', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const seen = await store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
       return repositories.customers.find(accountId, 'cus_a');
@@ -87,9 +82,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('shows nothing to anybody else before it has been committed', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const seenMeanwhile = await store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
       const others = await database.query('select name from customers');
@@ -100,9 +94,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('is seen by the very next read, whatever was read while it was under way', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const before = namesOf(store);
     const written = store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
@@ -115,9 +108,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('is committed before it answers, so that an answer is never about something that may be lost', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
         await store.transaction((repositories) => addCustomer(repositories, name));
@@ -127,9 +119,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('can wait for something else, and others wait for it', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const { promise: signal, resolve: go } = Promise.withResolvers<void>();
     const slow = store.transaction(async (repositories) => {
       await signal;
@@ -142,18 +133,16 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('takes more at once than one batch holds', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const names = Array.from({ length: 700 }, (_, i) => `n${String(i).padStart(3, '0')}`);
     await Promise.all(names.map((name) => store.transaction((repositories) => addCustomer(repositories, name))));
     expect(await namesOf(store)).toEqual(names);
   });
 
   it('is refused on a store that is closed, rather than never answered', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     await store.close();
     await expect(store.transaction((repositories) => addCustomer(repositories, 'a'))).rejects.toMatchObject({
       name: 'StorageError',
@@ -164,9 +153,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('is finished when the store is closed in the middle of it', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const work = store.transaction((repositories) => addCustomer(repositories, 'a'));
     const closed = store.close();
     expect(await Promise.all([work, closed])).toEqual([true, undefined]);
@@ -174,9 +162,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
   });
 
   it('that waits keeps no reads waiting, however many there are', async () => {
-    await using database = await engine.createDatabase();
+    await using database = await databaseWithLicense(engine);
     const { store } = database;
-    await insertLicense(store);
     const { promise: signal, resolve: go } = Promise.withResolvers<void>();
     const waiting = Array.from({ length: 30 }, () => store.transaction(() => signal));
     expect(await namesOf(store)).toEqual([]);
@@ -187,9 +174,8 @@ describe.each(engines)('a transaction on $name', (engine) => {
 
 describe.each(engines)('a slot on $name', (engine) => {
   it('is given to no more than there are, whoever asks at the same time', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store, { maxActivations: 7 });
+    await using database = await databaseWithLicense(engine, { maxActivations: 7 });
+    const { store, license } = database;
     const taken = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
         store.transaction(async (repositories) => {
@@ -204,9 +190,8 @@ describe.each(engines)('a slot on $name', (engine) => {
   });
 
   it('is given to everybody when there is no limit', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store, { maxActivations: null });
+    await using database = await databaseWithLicense(engine, { maxActivations: null });
+    const { store, license } = database;
     const taken = await Promise.all(
       Array.from({ length: 200 }, () =>
         store.transaction((repositories) => repositories.keys.takeSlot(license, now, null)),
@@ -216,9 +201,8 @@ describe.each(engines)('a slot on $name', (engine) => {
   });
 
   it('is free again when its transaction fails', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store, { maxActivations: 1 });
+    await using database = await databaseWithLicense(engine, { maxActivations: 1 });
+    const { store, license } = database;
     const failed = store.transaction(async (repositories) => {
       expect(await repositories.keys.takeSlot(license, now, null)).toBe(true);
       throw new Error('no');
@@ -229,9 +213,8 @@ describe.each(engines)('a slot on $name', (engine) => {
   });
 
   it('can be given back and taken by another, many times at once, without losing count', async () => {
-    await using database = await engine.createDatabase();
-    const { store } = database;
-    const license = await insertLicense(store, { maxActivations: 3 });
+    await using database = await databaseWithLicense(engine, { maxActivations: 3 });
+    const { store, license } = database;
     await Promise.all(
       Array.from({ length: 100 }, () =>
         store.transaction(async (repositories) => {
@@ -241,31 +224,4 @@ describe.each(engines)('a slot on $name', (engine) => {
     );
     expect((await store.repositories.keys.find(accountId, license.productId, license.key))?.activations).toBe(0);
   });
-});
-
-it('is run again on PostgreSQL when it and another wait for each other', async () => {
-  const [engine] = engines.filter(({ name }) => name === 'PostgreSQL');
-  await using database = await (engine as (typeof engines)[0]).createDatabase();
-  const { store } = database;
-  const license = await insertLicense(store, { maxActivations: 2 });
-  const other = { ...license, id: 'lic_2', key: '00000-00000-00000-00000-00000' as typeof license.key };
-  await store.transaction((repositories) => repositories.keys.insert(other));
-  const bothHoldOne = Promise.withResolvers<void>();
-  let holding = 0;
-  let runs = 0;
-  const takeBoth = (first: typeof license, second: typeof license) =>
-    store.transaction(async (repositories) => {
-      runs += 1;
-      await repositories.keys.takeSlot(first, now, null);
-      holding += 1;
-      if (holding === 2) bothHoldOne.resolve();
-      await bothHoldOne.promise;
-      return repositories.keys.takeSlot(second, now, null);
-    });
-  expect(await Promise.all([takeBoth(license, other), takeBoth(other, license)])).toEqual([true, true]);
-  expect(runs).toBe(3);
-  expect((await database.query('select activations from licenses')).map((row) => ({ ...row }))).toEqual([
-    { activations: 2 },
-    { activations: 2 },
-  ]);
 });

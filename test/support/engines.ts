@@ -114,3 +114,16 @@ export async function createFolder(): Promise<AsyncDisposable & { readonly path:
   const path = await mkdtemp(join(tmpdir(), 'lkm-service-test-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
+
+/** A place for a database of an engine, where none is yet, or an empty one. */
+export async function newPlace(engine: string): Promise<AsyncDisposable & { readonly location: string }> {
+  if (engine === 'SQLite') {
+    const folder = await createFolder();
+    return { ...folder, location: join(folder.path, 'new.db') };
+  }
+  const server = inject('postgres');
+  const name = `lkm_new_${randomUUID().replaceAll('-', '')}`;
+  await query(server, `create database ${name}`);
+  const drop = async () => void (await query(server, `drop database ${name} with (force)`));
+  return { location: databaseUrl(server, name), [Symbol.asyncDispose]: drop };
+}

@@ -4,6 +4,7 @@ import type { License } from '../../src/domain/license.ts';
 import { createSigner } from '../../src/domain/license-file/sign.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now, privatePems, publicPemOf } from '../domain/examples.ts';
+import type { Engine } from './engines.ts';
 
 export const accountId = 'acc_1' as AccountId;
 
@@ -27,6 +28,12 @@ export async function insertLicense(store: Store, changes: Partial<License> = {}
     await repositories.keys.insert(license);
   });
   return license;
+}
+
+/** A database with what {@link insertLicense} puts into it. */
+export async function databaseWithLicense(engine: Engine, changes: Partial<License> = {}) {
+  const database = await engine.createDatabase();
+  return { ...database, license: await insertLicense(database.store, changes) };
 }
 
 /** A device as the store takes it. */
