@@ -8,40 +8,32 @@ export type NumberEntries<R> = (
   entries: readonly OutboxRecord[],
 ) => Promise<void>;
 
-/**
- * What the transactions of one commit have recorded, in memory until it is numbered at the end of that commit. Only for
- * transactions that run one after the other and commit together.
- */
-export interface Staging<R> {
-  /** From now on entries are numbered in their own commit; until then they go to the outbox. */
-  numberWith(number: NumberEntries<R>): void;
-  /** The outbox, which new entries do not reach. */
-  inFrontOf(outbox: OutboxRepository): OutboxRepository;
-  /** Runs a transaction, or a part of one; what it staged is dropped when it throws. */
-  during<T>(work: () => Promise<T>): Promise<T>;
-  /** Numbers what is staged. */
-  finish(repositories: R): Promise<void>;
-  /** Drops what a commit that was lost has left. */
-  clear(): void;
-}
+/** See {@link createStaging}. */
+export type Staging<R> = ReturnType<typeof createStaging<R>>;
 
-/** Makes a staging place for one database. */
-export function createStaging<R>(): Staging<R> {
+/**
+ * Makes a place for what the transactions of one commit have recorded, in memory until it is numbered at the end of that
+ * commit. Only for transactions that run one after the other and commit together.
+ */
+export function createStaging<R>() {
   let number: NumberEntries<R> | null = null;
   let staged: OutboxRecord[] = [];
 
   return {
-    numberWith(work) {
+    /** From now on entries are numbered in their own commit; until then they go to the outbox. */
+    numberWith(work: NumberEntries<R>): void {
       number = work;
     },
-    inFrontOf: (outbox) => ({
+    /** The outbox, which new entries do not reach. */
+    inFrontOf: (outbox: OutboxRepository): OutboxRepository => ({
       ...outbox,
       async insert(entry) {
         if (number === null) await outbox.insert(entry);
         else staged.push(entry);
       },
     }),
-    async during(work) {
+    /** Runs a transaction, or a part of one; what it staged is dropped when it throws. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
       const before = staged.length;
       try {
         return await work();
@@ -50,7 +42,8 @@ export function createStaging<R>(): Staging<R> {
         throw error;
       }
     },
-    async finish(repositories) {
+    /** Numbers what is staged. */
+    async finish(repositories: R): Promise<void> {
       if (number === null || staged.length === 0) return;
       const entries = staged;
       staged = [];
@@ -58,7 +51,8 @@ export function createStaging<R>(): Staging<R> {
         await number(repositories, accountId, own);
       }
     },
-    clear() {
+    /** Drops what a commit that was lost has left. */
+    clear(): void {
       staged = [];
     },
   };

@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { AccountId, HostId, Instant } from '../../../contract/scalars.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { statement } from '../../engine/statement.ts';
+import type { Tables } from '../../schema.ts';
 import { insertInto, integer, optional, type RecordOf, readerOf, type Table, text } from '../../table.ts';
 
 export const licenseFileColumns = {
@@ -41,10 +42,16 @@ const files: Table<typeof licenseFileColumns> = { name: 'license_files', columns
 const insert = insertInto(files);
 const toFile = readerOf(files);
 
+interface OfLicense {
+  readonly accountId: AccountId;
+  readonly licenseId: string;
+  readonly now: Instant;
+}
+
 /** More files than a person looks through. */
 const MAX_LIST_ROWS = 1_000;
 
-const outstanding = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
+const outstanding = statement<OfLicense>()((db, $) =>
   db
     .selectFrom('license_files')
     .selectAll()
@@ -60,7 +67,7 @@ const newest = statement<{ accountId: AccountId; limit: number }>()((db, $) =>
   db.selectFrom('license_files').selectAll().where('account_id', '=', $.accountId).orderBy('id', 'desc').limit($.limit),
 );
 
-const revokeAll = statement<{ accountId: AccountId; licenseId: string; now: Instant }>()((db, $) =>
+const revoked = (db: Kysely<Tables>, $: OfLicense) =>
   db
     .updateTable('license_files')
     .set({ revoked_at: $.now })
@@ -68,19 +75,12 @@ const revokeAll = statement<{ accountId: AccountId; licenseId: string; now: Inst
     .where('license_id', '=', $.licenseId)
     .where('ends_at', '>', $.now)
     .where('revoked_at', 'is', null)
-    .returningAll(),
-);
+    .returningAll();
 
-const revokeOfHost = statement<{ accountId: AccountId; licenseId: string; hostId: HostId; now: Instant }>()((db, $) =>
-  db
-    .updateTable('license_files')
-    .set({ revoked_at: $.now })
-    .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId)
-    .where('host_id', '=', $.hostId)
-    .where('ends_at', '>', $.now)
-    .where('revoked_at', 'is', null)
-    .returningAll(),
+const revokeAll = statement<OfLicense>()(revoked);
+
+const revokeOfHost = statement<OfLicense & { hostId: HostId }>()((db, $) =>
+  revoked(db, $).where('host_id', '=', $.hostId),
 );
 
 const any = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
@@ -182,7 +182,7 @@ export const licenseFileRepository = (db: Connection) => {
 
     /** The files of a licence that have not ended, the one that lasts longest first. */
     async listOutstanding(license: License, now: Instant): Promise<LicenseFile[]> {
-      return (await db.all(outstanding, { ...idsOf(license), now })).map((row) => toFile(row));
+      return (await db.all(outstanding, { ...idsOf(license), now })).map(toFile);
     },
 
     /**
@@ -195,7 +195,7 @@ export const licenseFileRepository = (db: Connection) => {
           ? await db.all(revokeAll, { ...idsOf(license), now })
           : await db.all(revokeOfHost, { ...idsOf(license), hostId, now });
       if (rows.length > 0) await renumber(license.accountId, now);
-      return rows.map((row) => toFile(row));
+      return rows.map(toFile);
     },
 
     /** Notes that a licence was blocked or unblocked: its files are then in the revocation list, or are not any more. */
