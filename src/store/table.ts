@@ -168,6 +168,7 @@ export function byKey<C extends Columns, K extends keyof C & string, T>(
     encoders,
   );
   const remove = dynamicStatement<Key, unknown>((db, $) => keyed(db.deleteFrom(name), $), encoders);
+  const take = dynamicStatement<Key, RowOf<C>>((db, $) => keyed(db.deleteFrom(name), $).returningAll(), encoders);
   const updated = (fields: readonly string[], db: DynamicTables, $: Parameter) => {
     const set = fields.map((field) => [columnOf(columns, field), $(field)]);
     return keyed(db.updateTable(name).set(Object.fromEntries(set)), $);
@@ -191,6 +192,8 @@ export function byKey<C extends Columns, K extends keyof C & string, T>(
     /** The statement that sets the same fields each time: for what is changed with every request. */
     setting: <F extends keyof C & string>(fields: readonly F[]): Statement<Pick<RecordOf<C>, K | F>, unknown> =>
       dynamicStatement((db, $) => updated(fields, db, $), encoders),
+    /** Removes the records and returns them, in no order: `key` may also be what several have in common. */
+    take: async (db: Connection, of: Key): Promise<T[]> => (await db.all(take, of)).map(read),
     /** False when there is none. */
     remove: async (db: Connection, of: Key): Promise<boolean> => (await db.run(remove, of)) === 1,
   };

@@ -30,6 +30,7 @@ const devices: Table<typeof deviceColumns> = { name: 'devices', columns: deviceC
 const insert = insertInto(devices, { skipConflictsOn: { columns: ['account_id', 'license_id', 'host_id'] } });
 const toDevice = readerOf(devices, ['id', 'hostId', 'deviceTag', 'ipAddress', 'activationTime']);
 const byHost = byKey(devices, ['accountId', 'licenseId', 'hostId'], toDevice);
+const byLicense = byKey(devices, ['accountId', 'licenseId'], toDevice);
 const lists = listsOf(devices, toDevice, { scope: ['accountId', 'licenseId'], order: 'hostId', conditions: {} });
 
 const rebind = statement<Rebinding & { accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
@@ -45,19 +46,6 @@ const rebind = statement<Rebinding & { accountId: AccountId; licenseId: string; 
     .where('license_id', '=', $.licenseId)
     .where('host_id', '=', $.hostId)
     .returningAll(),
-);
-
-const remove = statement<{ accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
-  db
-    .deleteFrom('devices')
-    .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId)
-    .where('host_id', '=', $.hostId)
-    .returningAll(),
-);
-
-const removeAll = statement<{ accountId: AccountId; licenseId: string }>()((db, $) =>
-  db.deleteFrom('devices').where('account_id', '=', $.accountId).where('license_id', '=', $.licenseId).returningAll(),
 );
 
 const countRebinding = statement<{ accountId: AccountId; licenseId: string; year: number; most: number }>()((db, $) =>
@@ -133,16 +121,15 @@ export const deviceRepository = (db: Connection) => ({
 
   /** Removes one device and returns it; null when the host is none of this licence. */
   async remove(license: License, hostId: HostId): Promise<Device | null> {
-    const row = await db.first(remove, { ...idsOf(license), hostId });
-    if (row === undefined) return null;
-    const device = toDevice(row);
+    const [device] = await byHost.take(db, { ...idsOf(license), hostId });
+    if (device === undefined) return null;
     await forget(db, license, device);
     return device;
   },
 
   /** Removes every device and returns them, oldest first. */
   async removeAll(license: License): Promise<Device[]> {
-    const devices = (await db.all(removeAll, idsOf(license))).map(toDevice);
+    const devices = await byLicense.take(db, idsOf(license));
     for (const device of devices) await forget(db, license, device);
     return oldestFirst(devices);
   },
