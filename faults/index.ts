@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import { openCluster } from './cluster.ts';
-import { say, seedOption } from './main.ts';
 import { runPlan } from './run-plan.ts';
 import { plan } from './scenarios/index.ts';
 
@@ -15,7 +14,7 @@ import { plan } from './scenarios/index.ts';
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '20' },
-    seed: seedOption,
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     scenario: { type: 'string', multiple: true, default: plan.map(({ scenario }) => scenario.name) },
   },
 });
@@ -33,7 +32,8 @@ const needsPostgres = chosen.some(({ scenario }) => scenario.engines.includes('p
 const cluster = needsPostgres ? await openCluster().catch(endUnavailable) : null;
 let passed = false;
 try {
-  passed = await runPlan(chosen, { seconds: minutes * 60, seed, cluster }, say);
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  passed = await runPlan(chosen, { seconds: minutes * 60, seed, cluster }, print);
 } finally {
   await cluster?.close();
 }

@@ -34,6 +34,9 @@ export const sabotages = {
   'recorded-later': 'what a mutation did is recorded after its commit',
   'sent-early': 'events are sent before the commit of what they tell of',
   'refused-is-final': 'a webhook whose connection is refused is not tried again',
+  'run-per-start': 'each start of a bulk command is a run of its own',
+  'event-skipped': 'who follows events begins one too late',
+  'backup-of-tomorrow': 'a backup has to hold what came after it',
 } as const;
 
 export type Sabotage = keyof typeof sabotages;

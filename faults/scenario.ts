@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Cluster } from './cluster.ts';
 import { createRandom, type Random } from './random.ts';
 import { hasFailed, newReport, type Report } from './report.ts';
@@ -66,6 +69,37 @@ export async function inRounds(
     }
   } finally {
     await stage.close(report);
+  }
+  return report;
+}
+
+/** What a round has to work with that checks its world itself. */
+export interface WorldRound extends Omit<Round, 'stage'> {
+  readonly world: World;
+  /** A folder of its own, gone after the round. */
+  readonly folder: string;
+}
+
+/** Runs rounds, each in a new world, until their number or the time is reached. */
+export async function inWorlds(
+  scenario: Pick<Scenario, 'name'>,
+  run: Run,
+  play: (round: WorldRound) => Promise<void>,
+): Promise<Report> {
+  const report = newReport(scenario.name, run.engine, run.seed);
+  const random = createRandom(run.seed);
+  const end = performance.now() + run.seconds * 1_000;
+  for (let index = 0; index < run.rounds && (index === 0 || performance.now() < end); index += 1) {
+    const world = await makeWorld(run.engine, run.cluster);
+    const folder = mkdtempSync(join(tmpdir(), 'lkm-faults-home-'));
+    try {
+      await play({ run, world, folder, report, random, index });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+      await world.remove();
+    }
+    report.rounds += 1;
+    if (run.sabotage !== null && hasFailed(report)) break;
   }
   return report;
 }

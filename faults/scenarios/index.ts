@@ -1,4 +1,6 @@
 import type { Scenario } from '../scenario.ts';
+import { backups } from './backups.ts';
+import { bulk } from './bulk.ts';
 import { clock } from './clock.ts';
 import { cutCommit } from './cut-commit.ts';
 import { failingSync, failingWrite } from './disk-errors.ts';
@@ -13,6 +15,7 @@ import { powerLoss } from './power-loss.ts';
 import { secondServer } from './second-server.ts';
 import { slots } from './slots.ts';
 import { stoppedReplica } from './stopped-replica.ts';
+import { tail } from './tail.ts';
 import { unreadAnswers } from './unread-answers.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -42,4 +45,7 @@ export const plan: readonly Planned[] = [
   { scenario: logDisk, share: 1, shortRounds: 3 },
   { scenario: clock, share: 1, shortRounds: 3 },
   { scenario: webhooks, share: 3, shortRounds: 2 },
+  { scenario: bulk, share: 2, shortRounds: 2 },
+  { scenario: tail, share: 2, shortRounds: 1 },
+  { scenario: backups, share: 2, shortRounds: 1 },
 ];

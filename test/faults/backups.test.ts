@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, test } from 'vitest';
-import { runBackups } from '../../faults/backups/run.ts';
-import { createRandom } from '../../faults/random.ts';
+import { expect, test } from 'vitest';
 import { fileStamp } from '../../src/domain/time.ts';
 import { backUp, drill, restore } from '../../src/operator/index.ts';
 import { openInstance } from '../../src/server/runtime.ts';
@@ -107,26 +105,3 @@ async function customersIn(db: string): Promise<Set<string>> {
   await store.close();
   return ids;
 }
-
-describe('lkm db backup, every second, while servers and backups are killed', () => {
-  const plan = {
-    engine: 'sqlite',
-    cluster: null,
-    seconds: 12,
-    everySeconds: 1,
-    kills: 4,
-    backupKillOdds: 3,
-    say: () => {},
-  } as const;
-
-  it('leaves backups that restore, and hold all that was acknowledged before they began', async () => {
-    const { wrong, backups, serverKills } = await runBackups({ ...plan, random: createRandom(7) });
-    expect({ wrong, serverKills }).toEqual({ wrong: [], serverKills: 4 });
-    expect(backups).toBeGreaterThan(1);
-  }, 120_000);
-
-  it('is found out when a backup lacks what was acknowledged', async () => {
-    const { wrong } = await runBackups({ ...plan, seconds: 6, kills: 1, asksForAll: true, random: createRandom(8) });
-    expect(wrong).toContainEqual(expect.stringMatching(/lacks [1-9]\d* of \d+ customers$/));
-  }, 120_000);
-});
