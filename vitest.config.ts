@@ -13,7 +13,6 @@ const needs = {
     'test/cli/canary.test.ts',
     'test/{binary,captures,doors,examples,license-file-door,package,readme,receivers,verifiers}.test.ts',
     'test/tools/release.test.ts',
-    'test/tools/trace.test.ts',
   ],
   /** Time, processes to kill, and the built command. */
   faults: ['test/faults/**/*.test.ts', 'test/cli/killed.test.ts'],

@@ -13,7 +13,7 @@ import { benchWebhooks } from './webhooks.ts';
 // sides run, and are loaded in short turns. A ratio is the middle one of those of the turns, since a machine that others
 // share is not equally fast from one second to the next.
 //
-//   npm run bench              beside bare node:http, with slow commits, at 1 000 and 200 000 keys, one and two replicas
+//   npm run bench              beside bare node:http, at 1 000 and 200 000 keys, one and two replicas
 //   npm run bench -- bare      the first of these alone
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory; then the next one
 //   npm run bench -- lists [N] lists and numbers of 1 000 000 keys, or N, on SQLite and PostgreSQL, beside GET /health
@@ -30,7 +30,6 @@ else if (mode === 'webhooks') await benchWebhooks();
 else if (mode === 'since') await since(revision);
 else {
   await besideBareHttp();
-  await withSlowCommits();
   await atSizes(200_000, '200 000 keys');
   await asReplicas();
 }
@@ -51,17 +50,6 @@ async function besideBareHttp(): Promise<void> {
     );
     print(operation, one.rate, other.rate, ratio, goal);
   }
-}
-
-async function withSlowCommits(): Promise<void> {
-  print('\nsync + 2 ms', 'one by one', 'lkm serve', 'ratio', 'goal');
-  const fixture = () => makeDatabase(1_000);
-  const { one, other, ratio } = await inTurns(
-    'create-key once',
-    { server: 'single-commit', fixture, slowDisk: true },
-    { server: 'lkm serve', fixture, slowDisk: true },
-  );
-  print('create-key once', one.rate, other.rate, ratio, 3);
 }
 
 async function atSizes(count: number, name: string): Promise<void> {

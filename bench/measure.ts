@@ -11,7 +11,7 @@ import { settle } from './settle.ts';
 export type Operation = 'create-key' | 'create-key once' | 'get' | 'sign';
 
 /** The servers that are compared. */
-export type Server = 'bare' | 'lkm serve' | 'single-commit';
+export type Server = 'bare' | 'lkm serve';
 
 /** One side of a comparison. */
 export interface Side {
@@ -20,8 +20,6 @@ export interface Side {
   readonly fixture: Fixture | (() => Promise<Fixture>);
   /** The folder of the checkout whose command is measured; this one unless given. */
   readonly root?: string;
-  /** Whether each sync to the disk takes 2 ms longer. */
-  readonly slowDisk?: boolean;
   /** How many servers share the database; they share the connections too. */
   readonly replicas?: number;
   /** Where its events are sent: a webhook for each address. */
@@ -92,13 +90,8 @@ interface ServerProcess {
   readonly readyMs: number;
 }
 
-async function startServer(
-  { server, root, slowDisk = false, receivers }: Side,
-  fixture: Fixture,
-): Promise<ServerProcess> {
-  const [program = '', ...args] = [
-    ...(slowDisk ? [...SLOW_DISK, ...DELAY] : []),
-    process.execPath,
+async function startServer({ server, root, receivers }: Side, fixture: Fixture): Promise<ServerProcess> {
+  const args = [
     ...argumentsOf(server, fixture.db, root),
     // An earlier version does not know it.
     ...(receivers === undefined ? [] : ['--allow-private-webhooks']),
@@ -106,7 +99,7 @@ async function startServer(
   const started = performance.now();
   // The log goes nowhere, and the settings of whoever measures are left alone.
   const env = { ...process.env, HOME: fixture.folder, XDG_CONFIG_HOME: fixture.folder, XDG_STATE_HOME: fixture.folder };
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], env });
   const line = await Promise.race([once(child.stdout, 'data'), exited(child)]);
   if (line === undefined) throw new Error(`${server} did not start`);
   const readyMs = performance.now() - started;
@@ -114,13 +107,9 @@ async function startServer(
   return { child, url, pid, readyMs };
 }
 
-/** Makes every sync to the disk take 2 ms longer, as on a slower one. */
-const SLOW_DISK = ['strace', '-f', '-qq', '-o', '/dev/null', '--seccomp-bpf', '-e', 'trace=fdatasync,fsync'];
-const DELAY = ['-e', 'inject=fdatasync,fsync:delay_exit=2000'];
-
 function argumentsOf(server: Server, db: string, root = dirname(import.meta.dirname)): string[] {
   const here = import.meta.dirname;
-  if (server !== 'lkm serve') return [`${here}/${server}-server.ts`, db];
+  if (server === 'bare') return [`${here}/bare-server.ts`, db];
   // The built command with its checks and its log; its limits are on, but out of reach.
   const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
   return [`${root}/bin/lkm.js`, 'serve', '--db', db, ...options];
