@@ -1,74 +1,68 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
 import { count, moment } from '../output/words.ts';
-import { countRows, hasSent, listRuns, type StoredRun } from '../state/runs.ts';
+import { rowsOf } from '../state/rows.ts';
+import { listRuns, type StoredRun } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
-import type { BulkOperation } from './operation.ts';
-import type { RawRow } from './reading/raw-rows.ts';
-import type { RowBody } from './reading/read-bodies.ts';
+import type { Body, BulkOperation } from './operation.ts';
+import type { RawRow } from './reading/columns.ts';
 import type { Run } from './run.ts';
 
-/** What a file turned out to be, beside its rows. */
-interface Comparison {
-  readonly rows: number;
-  /** SHA-256 of its rows, whatever the form of the file. */
-  readonly digest: string;
-  /** The runs of a service whose rows it begins with, where doing these rows again would do more. */
-  runsOfPrefix(origin: string): readonly StoredRun[];
-}
-
-/** Compares the rows of a file, as they come, with those of earlier runs. */
-export function compareWithEarlierRuns(operation: BulkOperation, scope: string, state: State | null) {
-  const { command } = operation;
-  const all = state === null ? [] : listRuns(state);
-  const earlier = all.filter(({ run }) => run.command === command && run.scope === scope);
+/** Compares the rows of a file, as they come, with those of earlier runs of the same service and options. */
+export function compareWithEarlierRuns(
+  operation: BulkOperation,
+  { origin, scope }: Pick<Run, 'origin' | 'scope'>,
+  state: State | null,
+) {
+  const { command, repeatsSafely = false } = operation;
+  const earlier = (state === null ? [] : listRuns(state)).filter(
+    ({ run }) => run.command === command && run.origin === origin && run.scope === scope,
+  );
   const lengths = new Set(earlier.map(({ run }) => run.rows));
-  /** By number of rows: the digest of the first rows, where one of them would be done again. */
-  const prefixDigests = new Map<number, string>();
+  const repeated: StoredRun[] = [];
   const whole = createHash('sha256');
   let rows = 0;
   let hasUnsafeRow = false;
 
-  function add({ cells }: RawRow, body: RowBody['body']): void {
+  function add({ cells }: RawRow, body: Body): void {
     rows += 1;
     whole.update(`${JSON.stringify(cells)}\n`);
-    hasUnsafeRow ||= !operation.repeatsSafely && !operation.refusesAgain(body);
-    if (hasUnsafeRow && lengths.has(rows)) prefixDigests.set(rows, whole.copy().digest('hex'));
+    hasUnsafeRow ||= !repeatsSafely && operation.refusesAgain?.(body) !== true;
+    if (!hasUnsafeRow || !lengths.has(rows)) return;
+    const digest = whole.copy().digest('hex');
+    repeated.push(...earlier.filter(({ run }) => run.rows === rows && run.rowsDigest === digest));
   }
 
-  const end = (): Comparison => ({
-    rows,
-    digest: whole.digest('hex'),
-    runsOfPrefix: (origin) =>
-      earlier.filter(({ run }) => run.origin === origin && prefixDigests.get(run.rows) === run.rowsDigest),
-  });
-
-  return { add, end };
+  return {
+    add,
+    /** The runs whose rows the file begins with, where doing these rows again would do more. */
+    repeated,
+    /** SHA-256 of the rows, whatever the form of the file. */
+    digest: () => whole.digest('hex'),
+  };
 }
 
 interface File {
   readonly name: string;
   readonly rows: number;
-  readonly now: number;
 }
 
 /** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
-export function refuseRepeatedPrefix(
+export function refuseRepeated(
   runs: readonly StoredRun[],
   operation: BulkOperation,
   file: File,
-  state: State | null,
+  state: State,
+  io: Io,
 ): void {
-  for (const stored of runs.toSorted((a, b) => b.run.rows - a.run.rows)) {
-    if (state === null) return;
-    const look = { now: file.now, repeatsSafely: operation.repeatsSafely };
-    const { done, unknown, open } = countRows(state, stored, look);
-    const isBegun = done > 0 || unknown > 0 || (open > 0 && hasSent(state, stored));
-    if (isBegun) throw repeatedPrefix(stored.run, { done, open }, operation, file);
+  for (const stored of runs.toReversed()) {
+    const rows = rowsOf(state, stored, operation, io);
+    if (rows.hasBegun()) throw repeatedRows(stored.run, rows.counts(), operation, file);
   }
 }
 
-function repeatedPrefix(
+function repeatedRows(
   { id, rows, createdAt }: Run,
   { done, open }: { readonly done: number; readonly open: number },
   operation: BulkOperation,
@@ -79,7 +73,7 @@ function repeatedPrefix(
   return new UsageError(
     `${file.name} ${begins} run ${id} of ${moment(createdAt)}, which has ${operation.done} ${count(done, operation.noun)}`,
     [
-      `Nothing was sent. As a run of its own, it would do ${rows === 1 ? 'this row' : 'these rows'} a second time.`,
+      'Nothing was sent. As a run of its own, it would do these rows a second time.',
       open > 0 ? ['Finish that run:', `lkm jobs resume ${id}`] : ['See what that run did:', `lkm jobs show ${id}`],
       ...(fresh > 0
         ? [['Do the rest alone:', `put the ${count(fresh, 'new row')} into a file of their own`] as const]

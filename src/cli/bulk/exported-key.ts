@@ -1,6 +1,6 @@
 import type { Device } from '../../contract/keys/licenses.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
-import { guard } from './reading/guarded-cells.ts';
+import { guard } from './reading/read-csv.ts';
 
 /** A customer as an export shows it. */
 export interface Owner {

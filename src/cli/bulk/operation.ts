@@ -2,17 +2,18 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
 import type { Field } from '../output/result.ts';
+import { columnsOf } from './operations/columns.ts';
 import type { Preparation } from './preparation.ts';
 import type { Columns } from './reading/columns.ts';
 
-/** What became of a row: a word for it, and what the results show of it. */
-export interface Outcome {
-  readonly status: string;
-  readonly result: Readonly<Record<string, unknown>>;
-}
-
 /** Options of the command that hold for every row: `ifAbsent`. */
 export type Mode = Readonly<Record<string, boolean>>;
+
+/** The body of a request, as JSON has it. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** What the results show of a row that was done; `status` when it is another word than that of the operation. */
+type Outcome = Readonly<Record<string, unknown>> & { readonly status?: string };
 
 /** What a bulk command does with each row of a file. */
 export interface BulkOperation {
@@ -21,42 +22,34 @@ export interface BulkOperation {
   /** What has been done, and to what: `created`, `key`. */
   readonly done: string;
   readonly noun: string;
-  readonly columns: Columns;
   /** The body of its request. */
   readonly schema: z.ZodType;
+  /** Those for the fields of the schema. */
+  readonly columns: Columns;
   /** What rows refer to, and a run makes before them where it is not there. */
   readonly preparation?: Preparation;
   /** A body as the cells have it, in the form in which it is kept. */
-  arrange(body: Record<string, unknown>): Record<string, unknown>;
+  arrange?(body: Body): Body;
   /** The same as `schema` can check it, where something is still to be found. */
-  checked(body: Record<string, unknown>): Record<string, unknown>;
+  checked?(body: Body): Body;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
-  readonly repeatsSafely: boolean;
+  readonly repeatsSafely?: boolean;
   /** Whether the service refuses to do a row once more, in whatever run. */
-  refusesAgain(body: Readonly<Record<string, unknown>>): boolean;
-  /** What the results show besides number, status and error. */
+  refusesAgain?(body: Body): boolean;
+  /** What the results show besides number, status and error, from the body or the outcome. */
   readonly fields: readonly Field[];
-  /** What names a row in the results, from its body. */
-  name(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** Sends one row. Rejects as the client does. */
-  send(client: Client, body: unknown, mode: Mode, call: CallOptions): Promise<Outcome>;
+  send(client: Client, body: unknown, call: CallOptions, mode: Mode): Promise<Outcome>;
 }
 
-type Optional = 'repeatsSafely' | 'refusesAgain' | 'arrange' | 'checked';
-
-interface Spec<S extends z.ZodType>
-  extends Omit<BulkOperation, 'schema' | 'send' | Optional>,
-    Partial<Pick<BulkOperation, Optional>> {
+interface Spec<S extends z.ZodObject> extends Omit<BulkOperation, 'schema' | 'columns' | 'send'> {
   readonly schema: S;
-  send(client: Client, input: z.output<S>, mode: Mode, call: CallOptions): Promise<Outcome>;
+  send(client: Client, input: z.output<S>, call: CallOptions, mode: Mode): Promise<Outcome>;
 }
 
-/** Declares a bulk operation; the type of its input follows from its schema. */
-export const bulkOperation = <S extends z.ZodType>(spec: Spec<S>): BulkOperation => ({
-  repeatsSafely: false,
-  refusesAgain: () => false,
-  arrange: (body) => body,
-  checked: (body) => body,
+/** Declares a bulk operation; its columns and the type of its input follow from its schema. */
+export const bulkOperation = <S extends z.ZodObject>(spec: Spec<S>): BulkOperation => ({
   ...spec,
-  send: (client, body, mode, call) => spec.send(client, spec.schema.parse(body), mode, call),
+  columns: columnsOf(spec.schema),
+  send: (client, body, call, mode) => spec.send(client, spec.schema.parse(body), call, mode),
 });

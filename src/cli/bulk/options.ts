@@ -1,14 +1,12 @@
 import { many, option, type Written } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
+import type { Field } from '../output/result.ts';
 import { parsePositive } from '../values/scalars.ts';
 import { delimiterNames } from './reading/read-csv.ts';
 
-/** The option that names the file of a bulk command. */
-const file = option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each');
-
 /** Options of every bulk command. */
 export const bulkOptions = {
-  file,
+  file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
   map: many('--map <COLUMN=FIELD>', 'with -f: what a column of the file is; nothing after = leaves it out', {
     parse: parseMapping,
   }),
@@ -44,3 +42,19 @@ export function parseConcurrency(text: string): number {
   if (given > MAX_CONCURRENCY) throw new UsageError(`${given} is more than ${MAX_CONCURRENCY}`);
   return given;
 }
+
+/** The columns of the results of a bulk command. */
+export const resultFields = (fields: readonly Field[]): readonly Field[] => [
+  { name: 'row', isNumber: true },
+  { name: 'status' },
+  ...fields,
+  { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true },
+  { name: 'line', isNumber: true, shown: 'chosen' },
+  { name: 'idempotencyKey', shown: 'chosen' },
+];
+
+/** The same for `--fields` of a command that can also change one thing only. */
+export const chosenOnly = (fields: readonly Field[], own: readonly Field[]): readonly Field[] =>
+  fields
+    .filter(({ name }) => own.every((field) => field.name !== name))
+    .map((field) => ({ ...field, shown: 'chosen' }));

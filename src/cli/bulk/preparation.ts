@@ -1,11 +1,12 @@
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
+import { ApiError } from '../../contract/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import { keepPrepared, readPrepared, readRows, type StoredRun } from '../state/runs.ts';
+import { keepPrepared, readPrepared, type StoredRun } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
-import { type Lane, openLane } from './lane.ts';
-import type { BulkOperation, Mode } from './operation.ts';
+import { openLane } from './lane.ts';
+import type { Body, BulkOperation, Mode } from './operation.ts';
 import type { Problems } from './reading/problems.ts';
 import type { RowBody } from './reading/read-bodies.ts';
 import { preparationKey } from './run.ts';
@@ -15,7 +16,7 @@ export interface Need {
   readonly kind: 'customer' | 'product' | 'version';
   /** Tells it from others of its kind: an e-mail address, in lower case. */
   readonly name: string;
-  /** What it takes to make it; null when the rows do not say enough. */
+  /** What it takes to make it; null when the row does not say enough. */
   readonly input: Readonly<Record<string, string>> | null;
   /** Why it cannot be made without `input`. */
   readonly lacks?: string;
@@ -23,44 +24,38 @@ export interface Need {
 
 /** How an operation finds what its rows need, and makes what is not there. */
 export interface Preparation {
-  needsOf(body: Readonly<Record<string, unknown>>, mode: Mode): readonly Need[];
+  /** In the order in which they are made. */
+  needsOf(body: Body, mode: Mode): readonly Need[];
   /** Its id; null when it is not there. */
   find(client: Client, need: Need): Promise<string | null>;
-  /** Makes it, or finds the one that somebody else has made meanwhile; its id. */
+  /** Makes it; its id. */
   make(client: Client, need: Need, call: CallOptions): Promise<string>;
-  /** The body of a row with the ids of what it needs. */
-  fill?(body: Readonly<Record<string, unknown>>, idOf: (need: Need) => string): Readonly<Record<string, unknown>>;
+  /** The body of a row with the id of its last need. */
+  fill?(body: Body, id: string): Body;
 }
 
-/** A need with the line of the file that was the first to have it. */
-export interface FirstNeed extends Need {
-  readonly line: number | null;
-}
+const keyOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 
-export const needKey = ({ kind, name }: Pick<Need, 'kind' | 'name'>): string => `${kind} ${name}`;
+/** What the rows of a run need, each once: the first row that says how it is made counts. */
+export type Needs = ReturnType<typeof collectNeeds>;
 
-/** Collects what rows need, each once: the first row that says how it is made counts. */
 export function collectNeeds({ preparation }: BulkOperation, mode: Mode) {
-  const needs = new Map<string, FirstNeed>();
-  const lacking: FirstNeed[] = [];
+  const needs = new Map<string, Need>();
+  const lacking: (Need & Pick<RowBody, 'line'>)[] = [];
   return {
     needs,
     add({ body, line }: RowBody): void {
       for (const need of preparation?.needsOf(body, mode) ?? []) {
-        const known = needs.get(needKey(need));
         if (need.input === null) lacking.push({ ...need, line });
-        if (known === undefined || known.input === null) needs.set(needKey(need), { ...need, line });
+        if (needs.get(keyOf(need))?.input == null) needs.set(keyOf(need), need);
       }
     },
-    /** The rows whose need nobody says how to make. */
-    lacking: () => lacking.filter((need) => needs.get(needKey(need))?.input === null),
+    /** The needs of rows that nobody says how to make. */
+    lacking: () => lacking.filter((need) => needs.get(keyOf(need))?.input === null),
   };
 }
 
-/** What is known of needs: the id of each that is there, null of each that is to be made. */
-export type FoundNeeds = ReadonlyMap<string, string | null>;
-
-/** A need as a dry run shows it. */
+/** A need as a dry run shows it: with its id where it is there. */
 export interface PlannedNeed extends Pick<Need, 'kind' | 'name'> {
   readonly status: 'exists' | 'new';
   readonly id?: string;
@@ -68,78 +63,94 @@ export interface PlannedNeed extends Pick<Need, 'kind' | 'name'> {
 
 const LOOKUPS_AT_ONCE = 16;
 
-/** Finds out which needs of the rows are there. One that is not, and that nobody says how to make, is a problem of its rows. */
+/** Finds out which needs are there. One that is not, and that nobody says how to make, is a problem of its rows. */
 export async function planNeeds(
   { io, client }: CommandContext,
-  operation: BulkOperation,
-  { needs, lacking }: ReturnType<typeof collectNeeds>,
+  { preparation }: BulkOperation,
+  { needs, lacking }: Needs,
   problems: Problems,
-): Promise<{ readonly found: FoundNeeds; readonly planned: readonly PlannedNeed[] }> {
-  if (needs.size === 0) return { found: new Map(), planned: [] };
-  const found = new Map<string, string | null>();
+): Promise<readonly PlannedNeed[]> {
+  if (preparation === undefined || needs.size === 0) return [];
+  const found = new Map<string, string>();
   const service = await client();
-  await openLane(LOOKUPS_AT_ONCE, io).each(needs.values(), async (need) => {
-    found.set(needKey(need), (await operation.preparation?.find(service, need)) ?? null);
+  await openLane(LOOKUPS_AT_ONCE, io).each(needs, async ([key, need]) => {
+    const id = await preparation.find(service, need);
+    if (id !== null) found.set(key, id);
   });
   for (const need of lacking()) {
-    if (found.get(needKey(need)) === null) problems.add({ line: need.line, text: need.lacks ?? '' });
+    if (!found.has(keyOf(need))) problems.add({ line: need.line, text: need.lacks ?? '' });
   }
-  const planned = [...needs].map(([key, { kind, name }]): PlannedNeed => {
-    const id = found.get(key) ?? null;
-    return { kind, name, ...(id === null ? { status: 'new' } : { status: 'exists', id }) };
+  return [...needs].map(([key, { kind, name }]): PlannedNeed => {
+    const id = found.get(key);
+    return { kind, name, ...(id === undefined ? { status: 'new' } : { status: 'exists', id }) };
   });
-  return { found, planned };
 }
 
-/** Versions belong to products, which are made before them. */
-const kinds = ['product', 'version', 'customer'] as const;
+/** Writes down the ids of those that are there, for the rows of a run. */
+export function keepPlanned(state: State, stored: StoredRun, planned: readonly PlannedNeed[]): void {
+  state.transaction(() => {
+    for (const { kind, name, id } of planned) if (id !== undefined) keepPrepared(state, stored, `${kind} ${name}`, id);
+  });
+}
 
 interface Preparing {
   readonly operation: BulkOperation;
   readonly client: Client;
-  readonly lane: Lane;
   readonly stop: AbortSignal;
-  /** What was asked just now: one that was not there then is not looked for again. */
-  readonly found: FoundNeeds;
+  /** Those of all rows that are open. */
+  readonly needs: Needs['needs'];
 }
 
 /**
- * Finds each need of the rows of a run, or makes it, under an idempotency key of its own, which comes from the run and
- * the need. Returns what puts their ids into a body.
+ * Returns what puts the ids of its needs into the body of a row. What is not there is made when the first row needs it,
+ * under an idempotency key of its own, which comes from the run and the need.
  */
-export async function prepareRows(
+export function openPreparation(
   state: State,
   stored: StoredRun,
-  { operation, client, lane, stop, found }: Preparing,
-): Promise<(body: RowBody['body']) => RowBody['body']> {
-  const { preparation, repeatsSafely } = operation;
-  if (preparation === undefined) return (body) => body;
-  const { needs, add } = collectNeeds(operation, stored.run.mode);
-  for (const row of readRows(state, stored, { now: 0, repeatsSafely })) add(row);
-  const ids = readPrepared(state, stored);
-  const fresh = new Map([...found].flatMap(([key, id]) => (id === null ? [] : [[key, id] as const])));
-  const idOf = (need: Need): string => ids.get(needKey(need)) ?? fresh.get(needKey(need)) ?? '';
-  const open = [...needs.values()].filter((need) => idOf(need) === '');
-  try {
-    for (const kind of kinds) {
-      const ofKind = open.filter((need) => need.kind === kind);
-      await lane.each(ofKind, async (need) => {
-        const call = { idempotencyKey: preparationKey(stored.run.id, [kind, need.name]), signal: stop };
-        const id = found.has(needKey(need)) ? null : await preparation.find(client, need);
-        fresh.set(needKey(need), id ?? (await preparation.make(client, makeable(need), call)));
-      });
+  { operation: { preparation }, client, stop, needs }: Preparing,
+): (body: Body) => Promise<Body> {
+  if (preparation === undefined) return async (body) => body;
+  const { id: run, mode } = stored.run;
+  const { needsOf, find, make, fill } = preparation;
+  const ids = new Map([...readPrepared(state, stored)].map(([key, id]) => [key, Promise.resolve(id)]));
+
+  async function findOrMake(need: Need): Promise<string> {
+    const call = { idempotencyKey: preparationKey(run, [need.kind, need.name]), signal: stop };
+    try {
+      return (need.input === null ? await find(client, need) : null) ?? (await make(client, makeable(need), call));
+    } catch (error) {
+      // Somebody else has made it since it was looked for.
+      const id = isTaken(error) ? await find(client, need) : null;
+      if (id === null) throw error;
+      return id;
     }
-  } finally {
-    // Before a row is sent with an id: a later process has to send the same bytes.
-    state.transaction(() => {
-      for (const [key, id] of fresh) keepPrepared(state, stored, key, id);
-    });
   }
-  return (body) => preparation.fill?.(body, idOf) ?? body;
+
+  async function prepared(key: string, need: Need): Promise<string> {
+    const id = await findOrMake(need);
+    // Before a row is sent with it: a later process has to send the same bytes.
+    state.transaction(() => keepPrepared(state, stored, key, id));
+    return id;
+  }
+
+  return async (body) => {
+    let id = '';
+    for (const need of needsOf(body, mode)) {
+      const key = keyOf(need);
+      const making = ids.get(key) ?? prepared(key, needs.get(key) ?? need);
+      ids.set(key, making);
+      id = await making;
+    }
+    return id === '' || fill === undefined ? body : fill(body, id);
+  };
 }
 
+const isTaken = (error: unknown): boolean =>
+  error instanceof ApiError && ['emailTaken', 'productTaken', 'versionTaken'].includes(error.reason ?? '');
+
 /** Rows are checked before a run begins: what one of them lacks has been there then. */
-function makeable(need: FirstNeed): Need {
+function makeable(need: Need): Need {
   if (need.input !== null) return need;
-  throw new UsageError(`${need.line === null ? '' : `line ${need.line}: `}${need.lacks}`);
+  throw new UsageError(need.lacks ?? `${need.name} is missing`);
 }

@@ -1,12 +1,13 @@
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
+import { every, keepDrawing } from '../output/progress.ts';
 import { talk } from '../output/terminal.ts';
 import { count, typedDuration } from '../output/words.ts';
-import type { Settled } from '../state/runs.ts';
+import type { Counts, Settled } from '../state/rows.ts';
 
 /** Shows on a terminal how far a run has come, how fast it goes and how long it will take. */
-export interface BulkProgress {
-  answered(state: Settled): void;
+interface BulkProgress {
+  answered(row: Pick<Settled, 'kind'>): void;
   /** The service has asked to wait. */
   waiting(ms: number): void;
   end(): Promise<void>;
@@ -15,35 +16,30 @@ export interface BulkProgress {
 const BAR = 20;
 const FRAME_MS = 100;
 const LINE_EVERY_MS = 10_000;
-const CLEAR_LINE = '\r\u001b[K';
-
-interface Shown {
-  readonly done: string;
-  readonly total: number;
-  /** Rows that were settled before. */
-  readonly before: number;
-  readonly failedBefore: number;
-}
 
 /** A line that is drawn anew; on a terminal where nothing may move, a line every ten seconds; elsewhere nothing. */
-export function showBulkProgress(shown: Shown, settings: Settings, io: Io): BulkProgress {
+export function showBulkProgress(
+  done: string,
+  total: number,
+  before: Pick<Counts, 'open' | 'failed' | 'unknown'>,
+  settings: Settings,
+  io: Io,
+): BulkProgress {
   if (!io.stderr.isTTY) return { answered: () => {}, waiting: () => {}, end: async () => {} };
   const startedAt = io.now();
-  let settled = shown.before;
-  let failed = shown.failedBefore;
+  const settledBefore = total - before.open;
+  let settled = settledBefore;
+  let failed = before.failed + before.unknown;
   let waitsUntil = 0;
   const moment = (): Moment => ({
-    ...shown,
-    settled,
-    failed,
+    ...{ done, total, settled, failed },
+    settledNow: settled - settledBefore,
     ms: io.now() - startedAt,
     waitMs: waitsUntil - io.now(),
   });
-  const draw = (): void => void io.stderr.write(`${CLEAR_LINE}${lineOf(moment()).slice(0, io.stderr.columns - 1)}`);
-  const say = (): void => void talk([{ tone: 'hint', text: textOf(moment()) }], settings, io);
-  const timer = settings.draws ? setInterval(draw, FRAME_MS) : setInterval(say, LINE_EVERY_MS);
-  timer.unref();
-  if (settings.draws) draw();
+  const end = settings.draws
+    ? keepDrawing(() => lineOf(moment()), FRAME_MS, io)
+    : every(LINE_EVERY_MS, () => void talk([{ tone: 'hint', text: textOf(moment()) }], settings, io));
   return {
     answered: ({ kind }) => {
       settled += 1;
@@ -52,16 +48,18 @@ export function showBulkProgress(shown: Shown, settings: Settings, io: Io): Bulk
     waiting: (ms) => {
       waitsUntil = Math.max(waitsUntil, io.now() + ms);
     },
-    end: async () => {
-      clearInterval(timer);
-      if (settings.draws) await io.stderr.write(CLEAR_LINE);
-    },
+    end: async () => end(),
   };
 }
 
-interface Moment extends Shown {
+interface Moment {
+  /** `created` */
+  readonly done: string;
+  readonly total: number;
   readonly settled: number;
   readonly failed: number;
+  /** Rows that this command has settled, in so many milliseconds. */
+  readonly settledNow: number;
   readonly ms: number;
   readonly waitMs: number;
 }
@@ -73,14 +71,14 @@ export function lineOf(moment: Moment): string {
 }
 
 /** The same without the bar. */
-function textOf({ done, total, before, settled, failed, ms, waitMs }: Moment): string {
-  const perSecond = ms > 0 ? ((settled - before) * 1_000) / ms : 0;
+function textOf({ done, total, settled, failed, settledNow, ms, waitMs }: Moment): string {
+  const perSecond = ms > 0 ? (settledNow * 1_000) / ms : 0;
   const parts = [
     `${settled} of ${total} ${done}`,
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(perSecond > 0 ? [`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`] : []),
-    ...(perSecond > 0 && settled < total ? [`${typedDuration(Math.ceil((total - settled) / perSecond))} left`] : []),
-    ...(waitMs > 0 ? [`the service asks to wait ${count(Math.ceil(waitMs / 1_000), 'second')}`] : []),
+    failed > 0 && `${failed} failed`,
+    perSecond > 0 && `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`,
+    perSecond > 0 && settled < total && `${typedDuration(Math.ceil((total - settled) / perSecond))} left`,
+    waitMs > 0 && `the service asks to wait ${count(Math.ceil(waitMs / 1_000), 'second')}`,
   ];
-  return parts.join(' · ');
+  return parts.filter(Boolean).join(' · ');
 }

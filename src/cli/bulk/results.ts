@@ -1,26 +1,29 @@
-import { exitCodes } from '../failure/errors.ts';
+import { hash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from '../config/settings.ts';
+import { exitCodes, LocalError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import { type Counts, countRows, type Look, type RunRow, readRows, type StoredRun } from '../state/runs.ts';
-import type { State } from '../state/state.ts';
+import type { Counts, RunRow, RunRows } from '../state/rows.ts';
 import type { BulkOperation } from './operation.ts';
-import { resultFields } from './result-fields.ts';
+import { resultFields } from './options.ts';
 import { type Run, rowKey } from './run.ts';
 
 type RowsResult = Extract<CommandResult, { kind: 'rows' }> & { readonly notes: readonly Note[] };
 
 /** A row for each row of the run, in their order. */
-export function resultOf(state: State, stored: StoredRun, operation: BulkOperation, look: Look): RowsResult {
-  const { run } = stored;
+export function resultOf(run: Run, operation: BulkOperation, rows: RunRows): RowsResult {
   const all: Record<string, unknown>[] = [];
   const done: Record<string, unknown>[] = [];
-  for (const row of readRows(state, stored, look)) {
+  for (const row of rows.read()) {
     const result = resultRow(run, operation, row);
     all.push(result);
     if (row.kind === 'done') done.push(result);
   }
-  const counts = countRows(state, stored, look);
+  const counts = rows.counts();
   return {
     kind: 'rows',
     rows: all,
@@ -35,37 +38,57 @@ export function resultOf(state: State, stored: StoredRun, operation: BulkOperati
   };
 }
 
-const resultRow = (
-  { id }: Run,
-  operation: BulkOperation,
-  { row, line, body, status, result, error, attempt }: RunRow,
-): Record<string, unknown> => ({
-  row,
-  ...(line !== null && { line }),
-  status,
-  ...operation.name(body),
-  ...result,
-  ...(error !== null && { error }),
-  idempotencyKey: rowKey(id, row, attempt),
-});
+function resultRow({ id }: Run, { fields }: BulkOperation, row: RunRow): Record<string, unknown> {
+  const { line, status, error, attempt } = row;
+  const said: Record<string, unknown> = { key: row.body.licenseKey, ...row.body, ...row.result };
+  const named = fields.flatMap(({ name }) => (said[name] === undefined ? [] : [[name, said[name]] as const]));
+  return {
+    row: row.row,
+    ...(line !== null && { line }),
+    status,
+    ...Object.fromEntries(named),
+    ...(error !== null && { error }),
+    idempotencyKey: rowKey(id, row.row, attempt),
+  };
+}
 
 function summary({ id, rows }: Run, { done, noun }: BulkOperation, counted: Counts): Note[] {
+  const { existing, failed, unknown, open } = counted;
   const parts = [
-    `${done} ${counted.done - counted.existing} of ${count(rows, noun)}`,
-    ...(counted.existing > 0 ? [`${counted.existing} existed already`] : []),
-    ...(counted.failed > 0 ? [`${counted.failed} failed`] : []),
-    ...(counted.unknown > 0 ? [`${counted.unknown} unknown`] : []),
-    ...(counted.open > 0 ? [`${counted.open} not sent`] : []),
+    `${done} ${counted.done - existing} of ${count(rows, noun)}`,
+    existing > 0 && `${existing} existed already`,
+    failed > 0 && `${failed} failed`,
+    unknown > 0 && `${unknown} unknown`,
+    open > 0 && `${open} not sent`,
     `run ${id}`,
   ];
   const ways = [
-    ...(counted.failed > 0 ? [`send the failed rows again: lkm jobs retry ${id}`] : []),
-    ...(counted.failed > 0 ? [`put them into a file to mend: lkm jobs show ${id} --failed --format csv`] : []),
-    ...(counted.unknown > 0
-      ? [`an unknown row may have been ${done}: look before lkm jobs retry ${id} --unknown`]
-      : []),
-    ...(counted.open > 0 ? [`send the rest: lkm jobs resume ${id}`] : []),
+    failed > 0 && `send the failed rows again: lkm jobs retry ${id}`,
+    failed > 0 && `put them into a file to mend: lkm jobs show ${id} --failed --format csv`,
+    unknown > 0 && `an unknown row may have been ${done}: look before lkm jobs retry ${id} --unknown`,
+    open > 0 && `send the rest: lkm jobs resume ${id}`,
   ];
   const tone = counted.done === rows ? 'done' : 'warning';
-  return [{ tone, text: parts.join(' · ') }, ...ways.map((text): Note => ({ tone: 'hint', text }))];
+  const hints = ways.filter((text) => text !== false).map((text): Note => ({ tone: 'hint', text }));
+  return [{ tone, text: parts.filter(Boolean).join(' · ') }, ...hints];
+}
+
+/**
+ * Makes sure that the results may go to the file that `-o` names: one that is not there, or that is as this run has
+ * written it. Called before anything is sent. Throws `LocalError`.
+ *
+ * @param digestsOf what the run has written to a file
+ */
+export function refuseTaken(
+  digestsOf: (path: string) => readonly string[],
+  { output, force }: Settings,
+  { cwd }: Io,
+): void {
+  if (output === null || force) return;
+  const path = resolve(cwd, output);
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
+  const own = digestsOf(path);
+  if (own.length > 0 && own.includes(hash('sha256', readFileSync(path)))) return;
+  const what = own.length === 0 ? 'exists' : 'was changed after this run wrote it';
+  throw new LocalError(`${output} ${what}`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
 }

@@ -1,8 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
-import { bulkOptions, isBulk } from '../bulk/options.ts';
-import { chosenOnly, resultFields } from '../bulk/result-fields.ts';
+import { bulkOptions, chosenOnly, isBulk, resultFields } from '../bulk/options.ts';
 import { change, command, type OptionSpec, option, required } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import { created, type Field, listOf } from '../output/result.ts';

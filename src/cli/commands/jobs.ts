@@ -1,5 +1,4 @@
-import { parseConcurrency } from '../bulk/options.ts';
-import { resultFields } from '../bulk/result-fields.ts';
+import { parseConcurrency, resultFields } from '../bulk/options.ts';
 import { argument, command, flag, option } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -33,7 +32,7 @@ export const jobsList = command({
   examples: [['lkm jobs list', 'what has run, and what has not ended']],
 
   async run(_, context) {
-    const { describeRuns } = await import('../bulk/describe-runs.ts');
+    const { describeRuns } = await import('../bulk/jobs.ts');
     const rows = await describeRuns(context);
     const empty = 'no bulk run yet; lkm keys create --count N, or -f FILE, makes one';
     return { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => id), empty };
@@ -63,7 +62,7 @@ export const jobsShow = command({
   ],
 
   async run({ run, failed }, context) {
-    const { showRun, showFailed } = await import('../bulk/describe-runs.ts');
+    const { showRun, showFailed } = await import('../bulk/jobs.ts');
     return failed ? showFailed(run, context) : showRun(run, context);
   },
 });
@@ -101,7 +100,7 @@ interface TakeUp {
 }
 
 async function takeUp(context: CommandContext, text: string, how: TakeUp): Promise<CommandResult> {
-  const { openRun } = await import('../bulk/describe-runs.ts');
+  const { openRun } = await import('../bulk/jobs.ts');
   const { originOf } = await import('../request/changes.ts');
   const { finishRun } = await import('../bulk/finish-run.ts');
   const { stored, operation } = await openRun(text, context);

@@ -30,7 +30,7 @@ export const bulk = (view: HelpView = plainHelp): string =>
         'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done again. ' +
           'Put the new rows into a file of their own, or say --run NAME when all of them are meant.',
         'Columns customerName and customerEmail name the customer of each row: the one who has the address is found, or ' +
-          'made before the first row is sent, once, however many orders they have. --dry-run says who is there and who ' +
+          'made before the row is sent, once, however many orders they have. --dry-run says who is there and who ' +
           'would be made.',
         'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +
           'one that exists is printed.',

@@ -2,9 +2,9 @@ import type { AttemptEvent, DeprecationNotice, Exchange } from '../../client/opt
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from '../request/redact.ts';
+import { keepDrawing } from './progress.ts';
 import { sanitise, talk } from './terminal.ts';
 
-const CLEAR_LINE = '\r\u001b[K';
 const TICK_MS = 1_000;
 /** A request that takes longer than this is worth a line. */
 const SILENCE_MS = 2_000;
@@ -20,11 +20,8 @@ export function showWait(event: AttemptEvent, settings: Settings, io: Io): () =>
   if (!io.stderr.isTTY || ms < MIN_SHOWN_MS) return () => {};
   const seconds = Math.ceil(ms / TICK_MS);
   const reason = waitReason(event);
-  return tick(
-    (passed) => (passed < seconds ? `waiting for ${reason}; next attempt in ${seconds - passed} s` : null),
-    settings,
-    io,
-  );
+  const text = (passed: number) => `waiting for ${reason}; next attempt in ${Math.max(seconds - passed, 1)} s`;
+  return tick(text, settings, io);
 }
 
 /** Says on a terminal that a request has had no answer for a while; returns what clears the line. */
@@ -43,24 +40,16 @@ export function showSilence(settings: Settings, io: Io): () => void {
 }
 
 /** Shows a text that changes with the seconds that have passed, or its first form where nothing may move. */
-function tick(textAfter: (seconds: number) => string | null, settings: Settings, io: Io): () => void {
+function tick(textAfter: (seconds: number) => string, settings: Settings, io: Io): () => void {
   if (!settings.draws) {
-    void talk([{ tone: 'hint', text: textAfter(0) ?? '' }], settings, io);
+    void talk([{ tone: 'hint', text: textAfter(0) }], settings, io);
     return () => {};
   }
   let passed = 0;
-  const draw = (): void => {
-    const text = textAfter(passed);
-    passed += 1;
-    if (text !== null) void io.stderr.write(`${CLEAR_LINE}${text.slice(0, io.stderr.columns - 1)}`);
-  };
-  draw();
-  const timer = setInterval(draw, TICK_MS);
-  timer.unref();
+  const clear = keepDrawing(() => textAfter(passed++), TICK_MS, io);
   const end = (): void => {
-    clearInterval(timer);
     io.stop.removeEventListener('abort', end);
-    void io.stderr.write(CLEAR_LINE);
+    void clear();
   };
   io.stop.addEventListener('abort', end, { once: true });
   return end;

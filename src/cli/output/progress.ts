@@ -3,6 +3,26 @@ import type { Io } from '../io.ts';
 import { talk } from './terminal.ts';
 import { count } from './words.ts';
 
+const CLEAR_LINE = '\r\u001b[K';
+
+/** Draws a line on stderr, and anew after each interval; returns what ends that and clears the line. */
+export function keepDrawing(text: () => string, everyMs: number, { stderr }: Io): () => Promise<void> {
+  const draw = (): void => void stderr.write(`${CLEAR_LINE}${text().slice(0, stderr.columns - 1)}`);
+  draw();
+  const end = every(everyMs, draw);
+  return async () => {
+    end();
+    await stderr.write(CLEAR_LINE);
+  };
+}
+
+/** Works after each interval, as long as the process has something else to do; returns what ends that. */
+export function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
 /** Shows on stderr how far a work of several parts has come. */
 export interface Progress {
   show(part: string, done: number, total: number): void;
@@ -11,13 +31,12 @@ export interface Progress {
 
 const BAR = 24;
 const PART_WIDTH = 14;
-const CLEAR_LINE = '\r\u001b[K';
 
 /** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */
 export function showProgress(settings: Settings, io: Io): Progress {
   return {
     show: (part, done, total) => {
-      if (settings.draws) void io.stderr.write(`\r${drawBar(part, done, total)}\u001b[K`);
+      if (settings.draws) void io.stderr.write(`${CLEAR_LINE}${drawBar(part, done, total)}`);
       else if (done >= total) void talk([{ tone: 'hint', text: `${part}: ${count(done, 'row')}` }], settings, io);
     },
     end: async () => {

@@ -96,7 +96,7 @@ describe('lkm jobs', () => {
 });
 
 describe('the progress of a run', () => {
-  const run = { done: 'created', total: 500, before: 100, failedBefore: 0, failed: 0, waitMs: 0 };
+  const run = { done: 'created', total: 500, failed: 0, waitMs: 0 };
 
   it.each([
     [{ settled: 100, ms: 0 }, '████░░░░░░░░░░░░░░░░ 100 of 500 created'],
@@ -108,7 +108,7 @@ describe('the progress of a run', () => {
       '████████████░░░░░░░░ 300 of 500 created · 100/s · 2s left · the service asks to wait 5 seconds',
     ],
   ])('%j', (moment, line) => {
-    expect(lineOf({ ...run, ...moment })).toBe(line);
+    expect(lineOf({ ...run, settledNow: moment.settled - 100, ...moment })).toBe(line);
   });
 
   it('is drawn on a terminal only, and gone in the end', async () => {
@@ -128,10 +128,10 @@ describe('the progress of a run', () => {
     vi.useFakeTimers();
     try {
       const { io, printed } = fakeIo({ terminal: { stderr: true } });
-      const shown = { done: 'created', total: 500, before: 0, failedBefore: 0 };
-      const progress = showBulkProgress(shown, readSettings({ progress: false, color: false }, io), io);
+      const settings = readSettings({ progress: false, color: false }, io);
+      const progress = showBulkProgress('created', 500, { open: 500, failed: 0, unknown: 0 }, settings, io);
       vi.advanceTimersByTime(10_500);
-      progress.answered({ row: 1, kind: 'failed', status: 'failed', result: {}, error: null });
+      progress.answered({ kind: 'failed' });
       vi.advanceTimersByTime(10_000);
       expect(printed.stderr).toBe('0 of 500 created\n1 of 500 created · 1 failed\n');
     } finally {

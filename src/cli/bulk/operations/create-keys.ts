@@ -6,41 +6,15 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { bulkOperation } from '../operation.ts';
-import { expiryCell, limitTextCell } from '../reading/cells.ts';
+import { type Body, bulkOperation } from '../operation.ts';
 import { given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { addressOutOfId, customersByEmail, namedByEmail } from './customers-by-email.ts';
-import { metadataFamilies, newKeyColumns } from './key-columns.ts';
 
 export const createKeysOperation = bulkOperation({
   command: 'keys create',
   done: 'created',
   noun: 'key',
-  columns: {
-    single: [
-      ...newKeyColumns,
-      {
-        name: 'maxActivations',
-        aliases: ['usesPerKey'],
-        path: ['usesPerKey'],
-        read: limitTextCell,
-        nullWord: 'unlimited',
-      },
-      {
-        name: 'expirationDate',
-        aliases: ['expires', 'expiryDate'],
-        path: ['expiryDate'],
-        read: expiryCell,
-        nullWord: 'never',
-      },
-      { name: 'versionId', path: ['versionId'] },
-      { name: 'customerId', aliases: ['customer'], path: ['customerId'] },
-      { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
-      { name: 'customerEmail', aliases: ['newCustomerEmail', 'newCustomer.email'], path: ['newCustomer', 'email'] },
-    ],
-    families: metadataFamilies,
-  },
   schema: CreateKeyRequest,
   preparation: customersByEmail,
   arrange: addressOutOfId,
@@ -50,14 +24,13 @@ export const createKeysOperation = bulkOperation({
   },
   refusesAgain: ({ reference }) => reference !== undefined,
   fields: [{ name: 'reference' }, { name: 'key' }],
-  name: ({ reference }) => (reference === undefined ? {} : { reference }),
 
-  async send(client, input, { ifAbsent }, call) {
+  async send(client, input, call, { ifAbsent }) {
     try {
       const { customerId, newCustomer, ...terms } = input;
       const customer = newCustomer == null ? { customerId } : { newCustomer };
       const { key } = await client.keys.create({ ...terms, ...customer }, call);
-      return { status: 'created', result: { key } };
+      return { key };
     } catch (error) {
       const { productId, reference } = input;
       const isTaken = error instanceof ApiError && error.reason === 'referenceTaken';
@@ -65,7 +38,7 @@ export const createKeysOperation = bulkOperation({
       const { license } = await client.keys.get({ productId, reference }, { signal: call.signal });
       // A token that sees it masked must not pass it on as the key.
       if (isMaskedKey(license.key)) throw error;
-      return { status: 'exists', result: { key: license.key } };
+      return { status: 'exists', key: license.key };
     }
   },
 });
@@ -111,7 +84,7 @@ export async function createKeysInBulk(
   });
 }
 
-function bodyOf(productId: string | undefined, input: KeyInput): Record<string, unknown> {
+function bodyOf(productId: string | undefined, input: KeyInput): Body {
   const { usesPerKey, expiresAfter, gracePeriod } = input;
   return given({
     productId,

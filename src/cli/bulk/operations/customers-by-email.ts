@@ -1,10 +1,8 @@
-import { ApiError } from '../../../contract/errors.ts';
 import { NotFoundError } from '../../failure/errors.ts';
 import { findCustomerByEmail } from '../../request/customer-by-email.ts';
+import type { Body } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { isObject } from '../reading/columns.ts';
-
-type Body = Readonly<Record<string, unknown>>;
 
 /** The new customer of a body, where it has an e-mail address: such a customer may be there already. */
 export function namedByEmail({ newCustomer }: Body): { readonly email: string; readonly name?: unknown } | null {
@@ -13,7 +11,7 @@ export function namedByEmail({ newCustomer }: Body): { readonly email: string; r
 }
 
 /** A body whose customer is named by an e-mail address in the place of an id: no id has an `@`. */
-export function addressOutOfId(body: Record<string, unknown>): Record<string, unknown> {
+export function addressOutOfId(body: Body): Body {
   const { customerId, newCustomer, ...others } = body;
   const isAddress = typeof customerId === 'string' && customerId.includes('@');
   if (!isAddress || namedByEmail(body) !== null) return body;
@@ -22,9 +20,17 @@ export function addressOutOfId(body: Record<string, unknown>): Record<string, un
 
 /** Customers of keys, who are found by their e-mail addresses, and made where they are not there. */
 export const customersByEmail: Preparation = {
-  needsOf: (body) => {
+  needsOf(body) {
     const named = namedByEmail(body);
-    return named === null ? [] : [needOf(named.email, named.name)];
+    if (named === null) return [];
+    const { email, name } = named;
+    const need: Need = {
+      kind: 'customer',
+      name: email.toLowerCase(),
+      input: typeof name === 'string' ? { name, email } : null,
+      lacks: `customerName is missing: no customer has the address ${email}`,
+    };
+    return [need];
   },
 
   async find(client, { name }) {
@@ -36,30 +42,10 @@ export const customersByEmail: Preparation = {
     }
   },
 
-  async make(client, need, call) {
-    const { name = '', email = '' } = need.input ?? {};
-    try {
-      return (await client.customers.create({ name, email }, call)).id;
-    } catch (error) {
-      // Somebody else has created it since it was looked for.
-      const isTaken = error instanceof ApiError && error.reason === 'emailTaken';
-      const id = isTaken ? await customersByEmail.find(client, need) : null;
-      if (id === null) throw error;
-      return id;
-    }
+  async make(client, { input }, call) {
+    const { name = '', email = '' } = input ?? {};
+    return (await client.customers.create({ name, email }, call)).id;
   },
 
-  fill: (body, idOf) => {
-    const named = namedByEmail(body);
-    if (named === null) return body;
-    const { newCustomer: _, ...others } = body;
-    return { ...others, customerId: idOf(needOf(named.email, named.name)) };
-  },
+  fill: ({ newCustomer: _, ...others }, customerId) => ({ ...others, customerId }),
 };
-
-const needOf = (email: string, name: unknown): Need => ({
-  kind: 'customer',
-  name: email.toLowerCase(),
-  input: typeof name === 'string' ? { name, email } : null,
-  lacks: `customerName is missing: no customer has the address ${email}`,
-});

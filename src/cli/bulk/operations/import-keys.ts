@@ -1,63 +1,65 @@
+import type { Client } from '../../../client/client.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { bulkOperation } from '../operation.ts';
-import { booleanCell, devicesCell, endCell, limitCell, momentCell } from '../reading/cells.ts';
+import type { Need, Preparation } from '../preparation.ts';
+import { given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
-import { metadataFamilies, newKeyColumns } from './key-columns.ts';
-import { productsOfKeys } from './products-of-keys.ts';
+
+/** Products and versions of the keys: with `createProducts` those that are not there are made, named as their ids. */
+const productsOfKeys: Preparation = {
+  needsOf({ productId, version }, { createProducts }) {
+    if (createProducts !== true || typeof productId !== 'string') return [];
+    const product: Need = { kind: 'product', name: productId, input: { productId } };
+    if (typeof version !== 'string') return [product];
+    return [product, { kind: 'version', name: `${productId} ${version}`, input: { productId, version } }];
+  },
+
+  async find(client, { kind, input }) {
+    const { productId = '', version = '' } = input ?? {};
+    const versions = await findVersions(client, productId);
+    if (kind === 'product') return versions === null ? null : productId;
+    return versions?.get(version) ?? null;
+  },
+
+  async make(client, { kind, input }, call) {
+    const { productId = '', version = '' } = input ?? {};
+    if (kind === 'product') return (await client.products.create({ id: productId, name: productId }, call)).id;
+    return (await client.products.createVersion({ productId, version }, call)).id;
+  },
+};
+
+/** The ids of the versions of a product by their names; null when there is no such product. */
+async function findVersions(client: Client, productId: string): Promise<ReadonlyMap<string, string> | null> {
+  try {
+    const { versions } = await client.products.get({ productId });
+    return new Map(versions.map(({ version, id }) => [version, id]));
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'productNotFound') return null;
+    throw error;
+  }
+}
 
 export const importKeysOperation = bulkOperation({
   command: 'keys import',
   done: 'imported',
   noun: 'key',
-  columns: {
-    single: [
-      ...newKeyColumns,
-      { name: 'key', aliases: ['licenseKey'], path: ['key'], unique: 'exact' },
-      { name: 'id', aliases: ['licenseId'], path: ['id'], unique: 'exact' },
-      {
-        name: 'maxActivations',
-        aliases: ['usesPerKey'],
-        path: ['maxActivations'],
-        read: limitCell,
-        nullWord: 'unlimited',
-      },
-      {
-        name: 'expirationDate',
-        aliases: ['expires', 'expiryDate'],
-        path: ['expirationDate'],
-        read: endCell,
-        nullWord: 'never',
-      },
-      { name: 'customerEmail', aliases: ['customer.email'], path: ['customer', 'email'] },
-      { name: 'customerName', aliases: ['customer.name'], path: ['customer', 'name'] },
-      { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'] },
-      { name: 'customerActive', aliases: ['customer.active'], path: ['customer', 'active'], read: booleanCell },
-      { name: 'createdAt', aliases: ['created'], path: ['createdAt'], read: momentCell },
-      { name: 'devices', path: ['devices'], read: devicesCell },
-      { name: 'vendorDisabled', aliases: ['blocked'], path: ['vendorDisabled'], read: booleanCell },
-      { name: 'version', path: ['version'] },
-    ],
-    families: metadataFamilies,
-  },
   schema: ImportKeyRequest,
   preparation: productsOfKeys,
   // A key that is there already is refused, whatever the service remembers.
   repeatsSafely: true,
   fields: [{ name: 'key' }, { name: 'id' }],
-  name: ({ key }) => ({ key }),
 
-  async send(client, input, { ifAbsent }, call) {
+  async send(client, input, call, { ifAbsent }) {
     try {
       const { import: importKey } = client.keys;
-      const { id } = await importKey(input, call);
-      return { status: 'imported', result: { id } };
+      return { id: (await importKey(input, call)).id };
     } catch (error) {
       const isThere = error instanceof ApiError && error.reason === 'keyTaken';
-      if (isThere && ifAbsent === true) return { status: 'exists', result: {} };
+      if (isThere && ifAbsent === true) return { status: 'exists' };
       throw error;
     }
   },
@@ -77,7 +79,7 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
   let devices = 0;
   return runBulk(context, importKeysOperation, {
     ...values,
-    defaults: { ...(product !== undefined && { productId: product }), ...(inUse && { force: true }) },
+    defaults: given({ productId: product, force: inUse || undefined }),
     mode: { ifAbsent, createProducts },
     onRow: (body) => {
       devices += Array.isArray(body.devices) ? body.devices.length : 0;

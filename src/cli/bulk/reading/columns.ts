@@ -1,6 +1,19 @@
 import type { Io } from '../../io.ts';
+import type { Body } from '../operation.ts';
+import type { Problem } from './problems.ts';
 
-/** Writes the value of a cell into the body of a request; throws `UsageError`. */
+/** A row of a file before its columns are known. */
+export interface RawRow {
+  /** The line it begins on, from 1. */
+  readonly line: number;
+  /** Names and values; those of a CSV file are texts. */
+  readonly cells: readonly (readonly [name: string, value: unknown])[];
+}
+
+/** The rows of a file as they come, and what is wrong with its form. */
+export type RawRows = AsyncIterable<RawRow | Problem>;
+
+/** The value of a cell as the body of a request has it; throws `UsageError`. */
 type Read = (text: string, io: Pick<Io, 'now'>) => unknown;
 
 /** A column that a file may have. */
@@ -13,7 +26,7 @@ export interface Column {
   readonly path: readonly string[];
   /** The text itself unless given. */
   readonly read?: Read;
-  /** The word for null, which JSON may have itself; without one, null is as good as no value. */
+  /** What a cell says for null, which JSON has itself; without such a word, null is as good as no value. */
   readonly nullWord?: string;
   /** Two rows of a file cannot have the same value: as it is sent, or without regard to case. */
   readonly unique?: 'exact' | 'anyCase';
@@ -84,21 +97,17 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An object without what is undefined, as JSON has it. */
-export const given = (object: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  isObject(object) ? JSON.parse(JSON.stringify(object)) : {};
+export const given = (object: Body): Record<string, unknown> => JSON.parse(JSON.stringify(object));
 
-/** A body as the rows of a file have it: what its cells would have to hold. */
-export function writeCells({ single }: Columns, body: Readonly<Record<string, unknown>>): Map<string, string> {
-  const cells = new Map<string, string>();
+/** A body as the rows of a file have it: the texts of its cells, by the names of their columns. */
+export function writeCells({ single }: Columns, body: Body): Record<string, string> {
+  const cells: Record<string, string> = {};
   const whole = single.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
   for (const { name, path, nullWord } of single) {
     if (path.length > 1 && whole.includes(path[0])) continue;
     const value = valueAt(body, path);
-    if (value === undefined || (value === null && nullWord === undefined)) continue;
-    cells.set(
-      name,
-      value === null ? String(nullWord) : typeof value === 'object' ? JSON.stringify(value) : String(value),
-    );
+    const shown = value === null ? nullWord : value;
+    if (shown !== undefined) cells[name] = typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
   }
   return cells;
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import type { RawRows } from './raw-rows.ts';
+import type { RawRows } from './columns.ts';
 import { type Delimiter, delimiters, guessDelimiter, readCsv } from './read-csv.ts';
 import { readJson, readJsonLines } from './read-json.ts';
 
@@ -22,10 +22,15 @@ export interface RowSource {
  * that is empty or not text, and with `LocalError` for one that cannot be read.
  */
 export function openRows(path: string, delimiter: Delimiter | undefined, io: Io): RowSource {
-  const name = path === '-' ? 'stdin' : basename(path);
+  const isStdin = path === '-';
+  const shownPath = isStdin ? 'stdin' : path;
   const hash = createHash('sha256');
-  const texts = decoded(hashed(path === '-' ? readStdin(io) : readFile(path, io), hash), path === '-' ? name : path);
-  return { name, rows: readRows({ path, delimiter }, texts), digest: () => hash.digest('hex') };
+  const texts = readTexts(isStdin ? readStdin(io) : readFile(path, io), hash, shownPath);
+  return {
+    name: isStdin ? 'stdin' : basename(path),
+    rows: readRows(texts, shownPath, delimiter),
+    digest: () => hash.digest('hex'),
+  };
 }
 
 function readStdin({ stdin }: Io): AsyncIterable<Uint8Array> {
@@ -43,43 +48,29 @@ async function* readFile(path: string, { cwd }: Io): AsyncGenerator<Uint8Array> 
   }
 }
 
-async function* hashed(parts: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const part of parts) {
-    hash.update(part);
-    yield part;
+/** The text of bytes, which are hashed on the way, without the mark that some programs put before it. */
+async function* readTexts(parts: AsyncIterable<Uint8Array>, hash: Hash, path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const part of parts) {
+      hash.update(part);
+      yield decoder.decode(part, { stream: true });
+    }
+    yield decoder.decode();
+  } catch (cause) {
+    if (codeOf(cause) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw cause;
+    const way = 'Save it as UTF-8, or convert it with: iconv -f ENCODING -t UTF-8';
+    throw new UsageError(`${path} is not UTF-8 text`, [way], { cause });
   }
 }
 
-const TO_UTF_8 = 'Save it as UTF-8, or convert it with: iconv -f ENCODING -t UTF-8';
-
-/** The text of bytes, without the mark that some programs put before it. */
-async function* decoded(parts: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (part?: Uint8Array): string => {
-    try {
-      return part === undefined ? decoder.decode() : decoder.decode(part, { stream: true });
-    } catch (cause) {
-      throw new UsageError(`${name} is not UTF-8 text`, [TO_UTF_8], { cause });
-    }
-  };
-  for await (const part of parts) yield decode(part);
-  yield decode();
-}
-
-type Kind = 'csv' | 'json' | 'jsonl';
-
-interface Place {
-  readonly path: string;
-  readonly delimiter: Delimiter | undefined;
-}
-
-async function* readRows({ path, delimiter }: Place, texts: AsyncGenerator<string>): RawRows {
+async function* readRows(texts: AsyncGenerator<string>, path: string, delimiter: Delimiter | undefined): RawRows {
   const start = await readStart(texts);
-  if (start.trim() === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
-  const kind = kindOf(path, start);
+  if (start.trim() === '') throw new UsageError(`${path} is empty`);
   const all = following(start, texts);
-  if (kind === 'json') yield* readJson(all);
-  else if (kind === 'jsonl') yield* readJsonLines(all);
+  const form = formOf(path, start);
+  if (form === 'json') yield* readJson(all);
+  else if (form === 'jsonl') yield* readJsonLines(all);
   else yield* readCsv(all, delimiter === undefined ? guessDelimiter(start) : delimiters[delimiter]);
 }
 
@@ -103,10 +94,9 @@ async function* following(start: string, texts: AsyncGenerator<string>): AsyncGe
   yield* texts;
 }
 
-function kindOf(path: string, start: string): Kind {
-  const [, extension = ''] = /\.(\w+)$/.exec(path.toLowerCase()) ?? [];
-  if (['jsonl', 'ndjson'].includes(extension)) return 'jsonl';
-  if (['csv', 'tsv', 'txt'].includes(extension)) return 'csv';
+function formOf(path: string, start: string): 'csv' | 'json' | 'jsonl' {
+  if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
+  if (/\.(csv|tsv|txt)$/i.test(path)) return 'csv';
   const first = start.trimStart().charAt(0);
   return first === '[' ? 'json' : first === '{' ? 'jsonl' : 'csv';
 }

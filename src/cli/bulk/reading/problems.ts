@@ -5,50 +5,43 @@ import { count } from '../../output/words.ts';
 export interface Problem {
   readonly line: number | null;
   readonly text: string;
-  /** What helps with it, and perhaps with those before it. */
+  /** What helps with it, and with those before it. */
   readonly hint?: string;
 }
 
 /** The problems of a file: all are counted, the first ones are kept. */
-export interface Problems {
-  add(problem: Problem): void;
-  readonly count: number;
-  readonly kept: readonly Problem[];
-}
+export type Problems = ReturnType<typeof collectProblems>;
 
 /** How many are shown by default, and when all of them are asked for. */
 const SHOWN = 20;
 const MAX_SHOWN = 1_000;
 
-export function collectProblems(): Problems {
+export function collectProblems() {
   const ofFile: Problem[] = [];
   const ofRows: Problem[] = [];
-  let added = 0;
+  let count = 0;
   return {
-    add: (problem) => {
-      added += 1;
+    add: (problem: Problem): void => {
+      count += 1;
       const kept = problem.line === null ? ofFile : ofRows;
       if (kept.length < MAX_SHOWN) kept.push(problem);
     },
     get count() {
-      return added;
+      return count;
     },
-    get kept() {
-      return [...ofFile, ...ofRows.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))].slice(0, MAX_SHOWN);
-    },
+    /** Those of the file, then those of its rows by their lines. */
+    first: (limit: number): Problem[] =>
+      [...ofFile, ...ofRows.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))].slice(0, limit),
   };
 }
 
-/** The error for a file that cannot be sent as it is. All problems are found before anything is sent. */
-export function badFile(name: string, { count: all, kept }: Problems, isWhole: boolean): UsageError {
-  const shown = isWhole ? kept : kept.slice(0, SHOWN);
-  const more = all - shown.length;
-  const how = all > MAX_SHOWN ? `--dry-run shows ${MAX_SHOWN} of them` : '--dry-run shows all';
-  return new UsageError(`${name} has ${count(all, 'problem')}; nothing was sent`, [
-    ...shown.flatMap(({ line, text, hint }) => [
-      line === null ? text : `line ${line}: ${text}`,
-      ...(hint === undefined ? [] : [hint]),
-    ]),
-    ...(more > 0 ? [isWhole ? `and ${more} more` : `and ${more} more; ${how}`] : []),
+/** The error for a file that cannot be sent as it is; `isWhole` shows as many problems as are kept. */
+export function badFile(name: string, problems: Problems, isWhole: boolean): UsageError {
+  const shown = problems.first(isWhole ? MAX_SHOWN : SHOWN);
+  const more = problems.count - shown.length;
+  const how = problems.count > MAX_SHOWN ? `${MAX_SHOWN} of them` : 'all';
+  return new UsageError(`${name} has ${count(problems.count, 'problem')}; nothing was sent`, [
+    ...shown.flatMap(({ line, text, hint }) => [line === null ? text : `line ${line}: ${text}`, hint ?? []].flat()),
+    ...(more > 0 ? [`and ${more} more${isWhole ? '' : `; --dry-run shows ${how}`}`] : []),
   ]);
 }

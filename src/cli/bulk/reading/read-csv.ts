@@ -1,6 +1,5 @@
-import { unguard } from './guarded-cells.ts';
+import type { RawRow, RawRows } from './columns.ts';
 import type { Problem } from './problems.ts';
-import type { RawRow, RawRows } from './raw-rows.ts';
 
 /** What may stand between the cells of a file. */
 export const delimiters = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
@@ -59,6 +58,11 @@ const rowOf = (names: readonly string[], values: readonly string[], line: number
   cells: names.map((name, at) => [name, unguard(values[at] ?? '')]),
 });
 
+const lineOf = (error: object): number | null =>
+  'lines' in error && typeof error.lines === 'number' ? error.lines : null;
+
+const withoutLine = (message: string): string => message.replace(/ (at|on) line \d+.*$/, '');
+
 /** The delimiter that a header has most of. */
 export function guessDelimiter(text: string): string {
   const header = (/^.*$/m.exec(text.trimStart())?.[0] ?? '').replaceAll(/"[^"]*"/g, '');
@@ -66,7 +70,13 @@ export function guessDelimiter(text: string): string {
   return counted.reduce((most, next) => (next.times > most.times ? next : most)).one;
 }
 
-const lineOf = (error: object): number | null =>
-  'lines' in error && typeof error.lines === 'number' ? error.lines : null;
+/*
+ * A spreadsheet runs a cell that begins like a formula. An apostrophe before it makes it text there, as OWASP advises
+ * ("CSV Injection"); reading takes it away again, so that every text comes back as it was.
+ */
+const formula = /^['=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
-const withoutLine = (message: string): string => message.replace(/ (at|on) line \d+.*$/, '');
+/** A text as a cell that no spreadsheet runs. */
+export const guard = (text: string): string => (formula.test(text) ? `'${text}` : text);
+
+const unguard = (cell: string): string => (cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell);

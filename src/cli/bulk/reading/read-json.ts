@@ -1,6 +1,5 @@
 import { CommandError } from '../../failure/errors.ts';
-import { isObject } from './columns.ts';
-import type { RawRow, RawRows } from './raw-rows.ts';
+import { isObject, type RawRow, type RawRows } from './columns.ts';
 
 /** Reads an object from each line. */
 export async function* readJsonLines(texts: AsyncIterable<string>): RawRows {

@@ -1,5 +1,4 @@
-import { bulkOptions, isBulk } from '../../bulk/options.ts';
-import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
 import { change, command, option, productOfKey, productOfKeyOrRows } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';

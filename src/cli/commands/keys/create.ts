@@ -1,8 +1,7 @@
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
-import { bulkOptions, isBulk } from '../../bulk/options.ts';
-import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
 import { change, command, customerOption, flag, many, option, productUnlessFile } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { githubOutput, setOutput } from '../../output/github.ts';

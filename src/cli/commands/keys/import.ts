@@ -1,5 +1,4 @@
-import { bulkOptions } from '../../bulk/options.ts';
-import { resultFields } from '../../bulk/result-fields.ts';
+import { bulkOptions, resultFields } from '../../bulk/options.ts';
 import { change, command, flag, option, yes } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 

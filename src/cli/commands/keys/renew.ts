@@ -1,6 +1,5 @@
 import { writeDuration } from '../../../contract/fields.ts';
-import { bulkOptions, isBulk } from '../../bulk/options.ts';
-import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
 import { change, command, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { moment } from '../../output/words.ts';

@@ -1,7 +1,6 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
-import { bulkOptions, isBulk } from '../../bulk/options.ts';
-import { chosenOnly, resultFields } from '../../bulk/result-fields.ts';
+import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
 import { change, command, flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCalendarDuration } from '../../values/calendar-duration.ts';

@@ -1,7 +1,8 @@
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
-import { countRows, findRun, listRuns, readRows } from '../state/runs.ts';
+import { rowsOf } from '../state/rows.ts';
+import { findRun, listRuns } from '../state/runs.ts';
 import { findOperation } from './operations/index.ts';
 import { writeCells } from './reading/columns.ts';
 import { resultOf } from './results.ts';
@@ -13,8 +14,8 @@ export async function describeRuns({ io, knownState }: CommandContext) {
   return Promise.all(
     listRuns(state).map(async (stored) => {
       const { id, name, command, file, rows, createdAt, origin } = stored.run;
-      const repeatsSafely = (await findOperation(command))?.repeatsSafely ?? false;
-      const { existing: _, ...counts } = countRows(state, stored, { now: io.now(), repeatsSafely });
+      const operation = (await findOperation(command)) ?? {};
+      const { existing: _, ...counts } = rowsOf(state, stored, operation, io).counts();
       return { id, name, command, file, rows, ...counts, createdAt, origin };
     }),
   );
@@ -22,21 +23,17 @@ export async function describeRuns({ io, knownState }: CommandContext) {
 
 /** The rows of a run as they are now. */
 export async function showRun(text: string, context: CommandContext): Promise<CommandResult> {
-  const { state, stored, operation, look } = await openRun(text, context);
-  const { exitCode: _, ...result } = resultOf(state, stored, operation, look);
+  const { stored, operation, rows } = await openRun(text, context);
+  const { exitCode: _, ...result } = resultOf(stored.run, operation, rows);
   return result;
 }
 
 /** The rows of a run that failed, as a file has them. */
 export async function showFailed(text: string, context: CommandContext): Promise<CommandResult> {
-  const { state, stored, operation, look } = await openRun(text, context);
-  const failed: ReturnType<typeof writeCells>[] = [];
-  for (const { kind, body } of readRows(state, stored, look)) {
-    if (kind === 'failed') failed.push(writeCells(operation.columns, body));
-  }
-  const names = new Set(failed.flatMap((cells) => [...cells.keys()]));
-  const data = failed.map((cells) => Object.fromEntries(cells));
-  const fields = operation.columns.single.filter(({ name }) => names.has(name)).map(({ name }) => ({ name }));
+  const { operation, rows } = await openRun(text, context);
+  const data: Record<string, string>[] = [];
+  for (const { kind, body } of rows.read()) if (kind === 'failed') data.push(writeCells(operation.columns, body));
+  const fields = operation.columns.single.filter(({ name }) => data.some((cells) => name in cells));
   return { kind: 'rows', rows: data, data, quiet: [], fields, empty: 'no row has failed', secret: true };
 }
 
@@ -45,5 +42,5 @@ export async function openRun(text: string, { io, knownState, state }: CommandCo
   const stored = findRun(await knownState(), text);
   const operation = await findOperation(stored.run.command);
   if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${stored.run.id}`);
-  return { state: await state(), stored, operation, look: { now: io.now(), repeatsSafely: operation.repeatsSafely } };
+  return { stored, operation, rows: rowsOf(await state(), stored, operation, io) };
 }
