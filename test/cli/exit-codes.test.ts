@@ -310,7 +310,7 @@ describe('a command line that is wrong', () => {
       ['keys', 'block', KEY, KEY.replace(/.$/, 'Z'), '-P', PRODUCT, '--format', 'env'],
       'error: --format env sets variables from one row, and there are several\n',
     ],
-    ['a key that is too short', ['keys', 'renew', 'K', '--for', '1y'], 'error: KEY has 1 character; 23 to 256'],
+    ['a key that is too short', ['keys', 'renew', 'K', '--for', '1y'], 'error: KEY is shorter than 23 characters\n'],
     ['an unknown option', [...create, '--max-activation', '3'], 'Did you mean --max-activations?\n'],
     [
       'a missing product',
@@ -332,13 +332,13 @@ describe('a command line that is wrong', () => {
     [
       'a short product id',
       ['keys', 'create', '-P', 'prod_1234567'],
-      "error: --product: 'prod_1234567' is not a product id (prod_…, 22 to 256 characters)\n  See them:  lkm products list\n",
+      'error: --product is shorter than 22 characters\n  See them:  lkm products list\n',
     ],
-    ['a short key', ['keys', 'get', 'ABC', '-P', PRODUCT], 'error: KEY has 3 characters; 23 to 256 are needed\n'],
+    ['a short key', ['keys', 'get', 'ABC', '-P', PRODUCT], 'error: KEY is shorter than 23 characters\n'],
     [
       'a long host id',
       ['keys', 'sign', KEY, '-P', PRODUCT, '--host-id', 'h'.repeat(65)],
-      'error: --host-id has 65 characters; 1 to 64 are needed\n',
+      'error: --host-id is longer than 64 characters\n',
     ],
     ['a typo in a key', ['keys', 'get', 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', '-P', PRODUCT], 'error: the key has a typo'],
     ['a masked key', ['keys', 'get', '*****-*****-*****-*****-85SB5', '-P', PRODUCT], 'error: the key is masked'],
@@ -388,7 +388,7 @@ describe('a command line that is wrong', () => {
       ['tokens', 'create', '--name', 'n', '--kind', 'admin', '--scope', 'license:read'],
       'error: --kind scoped needs --scope, once or more; other kinds take none\n',
     ],
-    ['a life of ten seconds', [...sign, '--ttl', '10s'], 'error: --ttl is 10 seconds; 1 minute to'],
+    ['a life of ten seconds', [...sign, '--ttl', '10s'], 'error: --ttl is less than 1 minute\n'],
     [
       'an unknown format',
       [...create, '--format', 'yaml'],
@@ -416,7 +416,7 @@ describe('a command line that is wrong', () => {
       ['keys', 'list', '--timeout', '0s'],
       "--timeout: '0s' is no time to wait: give 1s or more",
     ],
-    ['a product that cannot be', ['forecast', '-P', 'nope'], "error: --product: 'nope' is not a product id"],
+    ['a product that cannot be', ['forecast', '-P', 'nope'], 'error: --product is shorter than 22 characters'],
     ['an empty file', ['keys', 'create', '-P', PRODUCT, '-f', '/dev/null'], 'error: /dev/null is empty'],
     [
       'the id of a session in place of its file',

@@ -224,8 +224,8 @@ describe('what the schema library says', () => {
   it.each<[argv: string[], message: string]>([
     [features(41), '--feature does not fit: at most 40 members'],
     [metadata(50), ''],
-    [metadata(51), '--metadata is given 51 times; 50 entries are the most'],
-    [metadata(60), '--metadata is given 60 times; 50 entries are the most'],
+    [metadata(51), '--metadata does not fit: at most 50 free entries'],
+    [metadata(60), '--metadata does not fit: at most 50 free entries'],
     [metadata(20, 'x'.repeat(480)), '--metadata does not fit: at most 8192 bytes as JSON'],
     [
       ['--metadata', `order=${'x'.repeat(501)}`],

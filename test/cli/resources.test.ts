@@ -101,8 +101,8 @@ describe('customers list', () => {
 
   it.each([
     [['--active', 'yes'], "--active: 'yes' is neither true nor false"],
-    [['--text', ''], '--text has 0 characters; 1 to 256 are needed'],
-    [['--email', 'x'.repeat(257)], '--email has 257 characters; 1 to 256 are needed'],
+    [['--text', ''], '--text is shorter than 1 character'],
+    [['--email', 'x'.repeat(257)], '--email is longer than 256 characters'],
   ])('refuses %j before anything is sent', async (argv, message) => {
     const { fetch, seen } = scriptedService(listed([]));
     const ran = await lkm(['customers', 'list', ...argv], { fetch, env: remote });

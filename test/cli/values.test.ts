@@ -46,6 +46,7 @@ describe('what people write', () => {
     ['30d', '2026-12-21T23:59:59.000Z'],
     ['1y', '2027-11-21T23:59:59.000Z'],
     ['0d', '2026-11-21T23:59:59.000Z'],
+    ['0s', '2026-11-21T23:59:59.000Z'],
     ['12h', '2026-11-22T00:00:00.000Z'],
     ['90s', '2026-11-21T12:01:30.000Z'],
     ['never', null],
@@ -66,7 +67,7 @@ describe('what people write', () => {
     expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is not a date`);
   });
 
-  it.each(['2026-11-20', '0s'])("'%s' is an expiry in the past", (text) => {
+  it.each(['2026-11-20'])("'%s' is an expiry in the past", (text) => {
     expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is in the past`);
   });
 

@@ -49,24 +49,28 @@ function unwrap(schema: unknown): z.ZodType | undefined {
 type Spec = ArgumentSpec | OptionSpec;
 
 function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
-  if (spec.field === 'customerId' && typeof given === 'string' && given.includes('@')) throw addressForId(spec);
+  const name = 'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
+  if (spec.field === 'customerId' && typeof given === 'string' && given.includes('@')) {
+    // The service would find no customer, and a list would be empty. An address stays out of logs.
+    throw new UsageError(`${name} is the id of a customer, not an e-mail address`, [
+      ['Its id:', 'lkm customers get ADDRESS -q'],
+    ]);
+  }
   const inner = unwrap(schema);
   const isEntries = (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(given);
   // `--feature` and `--metadata` give names with values.
-  if (isEntries) checkNames(nameOf(spec), given);
-  const value = isEntries ? Object.fromEntries(given) : given;
-  const result = z.safeEncode(schema, value);
-  if (result.success) return;
-  const [issue] = result.error.issues;
-  const { message, hints } = explain(inner, spec, value, issue);
-  throw new UsageError(message, hints, { cause: result.error });
+  if (isEntries) checkNames(name, given);
+  const { error } = z.safeEncode(schema, isEntries ? Object.fromEntries(given) : given);
+  if (error === undefined) return;
+  const [issue] = error.issues;
+  const [entry] = issue?.path ?? [];
+  const hints: Hint[] = spec.field === 'productId' ? [['See them:', 'lkm products list']] : [];
+  const message =
+    inner instanceof z.ZodObject && entry !== undefined
+      ? `${name} ${String(entry).slice(0, 40)}: ${metadataBounds}`
+      : `${name} ${explainIssue(issue, spec.parse === parseSeconds ? duration : String)}`;
+  throw new UsageError(message, hints, { cause: error });
 }
-
-/** No id has an `@`; the service would find no customer, and a list would be empty. An address stays out of logs. */
-const addressForId = (spec: Spec): UsageError =>
-  new UsageError(`${nameOf(spec)} is the id of a customer, not an e-mail address`, [
-    ['Its id:', 'lkm customers get ADDRESS -q'],
-  ]);
 
 function checkNames(option: string, entries: readonly (readonly [string, unknown])[]): void {
   const seen = new Set<string>();
@@ -74,82 +78,31 @@ function checkNames(option: string, entries: readonly (readonly [string, unknown
   if (twice !== undefined) throw new UsageError(`${option} ${twice[0].slice(0, 40)} is given twice`);
 }
 
-interface Explained {
-  readonly message: string;
-  readonly hints?: readonly Hint[];
-}
+const { nameLength, valueLength } = METADATA_LIMITS;
+const metadataBounds = `a name has 1 to ${nameLength} characters and a value up to ${valueLength}, all of which print`;
 
-function explain(
-  schema: z.ZodType | undefined,
-  spec: Spec,
-  value: unknown,
-  issue: z.core.$ZodIssue | undefined,
-): Explained {
-  const name = nameOf(spec);
-  if (schema instanceof z.ZodEmail) return { message: `${name} is not an e-mail address` };
-  if (schema instanceof z.ZodString && typeof value === 'string') return explainText(schema, name, spec, value);
-  if (schema instanceof z.ZodObject) return { message: explainMetadata(name, Object(value), issue) };
-  if (typeof value === 'number') return { message: explainNumber(schema, name, spec, value) };
-  return { message: `${name} ${explainIssue(issue)}` };
-}
-
-const nameOf = (spec: Spec): string =>
-  'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
-
-function explainMetadata(name: string, metadata: object, issue: z.core.$ZodIssue | undefined): string {
-  const { entries, nameLength, valueLength } = METADATA_LIMITS;
-  const given = Object.keys(metadata).length;
-  if (given > entries) return `${name} is given ${given} times; ${entries} entries are the most`;
-  const [entry] = issue?.path ?? [];
-  if (entry === undefined) return `${name} ${explainIssue(issue)}`;
-  const bounds = `a name has 1 to ${nameLength} characters and a value up to ${valueLength}, all of which print`;
-  return `${name} ${String(entry).slice(0, 40)}: ${bounds}`;
-}
-
-function explainText({ minLength, maxLength }: z.ZodString, name: string, spec: Spec, value: string): Explained {
-  const range = `${minLength} to ${maxLength}`;
-  const fits = value.length >= (minLength ?? 0) && value.length <= (maxLength ?? Number.POSITIVE_INFINITY);
-  if (fits) return { message: `${name} is blank or holds characters that do not print` };
-  if (spec.field === 'productId') {
-    return {
-      message: `${name}: '${value.slice(0, 40)}' is not a product id (prod_…, ${range} characters)`,
-      hints: [['See them:', 'lkm products list']],
-    };
-  }
-  return { message: `${name} has ${count(value.length, 'character')}; ${range} are needed` };
-}
-
-function explainNumber(schema: z.ZodType | undefined, name: string, spec: Spec, value: number): string {
-  if (!(schema instanceof z.ZodNumber)) return `${name} cannot be ${value}`;
-  const least = schema.minValue === 0 ? 1 : (schema.minValue ?? 0);
-  const most = schema.maxValue ?? Number.MAX_SAFE_INTEGER;
-  if (spec.parse === parseSeconds) {
-    return `${name} is ${duration(value)}; ${duration(least)} to ${duration(most)} are allowed`;
-  }
-  return `${name} is ${value}; a whole number from ${least} to ${most} is needed`;
-}
-
-/** What is wrong, in words: the schema's own for its own rules, and never those of its library. */
-export function explainIssue(issue: z.core.$ZodIssue | undefined): string {
+/**
+ * What is wrong, in words: the schema's own for its own rules, and never those of its library.
+ *
+ * @param write shows a bound of a number
+ */
+export function explainIssue(issue: z.core.$ZodIssue | undefined, write: (bound: number) => string = String): string {
   switch (issue?.code) {
     case 'custom':
       return `does not fit: ${issue.message.replace(/^(Too big|Too small|Invalid string): /, '')}`;
     case 'too_small':
-      return `${issue.origin === 'string' ? 'holds a text that is too short' : 'holds too little'}: ${boundOf(issue, 'least')}`;
+      return issue.origin === 'string'
+        ? `is shorter than ${count(Number(issue.minimum), 'character')}`
+        : `is less than ${write(Number(issue.minimum))}`;
     case 'too_big':
-      return `${issue.origin === 'string' ? 'holds a text that is too long' : 'holds too much'}: ${boundOf(issue, 'most')}`;
+      return issue.origin === 'string'
+        ? `is longer than ${count(Number(issue.maximum), 'character')}`
+        : `is more than ${write(Number(issue.maximum))}`;
     case 'invalid_format':
-      return 'holds a text that is blank or has characters that do not print';
+      return issue.format === 'email'
+        ? 'is not an e-mail address'
+        : 'is blank, or has characters that the service does not take';
     default:
       return 'has a value that the service does not take';
   }
-}
-
-type Bounded = Extract<z.core.$ZodIssue, { code: 'too_small' | 'too_big' }>;
-
-function boundOf(issue: Bounded, side: 'least' | 'most'): string {
-  const bound = Number(issue.code === 'too_small' ? issue.minimum : issue.maximum);
-  if (issue.origin === 'string') return `${count(bound, 'character')} at ${side}`;
-  if (issue.inclusive === false) return side === 'least' ? `more than ${bound}` : `less than ${bound}`;
-  return `${bound} at ${side}`;
 }

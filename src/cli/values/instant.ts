@@ -2,7 +2,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import { toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { type DurationParts, readParts, refuseAmbiguous } from './duration.ts';
+import { readDuration, refuseAmbiguous, timeOf } from './duration.ts';
 
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -20,10 +20,16 @@ export function parseExpiry(text: string, io: Pick<Io, 'now'>): Instant | null {
 }
 
 /** When something that is still to come ends, as {@link parseExpiry} reads it without `never`. Throws `UsageError`. */
-export function parseFutureEnd(text: string, io: Pick<Io, 'now'>): Instant {
-  const end = readFutureEnd(text, io.now());
-  if (!(end <= LAST_MS)) throw new UsageError(`'${text}' ends after the year 9999`);
-  if (end <= io.now()) throw new UsageError(`'${text}' is in the past`);
+export function parseFutureEnd(text: string, { now }: Pick<Io, 'now'>): Instant {
+  refuseAmbiguous(text);
+  const end = endAfter(text, now()) ?? (day.test(text) ? endOfDay(text) : readInstant(text));
+  if (Number.isNaN(end)) {
+    throw new UsageError(
+      `'${text}' is not a date (2027-12-31), an instant (2027-12-31T18:00:00Z) or a duration (30d, 6mo, 1y)`,
+    );
+  }
+  if (end > LAST_MS) throw new UsageError(`'${text}' ends after the year 9999`);
+  if (end <= now()) throw new UsageError(`'${text}' is in the past`);
   return toInstant(end);
 }
 
@@ -51,28 +57,19 @@ function parseDayOr(text: string, readDay: (text: string) => number): Instant {
   return toInstant(at);
 }
 
-function readFutureEnd(text: string, now: number): number {
-  refuseAmbiguous(text);
-  const parts = readParts(text);
-  if (parts) return endAfter(parts, now);
-  const end = day.test(text) ? endOfDay(text) : readInstant(text);
-  if (Number.isNaN(end)) {
-    throw new UsageError(
-      `'${text}' is not a date (2027-12-31), an instant (2027-12-31T18:00:00Z) or a duration (30d, 6mo, 1y)`,
-    );
-  }
-  return end;
-}
-
-/** NaN when the end is beyond what a `Date` can hold. */
-function endAfter({ years, months, days, ms, hasTime }: DurationParts, now: number): number {
+/** The end of a duration; null for another text, infinite when it is beyond what a `Date` can hold. */
+function endAfter(text: string, now: number): number | null {
+  const duration = readDuration(text);
+  if (duration === null) return null;
+  const { years, months, weeks, days } = duration;
   const date = new Date(now);
   const dayOfMonth = date.getUTCDate();
   date.setUTCMonth(date.getUTCMonth() + years * 12 + months);
   // A day that the month lacks becomes its last: 31 January and a month is 28 February.
   if (date.getUTCDate() !== dayOfMonth) date.setUTCDate(0);
-  const end = date.getTime() + days * DAY_MS + ms;
-  return hasTime ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
+  const end = date.getTime() + (weeks * 7 + days) * DAY_MS + timeOf(duration);
+  if (Number.isNaN(end)) return Number.POSITIVE_INFINITY;
+  return timeOf(duration) > 0 ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
 }
 
 /** NaN for what is no instant, and for one on a day that does not exist: `Date.parse` alone reads 31 February as 3 March. */

@@ -112,7 +112,7 @@ describe('lkm keys export and lkm keys import', () => {
     await using shop = await bulkShop();
     shop.write('keys.csv', 'key\nOLD-1\n');
     const { stderr } = await shop.at(['keys', 'import', '-f', 'keys.csv']);
-    expect(stderr).toContain('\n  line 2: key holds a text that is too short: 23 characters at least\n');
+    expect(stderr).toContain('\n  line 2: key is shorter than 23 characters\n');
   });
 
   it('write cells that a spreadsheet does not run', async () => {

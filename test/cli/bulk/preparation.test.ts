@@ -143,7 +143,7 @@ describe('a file with problems', () => {
         'error: keys.csv has 4 problems; nothing was ',
         "  line 2: maxActivations: 'x' is neither a wh",
         "  line 2: createdAt: 'yesterday' is not a date",
-        '  line 2: key holds a text that is too short: ',
+        '  line 2: key is shorter than 23 characters',
         '  line 2: maxConcurrentSessions does not fit: ',
         '',
       ].map((line) => line.slice(0, 44)),

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { writeDuration } from '../../../contract/fields.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { parseDuration } from '../../values/duration.ts';
+import { parseCalendarDuration, parseDuration } from '../../values/duration.ts';
 import { parseAnyEnd, parseExpiry, parseStart } from '../../values/instant.ts';
 import { readKeyCell } from '../../values/license-key.ts';
 import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';

@@ -9,7 +9,7 @@ import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
-import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import {
   type Feature,

@@ -7,7 +7,7 @@ import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, thereAreMore, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/check-filters.ts';
-import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars.ts';
 

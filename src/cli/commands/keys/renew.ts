@@ -3,7 +3,7 @@ import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/option
 import { change, command, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { moment } from '../../output/words.ts';
-import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseCalendarDuration } from '../../values/duration.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 

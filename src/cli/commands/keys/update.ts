@@ -3,8 +3,7 @@ import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
 import { change, command, flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { parseCalendarDuration } from '../../values/calendar-duration.ts';
-import { parseSeconds } from '../../values/duration.ts';
+import { parseCalendarDuration, parseSeconds } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import {

@@ -1,6 +1,6 @@
 import { argument, change, command, option } from '../../command.ts';
 import { moment } from '../../output/words.ts';
-import { parseCalendarDuration } from '../../values/calendar-duration.ts';
+import { parseCalendarDuration } from '../../values/duration.ts';
 import { createdToken, expiresOption, tokenFields } from './tokens.ts';
 
 export const tokensRotate = command({
