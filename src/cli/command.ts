@@ -58,18 +58,16 @@ type Specs<S> = Readonly<Record<string, S>>;
 export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
 
 interface CommandSpec<A, O> {
-  /** Its words: `keys create`. */
-  readonly path: string;
   /** What it does, more than the summary in the tree says; shown in its help. */
   readonly about: string;
   /** The operation of the contract it is the command of: `keys.create`. */
   readonly operation?: string;
   /** Whether it shows a list, or one thing, that can be shown again and again: `--watch`. */
   readonly watchable?: boolean;
-  readonly arguments: A;
-  readonly options: O;
+  readonly arguments?: A;
+  readonly options?: O;
   /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
-  readonly fields?: readonly Field[];
+  readonly fields?: readonly (Field | string)[];
   /** Whether it prints rows as they come until it is stopped: a stream, which `-o` and `--format env` do not take. */
   readonly streams?: boolean;
   /** Whether it looks itself at what `-o` names when that is there already. */
@@ -79,8 +77,14 @@ interface CommandSpec<A, O> {
   run(values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
 }
 
-/** A command as data. */
-export type Command = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
+/** A command as its file declares it. */
+export type Declaration = Required<Pick<AnySpec, 'arguments' | 'options'>> &
+  Omit<AnySpec, 'arguments' | 'options' | 'fields'> & { readonly fields: readonly Field[] };
+
+type AnySpec = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
+
+/** A command as data, with its words: `keys create`. */
+export type Command = Declaration & { readonly path: string };
 
 /** A command in the tree, before its file is loaded: its words, and what the help of its parents shows. */
 export interface CommandEntry {
@@ -89,8 +93,6 @@ export interface CommandEntry {
   readonly alias?: string;
   /** One word that stands for all of them: `login`. */
   readonly shortcut?: string;
-  /** Whether it checks enough values to be worth the time of compiling the checks. */
-  readonly compilesChecks?: true;
   readonly load: () => Promise<Command>;
 }
 
@@ -109,14 +111,25 @@ export interface Written {
 }
 
 /** Declares a command; the types of its values follow from its arguments and options. */
-export function command<A extends Specs<ArgumentSpec>, O extends Specs<OptionSpec>>(spec: CommandSpec<A, O>): Command {
-  return spec;
+export function command<A extends Specs<ArgumentSpec> = None, O extends Specs<OptionSpec> = None>(
+  spec: CommandSpec<A, O>,
+): Declaration {
+  const fields = (spec.fields ?? []).map((field) => (typeof field === 'string' ? { name: field } : field));
+  return { arguments: {}, options: {}, ...spec, fields };
 }
 
-type More = Omit<Described, 'describe'> & Conditional & Pick<OptionSpec, 'env' | 'takesList'>;
+type None = Record<never, never>;
 
-/** For an option that takes one of a list, whose value then has that type. */
-type Choice<T extends string> = Omit<More, 'choices'> & { readonly choices: readonly T[] };
+type More = Omit<Described, 'describe'> &
+  Conditional &
+  Pick<OptionSpec, 'env' | 'takesList'> & { readonly parse?: Parse<unknown> };
+
+/** What an option gives for one text: what `parse` returns, else one of its choices, else the text. */
+type ValueOf<M> = M extends { readonly parse: (...text: never[]) => infer T }
+  ? Awaited<T>
+  : M extends { readonly choices: readonly (infer Choice)[] }
+    ? Choice
+    : string;
 
 const asText = (text: string): string => text;
 
@@ -131,42 +144,30 @@ export function negation(flags: `--no-${string}`, describe: string, more: { env:
 }
 
 /** An option with a value, which may be left out. */
-export function option<const T extends string>(
+export function option<const M extends More = None>(
   flags: string,
   describe: string,
-  more: Choice<T>,
-): OptionSpec<T | undefined>;
-export function option(flags: string, describe: string, more?: More): OptionSpec<string | undefined>;
-export function option<T>(
-  flags: string,
-  describe: string,
-  more: More & { parse: Parse<T> },
-): OptionSpec<Awaited<T> | undefined>;
-export function option(flags: string, describe: string, more: More & { parse?: Parse<unknown> } = {}): OptionSpec {
+  more?: M,
+): OptionSpec<ValueOf<M> | undefined> {
   return { flags, describe, kind: 'one', parse: asText, ...more };
 }
 
 /** An option with a value that must be given. */
-export function required<const T extends string>(flags: string, describe: string, more: Choice<T>): OptionSpec<T>;
-export function required(flags: string, describe: string, more?: More): OptionSpec<string>;
-export function required(flags: string, describe: string, more: More = {}): OptionSpec {
+export function required<const M extends More = None>(
+  flags: string,
+  describe: string,
+  more?: M,
+): OptionSpec<ValueOf<M>> {
   return { flags, describe, kind: 'required', parse: asText, ...more };
 }
 
 /** An option that may be given several times, and one of a list also as `a,b`; absent when it is not given at all. */
-export function many<const T extends string>(
+export function many<const M extends More = None>(
   flags: string,
   describe: string,
-  more: Choice<T>,
-): OptionSpec<T[] | undefined>;
-export function many(flags: string, describe: string, more?: More): OptionSpec<string[] | undefined>;
-export function many<T>(
-  flags: string,
-  describe: string,
-  more: More & { parse: Parse<T> },
-): OptionSpec<Awaited<T>[] | undefined>;
-export function many(flags: string, describe: string, more: More & { parse?: Parse<unknown> } = {}): OptionSpec {
-  return { flags, describe, kind: 'many', parse: asText, takesList: more.choices !== undefined, ...more };
+  more?: M,
+): OptionSpec<ValueOf<M>[] | undefined> {
+  return { flags, describe, kind: 'many', parse: asText, takesList: more?.choices !== undefined, ...more };
 }
 
 /** A positional argument that must be given. */

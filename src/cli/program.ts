@@ -152,7 +152,7 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
       const entry = entryOf.get(child);
       if (entry === undefined) return;
       const { compileChecks } = await import('./values/compiled-checks.ts');
-      compileChecks(entry.compilesChecks === true);
+      compileChecks(entry.path === 'serve');
       declareParameters(child, await entry.load(), reading);
     });
   }

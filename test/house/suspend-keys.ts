@@ -94,12 +94,11 @@ const suspendKeys: UseCase<Keys['suspendAllOfCustomer']> = async (context, { cus
     text: `import { change, command, customerArgument } from '../../command.ts';
 
 export const keysSuspend = command({
-  path: 'keys suspend',
   about: 'Blocks every key of a customer.',
   operation: 'keys.suspendAllOfCustomer',
   arguments: { id: customerArgument },
   options: change,
-  fields: [{ name: 'suspended' }, { name: 'idempotencyKey' }],
+  fields: ['suspended', 'idempotencyKey'],
   examples: [['lkm keys suspend cus_…', 'all keys of a customer']],
 
   async run({ id }, context) {
@@ -109,19 +108,14 @@ export const keysSuspend = command({
   },
 });
 `,
-    withoutIt: { compiler: /src\/cli\/key-commands\.ts.+Cannot find module '\.\/commands\/keys\/suspend\.ts'/ },
+    withoutIt: { compiler: /src\/cli\/tree\.ts.+Cannot find module '\.\/commands\/keys\/suspend\.ts'/ },
   },
   {
-    file: 'src/cli/key-commands.ts',
+    file: 'src/cli/tree.ts',
     edits: [
       {
-        before: "  {\n    path: 'keys unblock',",
-        add: `  {
-    path: 'keys suspend',
-    summary: 'block all keys of a customer',
-    load: async () => (await import('./commands/keys/suspend.ts')).keysSuspend,
-  },
-`,
+        before: "  entry('keys unblock',",
+        add: "  entry('keys suspend', 'block all keys of a customer', () => import('./commands/keys/suspend.ts')),\n",
       },
     ],
     withoutIt: { test: /has a command for every operation[\s\S]+keys\.suspendAllOfCustomer/ },

@@ -26,13 +26,11 @@ import { observe } from '../request/observe.ts';
 import { identityFields } from './auth.ts';
 
 export const authLogin = command({
-  path: 'auth login',
   about:
     'Stores a token for a service as a profile, and makes that the current one. The token comes from a hidden prompt, ' +
     'or from stdin with --with-token; it is checked against the service before it is stored. --profile names the ' +
     'profile; without it, that is the host of the service. The token goes into the keyring of the system; where there is ' +
     'none, or with --insecure-storage, into the configuration, which only its owner can read.',
-  arguments: {},
   options: {
     withToken: flag('--with-token', 'read the token from stdin'),
     insecureStorage: flag('--insecure-storage', 'keep the token in a file of this user, even if there is a keyring'),

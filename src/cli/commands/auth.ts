@@ -35,14 +35,11 @@ function rightsOf(held: unknown): string {
 }
 
 export const authStatus = command({
-  path: 'auth status',
   about:
     'Shows which service and which token a command here would use and why, what the token may do, and when it expires. ' +
     'Asks the service.',
   operation: 'tokens.self',
   watchable: true,
-  arguments: {},
-  options: {},
   fields: identityFields,
   examples: [
     ['lkm auth status', 'who am I, and where'],
@@ -74,10 +71,7 @@ async function sourceOf(target: Target, { flags, io }: CommandContext): Promise<
 }
 
 export const authList = command({
-  path: 'auth list',
   about: 'Lists the profiles: stored tokens, each with its service. The tokens themselves are not shown.',
-  arguments: {},
-  options: {},
   fields: [
     { name: 'name' },
     { name: 'baseUrl', label: 'service', cuts: true },
@@ -105,10 +99,8 @@ export const authList = command({
 });
 
 export const authSwitch = command({
-  path: 'auth switch',
   about: 'Makes a profile the current one: the one that commands use when nothing else names a service.',
   arguments: { name: optionalArgument('[PROFILE]', 'the profile; asked for on a terminal') },
-  options: {},
   fields: [{ name: 'profile' }, { name: 'baseUrl' }],
   examples: [['lkm auth switch shop', 'commands now use profile shop']],
 
@@ -135,11 +127,9 @@ async function pickProfile({ io, settings }: CommandContext): Promise<string> {
 }
 
 export const authLogout = command({
-  path: 'auth logout',
   about:
     'Forgets a profile and its token on this machine. The service goes on accepting the token until it is revoked.',
   arguments: { name: optionalArgument('[PROFILE]', 'the profile; the current one unless given') },
-  options: {},
   fields: [{ name: 'profile' }, { name: 'baseUrl' }],
   examples: [
     ['lkm auth logout', 'forgets the current profile'],

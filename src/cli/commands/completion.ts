@@ -5,12 +5,10 @@ import { UsageError } from '../failure/errors.ts';
 const shells = Object.keys(scripts) as Shell[];
 
 export const completion = command({
-  path: 'completion',
   about:
     `Prints a script with which TAB completes commands, options and values, among them the products, customers and ` +
     `tokens of the service. For ${shells.join(', ')}.`,
   arguments: { shell: argument('<SHELL>', 'the shell', { choices: shells }) },
-  options: {},
   fields: [{ name: 'shell' }, { name: 'script' }],
   examples: [
     ['source <(lkm completion bash)', 'in ~/.bashrc; zsh alike, in ~/.zshrc after compinit'],

@@ -7,12 +7,9 @@ import { nothing } from '../output/words.ts';
 const nameArgument = argument('<SETTING>', `the setting: ${Object.keys(storable).join(', ')}`);
 
 export const configList = command({
-  path: 'config list',
   about:
     'Lists the settings: values of options that need not be typed each time, and where each comes from. A flag goes ' +
     'before its variable, that before the profile, that before what is set for all profiles.',
-  arguments: {},
-  options: {},
   fields: [
     { name: 'name' },
     { name: 'value', show: (value) => (value === null ? nothing : String(value)) },
@@ -28,10 +25,8 @@ export const configList = command({
 });
 
 export const configGet = command({
-  path: 'config get',
   about: 'Prints the value that a command would use. Ends with 6 when the setting is not set.',
   arguments: { name: nameArgument },
-  options: {},
   fields: [{ name: 'name' }, { name: 'value' }, { name: 'from' }],
   examples: [['lkm config get product', 'the product of commands that name none']],
 
@@ -47,10 +42,8 @@ export const configGet = command({
 });
 
 export const configSet = command({
-  path: 'config set',
   about: 'Stores the value of an option: for all commands, or with --profile for those of one profile.',
   arguments: { name: nameArgument, value: argument('<VALUE>', 'its value') },
-  options: {},
   fields: [{ name: 'name' }, { name: 'value' }, { name: 'profile' }],
   examples: [
     ['lkm config set format json', 'for all commands'],
@@ -70,10 +63,8 @@ export const configSet = command({
 });
 
 export const configUnset = command({
-  path: 'config unset',
   about: 'Forgets the stored value of an option: the one for all commands, or with --profile that of one profile.',
   arguments: { name: nameArgument },
-  options: {},
   fields: [{ name: 'name' }, { name: 'profile' }],
   examples: [['lkm config unset format', 'commands choose their format again']],
 
@@ -92,10 +83,7 @@ export const configUnset = command({
 });
 
 export const configPath = command({
-  path: 'config path',
   about: 'Prints the path of the file that holds profiles and settings. It may not exist yet.',
-  arguments: {},
-  options: {},
   fields: [{ name: 'path' }],
   examples: [['lkm config path', 'where it is']],
 

@@ -9,7 +9,6 @@ import { confirmByTyping } from '../prompts/questions.ts';
 import type { NamedChange } from '../request/send-each.ts';
 
 export const customersDelete = command({
-  path: 'customers delete',
   about:
     'Deletes customers for ever. Their keys stay valid, without a customer; those of an inactive customer are blocked. ' +
     'With several IDs, all are looked up before the first is deleted.',

@@ -10,14 +10,12 @@ import { ifUpdatedAt } from './keys/changed.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 
 export const customersGet = command({
-  path: 'customers get',
   about: 'Shows one customer.',
   operation: 'customers.get',
   watchable: true,
   arguments: {
     customer: argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', { pick: 'customer' }),
   },
-  options: {},
   fields: customerFields,
   examples: [
     ['lkm customers get cus_…', 'by id'],
@@ -33,7 +31,6 @@ export const customersGet = command({
 });
 
 export const customersUpdate = command({
-  path: 'customers update',
   about:
     'Renames a customer, changes its e-mail address, or stops or resumes its keys. What is not given stays as it is.',
   operation: 'customers.update',
@@ -76,7 +73,6 @@ export const customersUpdate = command({
 });
 
 export const customersKeys = command({
-  path: 'customers keys',
   about: 'Lists the keys of a customer, newest first.',
   operation: 'customers.keys',
   watchable: true,

@@ -20,11 +20,9 @@ export const customerFields: readonly Field[] = [
 ];
 
 export const customersList = command({
-  path: 'customers list',
   about: 'Lists the customers of the account, oldest first.',
   operation: 'customers.list',
   watchable: true,
-  arguments: {},
   options: {
     email: option('--email <TEXT>', 'only those whose e-mail address contains this', { field: 'email' }),
     text: option('--text <WORDS>', 'only those with a word in name or address that begins so', { field: 'text' }),
@@ -85,10 +83,8 @@ const name: OptionSpec<string | undefined> = {
 };
 
 export const customersCreate = command({
-  path: 'customers create',
   about: 'Creates a customer and prints its id, or with -f one for each row of a file (name, email).',
   operation: 'customers.create',
-  arguments: {},
   options: {
     name,
     email: option('--email <EMAIL>', 'its e-mail address, unique in the account', { field: 'email' }),
@@ -115,9 +111,7 @@ export const customersCreate = command({
 });
 
 export const customersImport = command({
-  path: 'customers import',
   about: 'Creates a customer for each row of a file (name, email): the same as customers create -f.',
-  arguments: {},
   options: { ...bulkOptions, ...change },
   fields: resultFields([{ name: 'name' }, { name: 'email' }, { name: 'id' }]),
   ownsOutput: () => true,

@@ -4,7 +4,6 @@ import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { deviceFields } from './keys/get.ts';
 
 export const devicesList = command({
-  path: 'devices list',
   about: 'Lists the devices of a key, oldest first.',
   operation: 'keys.get',
   watchable: true,

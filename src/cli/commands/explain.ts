@@ -10,12 +10,10 @@ import { meanings } from '../help/topics.ts';
 import type { View } from '../output/result.ts';
 
 export const explain = command({
-  path: 'explain',
   about:
     'Explains an error: one of the service, by its status and code as 409/2 or by its name, or an exit code or error of ' +
     'lkm itself. Says what it means, what may return it, and what to do.',
   arguments: { code: argument('<CODE>', 'such as 409/2, email_taken or 7') },
-  options: {},
   fields: [
     { name: 'error' },
     { name: 'status' },

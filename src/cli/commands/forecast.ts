@@ -7,11 +7,9 @@ import { parsePositive } from '../values/scalars.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 
 export const forecast = command({
-  path: 'forecast',
   about: 'Lists the keys that expire within N days, soonest first.',
   operation: 'keys.list',
   watchable: true,
-  arguments: {},
   options: {
     days: option('--days <N>', 'how far to look, in days; 60 unless given', { parse: parsePositive }),
     product: productFilter,

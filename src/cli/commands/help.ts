@@ -6,10 +6,8 @@ import type { View } from '../output/result.ts';
 const names = Object.keys(topics).join(', ');
 
 export const help = command({
-  path: 'help',
   about: `Explains a topic: ${names}. With the words of a command it shows the help of that command.`,
   arguments: { topic: argument('<TOPIC>', 'a topic, or the words of a command') },
-  options: {},
   fields: [{ name: 'topic' }, { name: 'text' }],
   examples: [
     ['lkm help exit-codes', 'a topic'],

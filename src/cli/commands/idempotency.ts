@@ -1,4 +1,4 @@
-import { argument, type Command, command, flag } from '../command.ts';
+import { argument, command, type Declaration, flag } from '../command.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
@@ -13,7 +13,7 @@ const requestFields: readonly Field[] = [
 ];
 
 /** Declares a list of requests on the database itself. */
-function requestList({ read, empty, ...spec }: RequestList): Command {
+function requestList({ read, empty, ...spec }: RequestList): Declaration {
   return command({
     ...spec,
     arguments: {},
@@ -26,13 +26,12 @@ function requestList({ read, empty, ...spec }: RequestList): Command {
   });
 }
 
-interface RequestList extends Pick<Command, 'path' | 'about' | 'fields' | 'examples'> {
+interface RequestList extends Pick<Declaration, 'about' | 'fields' | 'examples'> {
   read(operator: Operator, db: string): Promise<readonly { readonly hash: string }[]>;
   readonly empty: string;
 }
 
 export const idempotencyList = requestList({
-  path: 'idempotency list',
   about:
     'Lists the requests that are in progress and will not end by themselves, oldest first, by the hash of their ' +
     'idempotency key: the keys themselves are not stored. Such records were brought in from elsewhere; retries are ' +
@@ -47,7 +46,6 @@ export const idempotencyList = requestList({
 });
 
 export const idempotencyHistory = requestList({
-  path: 'idempotency history',
   about:
     'Lists which requests were resolved by lkm idempotency resolve, how, by whom and when, oldest first. A request is ' +
     'named by the hash of its idempotency key.',
@@ -66,7 +64,6 @@ export const idempotencyHistory = requestList({
 });
 
 export const idempotencyResolve = command({
-  path: 'idempotency resolve',
   about:
     'Resolves a request that is in progress and will not end by itself. Find out first whether its effect is there: ' +
     'that decides between the two options. The decision is kept: lkm idempotency history.',

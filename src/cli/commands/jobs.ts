@@ -24,10 +24,7 @@ export const runFields: readonly Field[] = [
 ];
 
 export const jobsList = command({
-  path: 'jobs list',
   about: 'Lists the bulk runs of this user on this machine, oldest first: how many rows are done, failed and open.',
-  arguments: {},
-  options: {},
   fields: runFields,
   examples: [['lkm jobs list', 'what has run, and what has not ended']],
 
@@ -49,7 +46,6 @@ const shown: readonly Field[] = resultFields([
 ]);
 
 export const jobsShow = command({
-  path: 'jobs show',
   about:
     'Shows the rows of a bulk run with their results, as they are now; sends nothing. With --failed, the failed rows as ' +
     'they were sent: in csv a file that can be corrected and sent as a run of its own.',
@@ -68,7 +64,6 @@ export const jobsShow = command({
 });
 
 export const jobsResume = command({
-  path: 'jobs resume',
   about: 'Sends the rows of a bulk run that are open, and prints the results of all rows. No row is done twice.',
   arguments: { run },
   options: { concurrency },
@@ -79,7 +74,6 @@ export const jobsResume = command({
 });
 
 export const jobsRetry = command({
-  path: 'jobs retry',
   about:
     'Sends the failed rows of a bulk run once more, as new requests, and those that are open. Rows whose outcome is ' +
     'unknown are sent with --unknown only: they may have been done.',

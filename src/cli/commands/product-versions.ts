@@ -14,12 +14,10 @@ export const versionFields: readonly Field<ProductVersion>[] = [
 ];
 
 export const productsVersions = command({
-  path: 'products versions',
   about: 'Lists the versions of a product, oldest first.',
   operation: 'products.get',
   watchable: true,
   arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
-  options: {},
   fields: versionFields,
   examples: [['lkm products versions prod_…', 'all of them']],
 
@@ -31,7 +29,6 @@ export const productsVersions = command({
 });
 
 export const productsAddVersion = command({
-  path: 'products add-version',
   about: 'Adds a version to a product and prints its id. It is active: keys can be given it at once.',
   operation: 'products.createVersion',
   arguments: {
@@ -54,7 +51,6 @@ export const productsAddVersion = command({
 });
 
 export const productsUpdateVersion = command({
-  path: 'products update-version',
   about: 'Lets a version be given to keys, or to no more keys. Keys that have it keep it.',
   operation: 'products.updateVersion',
   arguments: { id: argument('<ID>', 'the version, by its id', { field: 'versionId' }) },

@@ -14,12 +14,9 @@ const productFields: readonly Field[] = [
 ];
 
 export const productsList = command({
-  path: 'products list',
   about: 'Lists the products of the account, oldest first.',
   operation: 'products.list',
   watchable: true,
-  arguments: {},
-  options: {},
   fields: productFields,
   examples: [
     ['lkm products list', 'all of them'],
@@ -34,12 +31,10 @@ export const productsList = command({
 });
 
 export const productsGet = command({
-  path: 'products get',
   about: 'Shows one product.',
   operation: 'products.get',
   watchable: true,
   arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
-  options: {},
   fields: productFields,
   examples: [['lkm products get prod_…', 'one product']],
 
@@ -51,10 +46,8 @@ export const productsGet = command({
 });
 
 export const productsCreate = command({
-  path: 'products create',
   about: 'Creates a product and prints its id. It is active, so it can issue keys at once.',
   operation: 'products.create',
-  arguments: {},
   options: {
     name: required('--name <NAME>', 'its name', { field: 'name' }),
     id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given', { field: 'id' }),
@@ -74,7 +67,6 @@ export const productsCreate = command({
 });
 
 export const productsUpdate = command({
-  path: 'products update',
   about: 'Renames a product, or stops or resumes the issue of its keys. What is not given stays as it is.',
   operation: 'products.update',
   arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },

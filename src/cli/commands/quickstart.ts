@@ -4,12 +4,9 @@ import { command } from '../command.ts';
 import { locate } from '../config/location.ts';
 
 export const quickstart = command({
-  path: 'quickstart',
   about:
     'Takes the whole tour in a second, without a server: a product, a customer, a key, a signed licence file, ' +
     'its verification, and the device freed again. All of it stays in a new database file, or in that of --db.',
-  arguments: {},
-  options: {},
   fields: [
     { name: 'db' },
     { name: 'product' },

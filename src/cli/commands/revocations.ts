@@ -1,12 +1,10 @@
 import { command, option } from '../command.ts';
 
 export const revocationsExport = command({
-  path: 'revocations export',
   about:
     'Writes the signed list of revoked licence files: their devices were freed, or their licences blocked ' +
     'or deleted. Software that is offline reads it beside its licence file.',
   operation: 'revocations.export',
-  arguments: {},
   options: {
     account: option('--account <ID>', 'whose list; the oldest account of the service unless given', {
       field: 'account',

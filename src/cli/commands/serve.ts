@@ -73,7 +73,6 @@ const options = {
 type Values = ValuesOf<typeof options>;
 
 export const serve = command({
-  path: 'serve',
   about:
     'Runs the service on a database: a file, which is made when it is not there, or PostgreSQL, which several servers ' +
     'may share. With a command behind -- it runs on a temporary database, or on that of --db, for as long as the command ' +

@@ -15,11 +15,9 @@ export const sessionFields: readonly Field[] = [
 ];
 
 export const sessionsList = command({
-  path: 'sessions list',
   about: 'Lists the sessions of floating keys whose lease runs, oldest first.',
   operation: 'sessions.list',
   watchable: true,
-  arguments: {},
   options: {
     product: productFilter,
     key: option('--key <KEY>', 'only those of this key; - for stdin, or @FILE', {
@@ -43,7 +41,6 @@ export const sessionsList = command({
 });
 
 export const sessionsRelease = command({
-  path: 'sessions release',
   about: 'Ends a session, whoever holds it: its seat is free at once, and its next heartbeat is refused.',
   operation: 'sessions.delete',
   arguments: { id: argument('<ID>', 'the session', { field: 'sessionId', pick: 'session' }) },

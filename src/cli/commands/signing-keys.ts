@@ -17,12 +17,9 @@ const keyFields: readonly Field[] = [
 ];
 
 export const signingKeysList = command({
-  path: 'signing-keys list',
   about: 'Lists the keys that sign licence files or have signed them, newest first; never their private halves.',
   operation: 'signingKeys.list',
   watchable: true,
-  arguments: {},
-  options: {},
   fields: keyFields,
   examples: [
     ['lkm signing-keys list', 'all of them; the newest signs'],
@@ -42,12 +39,10 @@ export const signingKeysList = command({
 });
 
 export const signingKeysRotate = command({
-  path: 'signing-keys rotate',
   about:
     'Makes a new signing key and prints its id. It signs licence files from then on; the files that the others have ' +
     'signed go on verifying. Asks first.',
   operation: 'signingKeys.rotate',
-  arguments: {},
   options: { yes, ...change },
   fields: [...keyFields, { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
@@ -81,10 +76,8 @@ export const signingKeysRotate = command({
 });
 
 export const signingKeysExport = command({
-  path: 'signing-keys export',
   about: 'Writes the public keys of the account, newest first: what software that verifies licence files carries.',
   operation: 'signingKeys.list',
-  arguments: {},
   options: {
     as: option('--as <FORM>', 'jwks (default), as keys verify takes them, or pem', { choices: ['jwks', 'pem'] }),
   },

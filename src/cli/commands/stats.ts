@@ -39,13 +39,11 @@ const endFields: readonly Field[] = [
 ];
 
 export const stats = command({
-  path: 'stats',
   about:
     'Counts keys by product and status, and shows what was issued and activated in each of the last 12 weeks, which ' +
     'keys have the fewest slots left, and which expire next.',
   operation: 'stats.get',
   watchable: true,
-  arguments: {},
   options: {
     product: productFilter,
   },

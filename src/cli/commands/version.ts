@@ -1,10 +1,7 @@
 import { command } from '../command.ts';
 
-export const versionCommand = command({
-  path: 'version',
+export const version = command({
   about: 'Shows the versions of lkm, of Node.js, and of the contract they speak.',
-  arguments: {},
-  options: {},
   fields: [{ name: 'lkm' }, { name: 'node' }, { name: 'contract' }],
   examples: [
     ['lkm version', 'for a bug report'],

@@ -10,7 +10,6 @@ import { rawEndpoint } from './raw-endpoint.ts';
 import { readRequest, type WrittenField, type WrittenRequest } from './read-request.ts';
 
 export const api = command({
-  path: 'api',
   about:
     'Sends one request, with the token, and prints the response as it came: for what has no command, or not yet. A ' +
     'request is a path, with its method before it: GET unless there is something to send, then POST. Retries, ' +

@@ -6,13 +6,11 @@ import { quote, size } from '../../output/words.ts';
 import { operateOn } from '../../request/operator.ts';
 
 export const dbBackup = command({
-  path: 'db backup',
   about:
     'Writes a database, as it is at one moment, into one file, while servers go on using it: every change that was ' +
     'acknowledged before is in it. The file is a database of its own, readable by its owner only; it holds the private ' +
     'keys. PostgreSQL is read in one snapshot and written as such a file too. --force replaces a file that is there.',
   arguments: { file: argument('<FILE>', 'the file to write') },
-  options: {},
   fields: [{ name: 'file' }, { name: 'bytes' }, { name: 'db' }],
   examples: [
     ['lkm db backup /backup/lkm.db --db lkm.db', 'while it is served'],

@@ -6,7 +6,6 @@ import { count } from '../../output/words.ts';
 import { loadOperator } from '../../request/operator.ts';
 
 export const dbCopy = command({
-  path: 'db copy',
   about:
     'Copies everything into another, empty database, of whatever engine, and compares both sides. The target holds ' +
     'all of it or nothing. Stop every server on the source first.',
@@ -14,7 +13,6 @@ export const dbCopy = command({
     from: location('<FROM>', 'the database to read: a file, or postgres://…'),
     to: location('<TO>', 'the empty database to fill'),
   },
-  options: {},
   fields: [{ name: 'table' }, { name: 'rows' }, { name: 'checksum' }],
   examples: [
     ['lkm db copy lkm.db postgres://lkm@db.example/lkm', 'from a file to PostgreSQL; PGPASSWORD is read'],

@@ -4,13 +4,10 @@ import { loadOperator } from '../../request/operator.ts';
 import { chooseDatabase } from '../../request/target.ts';
 
 export const dbMigrate = command({
-  path: 'db migrate',
   about:
     'Brings the schema of a database up to date and lists the migrations that it ran. A server does so itself when it ' +
     'starts, no other command does; a database that is not there yet is made. On PostgreSQL it is refused while servers ' +
     'or commands use the database: stop them first.',
-  arguments: {},
-  options: {},
   fields: [{ name: 'migration' }],
   examples: [
     ['lkm db migrate --db lkm.db', 'before a new version serves a file'],

@@ -5,13 +5,11 @@ import { count } from '../../output/words.ts';
 import { operateOn } from '../../request/operator.ts';
 
 export const dbRekey = command({
-  path: 'db rekey',
   about:
     'Puts the secrets in a database (private signing keys, secrets of sessions and webhooks) under another master key, or ' +
     'makes them plain. The present master key is read from LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or ' +
     'LKM_MASTER_PASSPHRASE_FILE. Servers on PostgreSQL go on with the old one until they start anew; stop them before ' +
     'plain secrets are sealed, or sealed ones made plain.',
-  arguments: {},
   options: {
     newKeyFile: option('--new-key-file <FILE>', 'a master key: 32 bytes in base64; nobody else may read the file'),
     newPassphraseFile: option('--new-passphrase-file <FILE>', 'a passphrase, at least 16 characters, in its place'),

@@ -14,7 +14,6 @@ import { chooseDatabase } from '../../request/target.ts';
 import { readText } from '../../values/files.ts';
 
 export const dbRestore = command({
-  path: 'db restore',
   about:
     'Puts a backup where a database is to stand, after every page of it was read. A database that stands there is ' +
     'replaced only after a yes, and kept beside it under another name; on PostgreSQL the target has to be empty. With ' +

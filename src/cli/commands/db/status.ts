@@ -16,11 +16,8 @@ const statusFields: readonly Field[] = [
 ];
 
 export const dbStatus = command({
-  path: 'db status',
   about: 'Shows how far the schema of a database has come, and changes nothing.',
   watchable: true,
-  arguments: {},
-  options: {},
   fields: statusFields,
   examples: [
     ['lkm db status --db lkm.db', 'the migrations of a file'],

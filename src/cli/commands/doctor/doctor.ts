@@ -2,13 +2,10 @@ import { command } from '../../command.ts';
 import { checkFields } from './result.ts';
 
 export const doctor = command({
-  path: 'doctor',
   about:
     'Checks what commands here rely on, from the configuration to the service, and says what to do about what is wrong. ' +
     'Changes nothing. Ends with 13 when something fails; what is only worth knowing is a warning. For what a server ' +
     'relies on: lkm serve --check-config.',
-  arguments: {},
-  options: {},
   fields: checkFields,
   examples: [
     ['lkm doctor', 'when something does not work'],

@@ -21,12 +21,10 @@ const auditFields: readonly Field[] = [
 ];
 
 export const auditList = command({
-  path: 'audit list',
   about:
     'Lists who did what in the account, oldest first: every change, and every one that was refused for lack of rights.',
   operation: 'audit.list',
   watchable: true,
-  arguments: {},
   options: {
     after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
     limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),

@@ -29,11 +29,9 @@ const type = many('--type <TYPE>', 'only events of this type, such as license.cr
 const DEFAULT_DIFF_LIMIT = 1_000;
 
 export const eventsList = command({
-  path: 'events list',
   about: 'Lists what happened in the account, oldest first, after a number.',
   operation: 'events.list',
   watchable: true,
-  arguments: {},
   options: {
     after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
     limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
@@ -60,12 +58,10 @@ export const eventsList = command({
 });
 
 export const eventsDiff = command({
-  path: 'events diff',
   about:
     'Lists the events that a program has missed which has seen all up to a number, and says how to send them to its ' +
     'webhook once more.',
   operation: 'events.list',
-  arguments: {},
   options: {
     last: required('--last <SEQ>', 'the number of the last event that it has seen'),
     limit: option('--limit <N>', `at most N (${DEFAULT_DIFF_LIMIT})`, { parse: parsePositive }),
@@ -100,11 +96,9 @@ export const eventsDiff = command({
 });
 
 export const eventsTail = command({
-  path: 'events tail',
   about: 'Prints what happens in the account as it happens, until it is stopped: a line for each event.',
   operation: 'events.list',
   streams: true,
-  arguments: {},
   options: {
     after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {
       parse: parseCount,

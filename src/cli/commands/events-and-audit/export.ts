@@ -10,14 +10,12 @@ import { readFeed } from './feed.ts';
 import { refuseMasked } from './masked.ts';
 
 export const auditExport = command({
-  path: 'audit export',
   about:
     'Writes the audit log into a new folder: its rows, their hashes, the last checkpoint with its signature, the public ' +
     'key, and verify.sh, which checks all of it with sha256sum and openssl alone. Keep checkpoint.json where nobody can ' +
     'change it: lkm audit verify --checkpoint compares a service with it.',
   operation: 'audit.list',
   arguments: { folder: argument('<DIR>', 'the folder, which is made') },
-  options: {},
   fields: [{ name: 'path' }, { name: 'rows' }, { name: 'checkpoint' }],
   examples: [['lkm audit export audit-2026', 'for an auditor; then: sh audit-2026/verify.sh']],
 

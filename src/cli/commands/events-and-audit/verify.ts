@@ -10,13 +10,11 @@ import { readFeed } from './feed.ts';
 import { refuseMasked } from './masked.ts';
 
 export const auditVerify = command({
-  path: 'audit verify',
   about:
     'Checks that no row of the audit log was changed, removed, moved or cut off: each against the hash of the one ' +
     'before, and the checkpoints against the public keys of the account. With a checkpoint that was kept elsewhere also ' +
     'that no older database was put back. Prints ok, or broken and what is wrong; exit code 0 or 1.',
   operation: 'audit.checkpoints',
-  arguments: {},
   options: {
     checkpoint: option('--checkpoint <FILE>', 'a checkpoint.json that lkm audit export has written'),
   },

@@ -4,7 +4,6 @@ import { usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 
 export const keysActivate = command({
-  path: 'keys activate',
   about: 'Makes a host a device of a key, which takes a slot. A host that has a slot keeps it.',
   operation: 'keys.activate',
   arguments: { key: licenseKeyArgument },

@@ -11,7 +11,6 @@ const note = option('--note <TEXT>', 'why; kept in the audit log', { field: 'not
 const options = { product: productOfKey, note, ifUpdatedAt, keyCheck, ...change };
 
 export const keysBlock = command({
-  path: 'keys block',
   about: 'Blocks keys: they cannot be activated, signed or checked out until they are unblocked.',
   operation: 'keys.block',
   arguments: { keys: keysUnlessFile },
@@ -33,7 +32,6 @@ export const keysBlock = command({
 });
 
 export const keysUnblock = command({
-  path: 'keys unblock',
   about: 'Makes blocked keys usable again.',
   operation: 'keys.unblock',
   arguments: { keys: licenseKeyArguments },

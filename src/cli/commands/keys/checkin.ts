@@ -4,7 +4,6 @@ import { doneNote } from '../../output/terminal.ts';
 import { readSession, sessionFileArgument } from '../../values/session-file.ts';
 
 export const keysCheckin = command({
-  path: 'keys checkin',
   about: 'Gives the seat of a session back before its lease ends.',
   operation: 'keys.checkin',
   arguments: { file: sessionFileArgument },

@@ -23,7 +23,6 @@ const sessionFields: readonly Field[] = [
 ];
 
 export const keysCheckout = command({
-  path: 'keys checkout',
   about: 'Leases one session of a floating key. Its secret is shown this once.',
   operation: 'keys.checkout',
   arguments: { key: licenseKeyArgument },

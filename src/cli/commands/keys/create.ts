@@ -32,10 +32,8 @@ const expires = option(
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
 
 export const keysCreate = command({
-  path: 'keys create',
   about: 'Issues a licence key for a product and prints it.',
   operation: 'keys.create',
-  arguments: {},
   options: {
     product: productUnlessFile,
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {

@@ -8,7 +8,6 @@ import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { fileNotes } from './file-notes.ts';
 
 export const keysDeactivate = command({
-  path: 'keys deactivate',
   about: 'Frees the slot of one device of a key, or of all its devices.',
   operation: 'keys.deactivate',
   arguments: { key: licenseKeyArgument },

@@ -8,7 +8,6 @@ import { ifUpdatedAt } from './changed.ts';
 import { changeKeys, checkKeys, keyFields, maskKey } from './several.ts';
 
 export const keysDelete = command({
-  path: 'keys delete',
   about:
     'Deletes keys for ever, with --in-use also those that devices or sessions use. Licence files that were signed stay ' +
     'valid until they expire. To stop a key and keep it, block it.',

@@ -4,12 +4,10 @@ import { count } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/check-filters.ts';
 
 export const keysExport = command({
-  path: 'keys export',
   about:
     'Writes every key with its customer, limits, expiry and devices, newest first, as keys import reads them: CSV unless ' +
     '--json or --format jsonl. A cell that a spreadsheet would run begins with an apostrophe, which importing takes away.',
   operation: 'keys.list',
-  arguments: {},
   options: {
     product: option('-P, --product <ID>', 'only those of this product', { field: 'productId' }),
     customer: customerOption('only those of this customer'),

@@ -94,7 +94,6 @@ const fileFields: readonly Field<SignedFile>[] = [
 ];
 
 export const keysGet = command({
-  path: 'keys get',
   about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
   watchable: true,

@@ -5,7 +5,6 @@ import { momentAndWhen } from '../../output/words.ts';
 import { readSession, sessionFileArgument } from '../../values/session-file.ts';
 
 export const keysHeartbeat = command({
-  path: 'keys heartbeat',
   about: 'Prolongs the lease of a session, and writes the nonce of the next heartbeat into its file.',
   operation: 'keys.heartbeat',
   arguments: { file: sessionFileArgument },

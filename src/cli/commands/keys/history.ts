@@ -21,7 +21,6 @@ const historyFields: readonly Field[] = [
 ];
 
 export const keysHistory = command({
-  path: 'keys history',
   about: 'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where.',
   operation: 'keys.get',
   watchable: true,

@@ -3,13 +3,11 @@ import { change, command, flag, option, yes } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 
 export const keysImport = command({
-  path: 'keys import',
   about:
     'Takes in keys of another system, of any format, as they are: a row each, with limits, expiry, customer and devices. ' +
     'Reads what keys export writes. Nothing is overwritten. A customer is found by id, else by e-mail address, else ' +
     'created. Without -y it asks first.',
   operation: 'keys.import',
-  arguments: {},
   options: {
     product: option('-P, --product <ID>', 'the product of rows that do not name one', {
       env: 'LKM_PRODUCT',

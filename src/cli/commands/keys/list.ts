@@ -43,13 +43,11 @@ export const listedFields: readonly Field<ListedRow>[] = [
 ];
 
 export const keysList = command({
-  path: 'keys list',
   about:
     'Lists keys, newest first. Filters add up. All that fit are read, part by part, while keys come and go; --limit ' +
     'reads no more than that.',
   operation: 'keys.list',
   watchable: true,
-  arguments: {},
   options: {
     product: productFilter,
     customer: customerOption('only those of this customer'),

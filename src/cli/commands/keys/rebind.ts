@@ -4,7 +4,6 @@ import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { fileNotes } from './file-notes.ts';
 
 export const keysRebind = command({
-  path: 'keys rebind',
   about: 'Moves the slot of one device to another host, so that nobody takes it meanwhile.',
   operation: 'keys.rebind',
   arguments: { key: licenseKeyArgument },

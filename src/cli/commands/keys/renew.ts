@@ -10,7 +10,6 @@ import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 const starts = ['end', 'now', 'later'] as const;
 
 export const keysRenew = command({
-  path: 'keys renew',
   about:
     'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. The same command run twice ' +
     'renews twice, unless the first had no answer.',

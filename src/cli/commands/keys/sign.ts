@@ -6,7 +6,6 @@ import { parseSeconds } from '../../values/duration.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 
 export const keysSign = command({
-  path: 'keys sign',
   about: 'Makes a signed licence file for one device, which takes a slot unless the device has one.',
   operation: 'keys.sign',
   arguments: { key: licenseKeyArgument },

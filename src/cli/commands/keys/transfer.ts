@@ -4,7 +4,6 @@ import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 
 export const keysTransfer = command({
-  path: 'keys transfer',
   about: 'Gives a key to another customer, to a new one, or to nobody. Its devices keep their slots.',
   operation: 'keys.transfer',
   arguments: { key: licenseKeyArgument },

@@ -18,7 +18,6 @@ import {
 import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
 
 export const keysUpdate = command({
-  path: 'keys update',
   about:
     'Changes the limits, the expiry and other fields of a key. What is not given stays as it is. Metadata and features are ' +
     'merged by name.',

@@ -10,7 +10,6 @@ import { momentAndWhen } from '../../output/words.ts';
 import { readIfPresent, readText } from '../../values/files.ts';
 
 export const keysVerify = command({
-  path: 'keys verify',
   about: 'Checks a licence file against public keys and prints the verdict: ok, or what is wrong with it.',
   operation: 'signingKeys.jwks',
   arguments: { file: argument('<FILE>', 'the licence file, - for stdin') },

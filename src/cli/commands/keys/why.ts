@@ -18,7 +18,6 @@ const ruleFields: readonly Field[] = [
 ];
 
 export const keysWhy = command({
-  path: 'keys why',
   about:
     'Says whether a device could use a key, rule by rule, and what would help. Changes nothing and takes no slot. Ends ' +
     'with exit code 0 when it could, 1 when it could not.',

@@ -5,7 +5,6 @@ import { count } from '../../output/words.ts';
 import { readWholeText } from '../../values/files.ts';
 
 export const tokensCheck = command({
-  path: 'tokens check',
   about:
     'Looks for tokens in a text and says by their checksums which of them are whole: a typing error, or a token that ' +
     'was cut off, is found without asking any service. Prints where they stand, and never a token. Exits with 5 when ' +

@@ -4,7 +4,6 @@ import { parseCalendarDuration } from '../../values/duration.ts';
 import { createdToken, expiresOption, tokenFields } from './tokens.ts';
 
 export const tokensRotate = command({
-  path: 'tokens rotate',
   about:
     'Makes a new token with the name and the rights of another one, and prints it, this once. The replaced one stays ' +
     'valid for a day, or as long as --overlap says. Both spend one budget of keys.',

@@ -3,11 +3,9 @@ import { expiry } from '../../output/words.ts';
 import { tokenFields } from './tokens.ts';
 
 export const tokensShow = command({
-  path: 'tokens show',
   about: 'Shows one token: what it may do, from where and for how long, and when it was used last. Never its secret.',
   operation: 'tokens.get',
   arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
-  options: {},
   fields: tokenFields.map((field) => {
     const { drops: _, shown, ...rest } = field;
     if (field.name === 'expiresAt') return { ...rest, show: expiry };

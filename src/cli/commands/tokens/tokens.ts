@@ -40,12 +40,9 @@ export const tokenFields: readonly Field[] = [
 ];
 
 export const tokensList = command({
-  path: 'tokens list',
   about: 'Lists the tokens of the account, oldest first, revoked ones included; never their secrets.',
   operation: 'tokens.list',
   watchable: true,
-  arguments: {},
-  options: {},
   fields: tokenFields,
   examples: [
     ['lkm tokens list', 'all of them'],
@@ -60,10 +57,8 @@ export const tokensList = command({
 });
 
 export const tokensCreate = command({
-  path: 'tokens create',
   about: 'Creates an API token and prints it, this once. It may do no more than the token that creates it.',
   operation: 'tokens.create',
-  arguments: {},
   options: {
     name: required('--name <NAME>', 'what it is for', { field: 'name' }),
     kind: required('--kind <KIND>', 'what it is', { field: 'kind', choices: tokenKinds }),
@@ -117,7 +112,6 @@ export function expiresOption(otherwise: string) {
 }
 
 export const tokensRevoke = command({
-  path: 'tokens revoke',
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
   arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId', pick: 'token' }) },

@@ -4,12 +4,10 @@ import { issuedFields } from './webhook-fields.ts';
 import { description, typeOption } from './webhook-options.ts';
 
 export const webhooksCreate = command({
-  path: 'webhooks create',
   about:
     'Has events sent to a URL, from now on, and prints the secret that signs them, this once. The requests are those of ' +
     'Standard Webhooks.',
   operation: 'webhooks.create',
-  arguments: {},
   options: {
     url: required('--url <URL>', 'where to send them: https, at a public address', { field: 'url' }),
     type: typeOption('all unless given'),

@@ -5,7 +5,6 @@ import { confirm } from '../../prompts/questions.ts';
 import { webhookId } from './webhook-options.ts';
 
 export const webhooksDelete = command({
-  path: 'webhooks delete',
   about: 'Deletes a webhook with the list of its deliveries. Shows it and asks first.',
   operation: 'webhooks.delete',
   arguments: { id: webhookId },

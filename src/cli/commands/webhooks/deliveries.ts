@@ -9,7 +9,6 @@ import { webhookId } from './webhook-options.ts';
 const DEFAULT_LIMIT = 50;
 
 export const webhooksDeliveries = command({
-  path: 'webhooks deliveries',
   about:
     'Lists the events that were sent to a webhook, newest first, with the response to the last attempt. Accepted ones ' +
     'are kept for 7 days, dead ones for 30.',

@@ -3,11 +3,9 @@ import { webhookFields } from './webhook-fields.ts';
 import { webhookId } from './webhook-options.ts';
 
 export const webhooksGet = command({
-  path: 'webhooks get',
   about: 'Shows one webhook and how it is doing.',
   operation: 'webhooks.get',
   arguments: { id: webhookId },
-  options: {},
   fields: webhookFields,
   examples: [['lkm webhooks get whk_…', 'one webhook']],
 

@@ -3,11 +3,8 @@ import { listOf } from '../../output/result.ts';
 import { webhookFields } from './webhook-fields.ts';
 
 export const webhooksList = command({
-  path: 'webhooks list',
   about: 'Lists the webhooks of the account, oldest first; never their secrets.',
   operation: 'webhooks.list',
-  arguments: {},
-  options: {},
   fields: webhookFields,
   examples: [
     ['lkm webhooks list', 'all of them'],

@@ -25,12 +25,10 @@ const fields: readonly Field[] = [
 ];
 
 export const webhooksListen = command({
-  path: 'webhooks listen',
   about:
     'Forwards events to a program on this machine as they happen, signed as webhooks are, until it is stopped. Nothing is ' +
     `set up in the service. They are signed with the secret in ${SECRET_VARIABLE}, or with a new one, which is shown.`,
   streams: true,
-  arguments: {},
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
     after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {

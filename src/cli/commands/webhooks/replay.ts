@@ -6,7 +6,6 @@ import { parseCount } from '../../values/scalars.ts';
 import { webhookId } from './webhook-options.ts';
 
 export const webhooksReplay = command({
-  path: 'webhooks replay',
   about:
     'Sends events to a webhook once more: all after a number, or those that it has not accepted. Each has the id and the ' +
     'number that it had, so that a receiver knows those that it has seen.',

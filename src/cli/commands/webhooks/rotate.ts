@@ -6,7 +6,6 @@ import { issuedFields } from './webhook-fields.ts';
 import { webhookId } from './webhook-options.ts';
 
 export const webhooksRotate = command({
-  path: 'webhooks rotate',
   about:
     'Gives a webhook a new secret and prints it, this once. For a day, or as long as is said, the old one signs as well, ' +
     'so that the receiver can change over.',

@@ -16,7 +16,6 @@ const DEFAULT_WAIT_SECONDS = 20;
 const POLL_MS = 250;
 
 export const webhooksTest = command({
-  path: 'webhooks test',
   about:
     'Sends a ping to a webhook and shows what came of it. It fails when the receiver does not accept it; the service ' +
     'repeats it nevertheless.',

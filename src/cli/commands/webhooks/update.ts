@@ -6,7 +6,6 @@ import { changedFields } from './webhook-fields.ts';
 import { description, typeOption, webhookId } from './webhook-options.ts';
 
 export const webhooksUpdate = command({
-  path: 'webhooks update',
   about:
     'Changes a webhook, stops it, or lets it go on. One that goes on sends all that happened meanwhile. What is not given ' +
     'stays as it is.',
