@@ -2,6 +2,7 @@ import type { CommandContext } from './context.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Field } from './output/result.ts';
+import { parsePositive } from './values/scalars.ts';
 
 /** Turns the text of an option or argument into its value; throws `UsageError`. An argument sees the options. */
 export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
@@ -52,12 +53,12 @@ export interface ArgumentSpec<T = unknown> extends Described, Conditional {
   readonly value?: T;
 }
 
-type Specs<S> = Readonly<Record<string, S>>;
+export type Specs<S> = Readonly<Record<string, S>>;
 
 /** What a command receives for its arguments, or its options. */
 export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
 
-interface CommandSpec<A, O> {
+export interface CommandSpec<A, O> {
   /** What it does, more than the summary in the tree says; shown in its help. */
   readonly about: string;
   /** The operation of the contract it is the command of: `keys.create`. */
@@ -118,7 +119,7 @@ export function command<A extends Specs<ArgumentSpec> = None, O extends Specs<Op
   return { arguments: {}, options: {}, ...spec, fields };
 }
 
-type None = Record<never, never>;
+export type None = Record<never, never>;
 
 type More = Omit<Described, 'describe'> &
   Conditional &
@@ -245,6 +246,9 @@ export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id 
   pick: 'customer',
   takesEmail: true,
 });
+
+/** How much of a list is shown. */
+export const limit = option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive });
 
 /** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

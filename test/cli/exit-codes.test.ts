@@ -381,7 +381,7 @@ describe('a command line that is wrong', () => {
     [
       'nothing to change',
       ['products', 'update', PRODUCT],
-      'error: nothing to change: give --name, --active or --inactive\n',
+      'error: nothing to change: give --name, --active or another of its options\n',
     ],
     [
       'scopes without their kind',

@@ -1,28 +1,38 @@
-import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
-import type { Customer } from '../../contract/customers.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../bulk/options.ts';
-import { change, command, type OptionSpec, option, required } from '../command.ts';
+import {
+  argument,
+  change,
+  command,
+  customerArgument,
+  flag,
+  limit,
+  type OptionSpec,
+  option,
+  required,
+} from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
-import { created, type Field, listOf } from '../output/result.ts';
-import type { Note } from '../output/terminal.ts';
-import { relative, thereAreMore, yesNo } from '../output/words.ts';
-import { parseBoolean, parsePositive } from '../values/scalars.ts';
+import type { Field } from '../output/result.ts';
+import { relative, yesNo } from '../output/words.ts';
+import { findCustomerByEmail } from '../request/customer-by-email.ts';
+import { parseBoolean } from '../values/scalars.ts';
+import { changeCommand, contradiction, either, readCommand } from './forms.ts';
+import { ifUpdatedAt } from './keys/changed.ts';
+import { listedFields, listOfKeys } from './keys/list.ts';
+import { created, fieldsShown, firstOf, listOf, recordOf, updated } from './results.ts';
 
-export const customerFields: readonly Field[] = [
+const customerFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
   { name: 'email', cuts: true },
   { name: 'active', show: yesNo, drops: 2 },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
-  { name: 'updatedAt', shown: 'data' },
-  { name: 'createdBy', shown: 'data' },
+  ...fieldsShown('data', 'updatedAt', 'createdBy'),
 ];
 
-export const customersList = command({
+export const customersList = readCommand({
   about: 'Lists the customers of the account, oldest first.',
   operation: 'customers.list',
-  watchable: true,
   options: {
     email: option('--email <TEXT>', 'only those whose e-mail address contains this', { field: 'email' }),
     text: option('--text <WORDS>', 'only those with a word in name or address that begins so', { field: 'text' }),
@@ -30,7 +40,7 @@ export const customersList = command({
       parse: parseBoolean,
       field: 'active',
     }),
-    limit: option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive }),
+    limit,
   },
   fields: customerFields,
   examples: [
@@ -40,58 +50,51 @@ export const customersList = command({
     ['lkm customers list --fields id,email -o customers.csv', 'for a spreadsheet'],
   ],
 
-  async run({ email, text, active, limit }, context) {
-    const client = await context.client();
-    const filters = { email, text, active };
-    const found =
-      limit === undefined ? (await client.customers.list(filters)).items : await some(client, filters, limit);
+  async read(client, { limit, ...filters }) {
+    const { items, notes } =
+      limit === undefined
+        ? { ...(await client.customers.list(filters)), notes: [] }
+        : await firstOf((pages) => listAll(client.customers.list, filters, pages), limit);
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
-    const notes: Note[] =
-      limit === undefined || found.length <= limit ? [] : [{ tone: 'hint', text: thereAreMore(limit) }];
     const empty = isFiltered
       ? 'no customer fits; leave a filter out to see more'
       : 'no customers yet; lkm customers create makes one';
-    return { ...listOf(found.slice(0, limit), empty), notes };
+    return listOf(items, empty, { notes });
   },
 });
 
-/** At most `limit` + 1: the last one only says that there are more. */
-async function some(client: Client, filters: CustomerFilters, limit: number): Promise<readonly Customer[]> {
-  const found: Customer[] = [];
-  const pageSize = Math.min(limit + 1, MAX_PAGE_SIZE);
-  for await (const customer of listAll(client.customers.list, filters, { pageSize })) {
-    found.push(customer);
-    if (found.length > limit) break;
-  }
-  return found;
-}
+export const customersGet = readCommand({
+  about: 'Shows one customer.',
+  operation: 'customers.get',
+  arguments: {
+    customer: argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', { pick: 'customer' }),
+  },
+  fields: customerFields,
+  examples: [
+    ['lkm customers get cus_…', 'by id'],
+    ['lkm customers get it@ada.example --json', 'by address, for a program'],
+  ],
 
-/** The longest page that the service gives. */
-const MAX_PAGE_SIZE = 1_000;
-
-interface CustomerFilters {
-  readonly email: string | undefined;
-  readonly text: string | undefined;
-  readonly active: boolean | undefined;
-}
-
-const ownFields: readonly Field[] = [...customerFields, { name: 'idempotencyKey', shown: 'chosen' }];
+  async read(client, { customer: name }) {
+    const isEmail = name.includes('@');
+    return recordOf(await (isEmail ? findCustomerByEmail(client, name) : client.customers.get({ customerId: name })));
+  },
+});
 
 const name: OptionSpec<string | undefined> = {
   ...required('--name <NAME>', 'its name', { field: 'name' }),
   neededUnless: 'file',
 };
 
-export const customersCreate = command({
+export const customersCreate = changeCommand({
   about: 'Creates a customer and prints its id, or with -f one for each row of a file (name, email).',
   operation: 'customers.create',
   options: {
     name,
     email: option('--email <EMAIL>', 'its e-mail address, unique in the account', { field: 'email' }),
     ...bulkOptions,
-    ...change,
   },
-  fields: [...ownFields, ...chosenOnly(resultFields([]), ownFields)],
+  fields: [...customerFields, ...chosenOnly(resultFields([]), customerFields)],
   ownsOutput: isBulk,
   examples: [
     ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
@@ -99,15 +102,14 @@ export const customersCreate = command({
     ['lkm customers create -f customers.csv -o ids.csv', 'one for each row'],
   ],
 
-  async run({ name = '', email, ...bulk }, context) {
-    if (bulk.file !== undefined) {
-      if (name !== '' || email !== undefined)
-        throw new UsageError('--name and --email are of one customer: leave them out');
-      const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
-      return createCustomersInBulk(context, bulk);
-    }
-    return created(await context.change((client, call) => client.customers.create({ name, email }, call)));
+  async inBulk({ name, email, ...bulk }, context) {
+    if (name !== undefined || email !== undefined)
+      throw new UsageError('--name and --email are of one customer: leave them out');
+    const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
+    return createCustomersInBulk(context, bulk);
   },
+
+  outcome: (customer) => created(customer, customer.name),
 });
 
 export const customersImport = command({
@@ -121,5 +123,49 @@ export const customersImport = command({
     if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
     const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
     return createCustomersInBulk(context, values);
+  },
+});
+
+export const customersUpdate = changeCommand({
+  about:
+    'Renames a customer, changes its e-mail address, or stops or resumes its keys. What is not given stays as it is.',
+  operation: 'customers.update',
+  isUpdate: true,
+  arguments: { id: customerArgument },
+  options: {
+    name: option('--name <NAME>', 'its new name', { field: 'name' }),
+    email: option('--email <EMAIL>', 'its new e-mail address', { field: 'email' }),
+    clearEmail: flag('--clear-email', 'leave it without an e-mail address'),
+    active: flag('--active', 'let its keys be used'),
+    inactive: flag('--inactive', 'let its keys be used no more'),
+    ifUpdatedAt,
+  },
+  fields: customerFields,
+  examples: [
+    ['lkm customers update cus_… --email it@ada.example', 'a new address'],
+    ['lkm customers update cus_… --inactive', 'its keys rest'],
+  ],
+
+  prepare({ email, clearEmail, ...flags }) {
+    if (clearEmail && email !== undefined) throw contradiction('email', 'clear-email');
+    return { active: either(flags, 'active', 'inactive'), ...(clearEmail && { email: null }) };
+  },
+  outcome: updated,
+});
+
+export const customersKeys = readCommand({
+  about: 'Lists the keys of a customer, newest first.',
+  operation: 'customers.keys',
+  arguments: { id: customerArgument },
+  options: { limit },
+  fields: listedFields,
+  examples: [
+    ['lkm customers keys cus_…', 'all of them'],
+    ['lkm customers keys cus_… --fields key,status', 'and what is so of them'],
+  ],
+
+  async read(client, { id, limit }, { io }) {
+    const found = await firstOf((pages) => listAll(client.customers.keys, { customerId: id }, pages), limit);
+    return listOfKeys(found, 'this customer has no keys', io.now());
   },
 });

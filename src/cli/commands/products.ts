@@ -1,107 +1,128 @@
-import { argument, change, command, flag, option, required } from '../command.ts';
+import { argument, flag, option, required } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
-import { created, type Field, listOf } from '../output/result.ts';
-import { doneNote } from '../output/terminal.ts';
+import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
+import { changeCommand, either, readCommand } from './forms.ts';
 import { ifUpdatedAt } from './keys/changed.ts';
+import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const productFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
   { name: 'active', show: yesNo, drops: 2 },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
-  { name: 'updatedAt', shown: 'data' },
+  ...fieldsShown('data', 'updatedAt'),
 ];
 
-export const productsList = command({
+const versionFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'version', cuts: true },
+  { name: 'description', cuts: true, drops: 1 },
+  { name: 'active', show: yesNo },
+  { name: 'createdAt', label: 'created', show: relative, drops: 2 },
+];
+
+const id = argument('<ID>', 'the product', { field: 'productId', pick: 'product' });
+
+export const productsList = readCommand({
   about: 'Lists the products of the account, oldest first.',
   operation: 'products.list',
-  watchable: true,
   fields: productFields,
   examples: [
     ['lkm products list', 'all of them'],
     ['lkm products list --json', 'for a program'],
   ],
-
-  async run(_, context) {
-    const client = await context.client();
-    const { items: products } = await client.products.list();
-    return listOf(products, 'no products yet; lkm products create makes one');
-  },
+  read: async (client) =>
+    listOf((await client.products.list()).items, 'no products yet; lkm products create makes one'),
 });
 
-export const productsGet = command({
+export const productsGet = readCommand({
   about: 'Shows one product.',
   operation: 'products.get',
-  watchable: true,
-  arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
+  arguments: { id },
   fields: productFields,
   examples: [['lkm products get prod_…', 'one product']],
-
-  async run({ id }, context) {
-    const client = await context.client();
-    const product = await client.products.get({ productId: id });
-    return { kind: 'record', row: product, data: product, quiet: [product.id] };
-  },
+  read: async (client, { id }) => recordOf(await client.products.get({ productId: id })),
 });
 
-export const productsCreate = command({
+export const productsCreate = changeCommand({
   about: 'Creates a product and prints its id. It is active, so it can issue keys at once.',
   operation: 'products.create',
   options: {
     name: required('--name <NAME>', 'its name', { field: 'name' }),
     id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given', { field: 'id' }),
-    ...change,
   },
-  fields: [...productFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  fields: productFields,
   examples: [
     ['lkm products create --name "Engine Pro"', 'a new product'],
     ['ID=$(lkm products create --name "Engine Pro")', 'keep its id'],
     ['lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001', 'one that moves in with its id'],
     ['lkm products create --name "Engine Pro" --json', 'the whole product'],
   ],
-
-  async run({ name, id }, context) {
-    return created(await context.change((client, call) => client.products.create({ name, id }, call)));
-  },
+  outcome: (product) => created(product, product.name),
 });
 
-export const productsUpdate = command({
+export const productsUpdate = changeCommand({
   about: 'Renames a product, or stops or resumes the issue of its keys. What is not given stays as it is.',
   operation: 'products.update',
-  arguments: { id: argument('<ID>', 'the product', { field: 'productId', pick: 'product' }) },
+  isUpdate: true,
+  arguments: { id },
   options: {
     name: option('--name <NAME>', 'its new name', { field: 'name' }),
     active: flag('--active', 'let it issue keys'),
     inactive: flag('--inactive', 'let it issue no more keys'),
     ifUpdatedAt,
-    ...change,
   },
-  fields: [...productFields, { name: 'idempotencyKey', shown: 'chosen' }],
+  fields: productFields,
   examples: [
     ['lkm products update prod_… --name "Engine Pro 2"', 'a new name'],
     ['lkm products update prod_… --inactive', 'no more keys'],
   ],
+  prepare: (flags) => ({ active: either(flags, 'active', 'inactive') }),
+  outcome: updated,
+});
 
-  async run({ id, name, active, inactive, ifUpdatedAt }, context) {
-    if (active && inactive) throw new UsageError('--active and --inactive contradict each other; give one of them');
-    if (name === undefined && !active && !inactive) {
-      throw new UsageError('nothing to change: give --name, --active or --inactive');
-    }
-    const changed = await context.change((client, call) =>
-      client.products.update(
-        { productId: id, name, active: active || inactive ? active : undefined, ifUpdatedAt },
-        call,
-      ),
-    );
-    const { answer, idempotencyKey } = changed;
-    return {
-      kind: 'record',
-      row: answer,
-      data: { ...answer, idempotencyKey },
-      quiet: [answer.id],
-      idempotencyKey,
-      notes: [doneNote(changed, `updated ${answer.id}`)],
-    };
+export const productsVersions = readCommand({
+  about: 'Lists the versions of a product, oldest first.',
+  operation: 'products.get',
+  arguments: { id },
+  fields: versionFields,
+  examples: [['lkm products versions prod_…', 'all of them']],
+
+  async read(client, { id }) {
+    const { versions } = await client.products.get({ productId: id });
+    return listOf(versions, 'no versions yet; lkm products add-version makes one');
   },
+});
+
+export const productsAddVersion = changeCommand({
+  about: 'Adds a version to a product and prints its id. It is active: keys can be given it at once.',
+  operation: 'products.createVersion',
+  arguments: { id, version: argument('<VERSION>', 'the name of the version', { field: 'version' }) },
+  options: { description: option('--description <TEXT>', 'what is new in it', { field: 'description' }) },
+  fields: versionFields,
+  examples: [['lkm products add-version prod_… 2.1', 'a new version']],
+  outcome: (version) => created(version, `version ${version.version}`),
+});
+
+export const productsUpdateVersion = changeCommand({
+  about: 'Lets a version be given to keys, or to no more keys. Keys that have it keep it.',
+  operation: 'products.updateVersion',
+  arguments: { id: argument('<ID>', 'the version, by its id', { field: 'versionId' }) },
+  options: {
+    active: flag('--active', 'let it be given to keys'),
+    inactive: flag('--inactive', 'let it be given to no more keys'),
+    product: option('-P, --product <ID>', 'its product; for tokens of some products only', {
+      env: 'LKM_PRODUCT',
+      field: 'productId',
+    }),
+  },
+  fields: versionFields,
+  examples: [['lkm products update-version ver_… --inactive', 'an old version']],
+
+  prepare({ active, inactive }) {
+    if (active === inactive) throw new UsageError('give --active or --inactive');
+    return { active };
+  },
+  outcome: updated,
 });

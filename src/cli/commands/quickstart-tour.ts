@@ -13,7 +13,8 @@ import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { inProcessUrl, openInstance } from '../request/connection.ts';
 import { parseFutureEnd } from '../values/instant.ts';
-import { deviceFields, type Lookup, licenseFields, withStatus } from './keys/get.ts';
+import { deviceFields } from './devices-and-sessions.ts';
+import { type Lookup, licenseFields, withStatus } from './keys/get.ts';
 
 const HOST = 'build-01';
 const OTHER_HOST = 'laptop-9';

@@ -1,7 +1,6 @@
 import type { Format } from '../config/settings.ts';
 import { UsageError } from '../failure/errors.ts';
-import type { Changed } from '../request/changes.ts';
-import { doneNote, type Note, type Paint, sanitise } from './terminal.ts';
+import { type Note, type Paint, sanitise } from './terminal.ts';
 import { nothing } from './words.ts';
 
 /** What a rendering for people depends on. */
@@ -104,26 +103,6 @@ export type CommandResult =
 export type WholeResult = Exclude<CommandResult, { kind: 'stream' | 'chunks' }>;
 
 type Row = Record<string, unknown>;
-
-/** The result for a list of objects with ids; `empty` is the message when there are none. */
-export function listOf(things: readonly Identified[], empty: string): CommandResult {
-  return { kind: 'rows', rows: things, data: things, quiet: things.map(({ id }) => id), empty };
-}
-
-type Identified = Readonly<Record<string, unknown>> & { readonly id: string };
-
-/** The result for a change that has created an object with a name: its id. */
-export function created({ answer, ...changed }: Changed<Identified & { readonly name: string }>): CommandResult {
-  const { idempotencyKey } = changed;
-  return {
-    kind: 'value',
-    value: answer.id,
-    data: { ...answer, idempotencyKey },
-    quiet: [answer.id],
-    idempotencyKey,
-    notes: [doneNote(changed, `created ${answer.name}`)],
-  };
-}
 
 /** The fields that `--fields` names, in its order. Throws `UsageError`. */
 export function chooseFields(names: readonly string[], fields: readonly Field[]): readonly Field[] {

@@ -1,14 +1,15 @@
 import type { Customer } from '../../../contract/customers.ts';
 import type { SignedFile } from '../../../contract/keys/license-files.ts';
-import { type Device, License } from '../../../contract/keys/licenses.ts';
+import { License } from '../../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
 import type { Session } from '../../../contract/session-fields.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
-import { command, option } from '../../command.ts';
+import { option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { sessionFields } from '../sessions.ts';
+import { deviceFields, marked, sessionFields } from '../devices-and-sessions.ts';
+import { readCommand } from '../forms.ts';
 import { otherNames, statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
@@ -73,18 +74,6 @@ export const licenseFields: readonly Field<Lookup>[] = [
   ...otherNames(License, ownFields).map((name) => licenseField(name, chosenOnly)),
 ];
 
-export const deviceFields: readonly Field<Device>[] = [
-  { name: 'hostId', label: 'host id' },
-  { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
-  {
-    name: 'ipAddress',
-    label: 'ip address',
-    show: (address) => marked(address, String(address).includes('*')),
-    drops: 1,
-  },
-  { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
-];
-
 const fileFields: readonly Field<SignedFile>[] = [
   { name: 'id', label: 'licence file', drops: 2 },
   { name: 'hostId', label: 'for' },
@@ -93,10 +82,9 @@ const fileFields: readonly Field<SignedFile>[] = [
   { name: 'revokedAt', label: 'revoked', show: (value, now) => (value === null ? 'no' : relative(value, now)) },
 ];
 
-export const keysGet = command({
+export const keysGet = readCommand({
   about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
-  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: {
     product: option('-P, --product <ID>', 'its product: a key of another one is then not found', {
@@ -113,12 +101,11 @@ export const keysGet = command({
     ['lkm keys get - -P "$ID" --fields activations < key.txt', 'how many devices use it'],
   ],
 
-  async run({ key, product }, context) {
-    const client = await context.client();
+  async read(client, { key, product }, { io }) {
     const lookup = await client.keys.get({ productId: product, licenseKey: key });
     return {
       kind: 'record',
-      row: withStatus(lookup, context.io.now()),
+      row: withStatus(lookup, io.now()),
       parts: [
         { fields: deviceFields, rows: lookup.license.devices },
         { fields: sessionFields, rows: lookup.sessions ?? [] },
@@ -147,10 +134,6 @@ function describeTerm({ expirationDate, expiresAfter, gracePeriod, graceUntil }:
   if (Date.parse(expirationDate) > now) return `${end}, then ${gracePeriod} of grace`;
   return Date.parse(graceUntil) > now ? `${end}; usable until ${momentAndWhen(graceUntil, now)}` : end;
 }
-
-/** Adds a remark to a value that the service has masked. */
-const marked = (value: unknown, isMasked: boolean): string =>
-  isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
 
 function describeCustomer(customer: Lookup['customer']): string {
   if (customer === null) return nothing;

@@ -1,15 +1,17 @@
 import { walkList } from '../../../client/lists.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
-import { command, customerOption, many, option, productFilter } from '../../command.ts';
+import { customerOption, limit, many, option, productFilter } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { expiryInBrief, nothing, relative, thereAreMore, usageInBrief } from '../../output/words.ts';
+import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/check-filters.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
-import { parseBoolean, parseMetadata, parsePositive } from '../../values/scalars.ts';
+import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
+import { readCommand } from '../forms.ts';
+import { fieldsShown, firstOf } from '../results.ts';
 
 /** A key in a list, with its status in a word. */
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
@@ -39,15 +41,14 @@ const columns: readonly Field<ListedRow>[] = [
 
 export const listedFields: readonly Field<ListedRow>[] = [
   ...columns,
-  ...otherNames(ListedLicense, columns).map((name) => ({ name, shown: 'chosen' }) as const),
+  ...fieldsShown('chosen', ...otherNames(ListedLicense, columns)),
 ];
 
-export const keysList = command({
+export const keysList = readCommand({
   about:
     'Lists keys, newest first. Filters add up. All that fit are read, part by part, while keys come and go; --limit ' +
     'reads no more than that.',
   operation: 'keys.list',
-  watchable: true,
   options: {
     product: productFilter,
     customer: customerOption('only those of this customer'),
@@ -78,7 +79,7 @@ export const keysList = command({
       field: 'text',
     }),
     metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', { parse: parseMetadata }),
-    limit: option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive }),
+    limit,
   },
   fields: listedFields,
   examples: [
@@ -88,47 +89,30 @@ export const keysList = command({
     ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],
   ],
 
-  async run({ limit, metadata, ...values }, context) {
-    const client = await context.client();
+  async read(client, { limit, metadata, ...values }, { io }) {
     const { product: productId, customer: customerId, type: licenseType, ...filters } = values;
     if (filters.within !== undefined && filters.status !== 'expiring') {
       throw new UsageError('--within goes with --status expiring, and only with it');
     }
     const entries = metadata && { metadata: Object.fromEntries(metadata) };
     const input = { productId, customerId, licenseType, ...filters, ...entries };
-    const found: ListedLicense[] = [];
-    const pageSize = Math.min((limit ?? MAX_PAGE_SIZE) + 1, MAX_PAGE_SIZE);
-    for await (const key of walkList(client.keys.list, input, { pageSize })) {
-      found.push(key);
-      if (limit !== undefined && found.length > limit) break;
-    }
-    if (found.length === 0) await checkFiltersExist(client, input);
+    const found = await firstOf((pages) => walkList(client.keys.list, input, pages), limit);
+    if (found.items.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);
     const empty = isFiltered ? 'no key fits; leave a filter out to see more' : 'no keys yet; lkm keys create makes one';
-    return listOfKeys(found, { limit, empty, now: context.io.now() });
+    return listOfKeys(found, empty, io.now());
   },
 });
 
-/** The longest part that the service gives. */
-const MAX_PAGE_SIZE = 1_000;
-
-/** The result for keys, of which there may be one more than `limit`. */
+/** The result for keys, with what is to be said below them. */
 export function listOfKeys(
-  found: readonly ListedLicense[],
-  { limit, empty, now }: { readonly limit: number | undefined; readonly empty: string; readonly now: number },
+  { items, notes = [] }: { readonly items: readonly ListedLicense[]; readonly notes?: readonly Note[] },
+  empty: string,
+  now: number,
 ): CommandResult {
-  const keys = found.slice(0, limit);
-  const more: Note = { tone: 'hint', text: thereAreMore(limit) };
-  return {
-    kind: 'rows',
-    rows: keys.map((key) => ({ ...key, status: statusOf(key, now) })),
-    data: keys,
-    quiet: keys.map(({ key }) => key),
-    secrets: keys.map(({ key }) => key),
-    empty,
-    secret: true,
-    notes: found.length > keys.length ? [more] : [],
-  };
+  const keys = items.map(({ key }) => key);
+  const rows = items.map((key) => ({ ...key, status: statusOf(key, now) }));
+  return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
 }
 
 type StatusParts = Pick<License, 'vendorDisabled' | 'expirationDate' | 'activations' | 'maxActivations'>;

@@ -1,14 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../client/client.ts';
 import { type Delivery, deliveryStates } from '../../../contract/webhooks/webhook.ts';
-import { command, option } from '../../command.ts';
-import { parsePositive } from '../../values/scalars.ts';
-import { MAX_PART } from '../events-and-audit/feed.ts';
-import { deliveryFields } from './webhook-fields.ts';
-import { webhookId } from './webhook-options.ts';
+import { change, command, flag, option } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError, verdictExitCodes } from '../../failure/errors.ts';
+import type { Field } from '../../output/result.ts';
+import { doneNote, type Note } from '../../output/terminal.ts';
+import { count, nothing, relative } from '../../output/words.ts';
+import { parseSeconds } from '../../values/duration.ts';
+import { parseCount, parsePositive } from '../../values/scalars.ts';
+import { changeCommand, readCommand } from '../forms.ts';
+import { doneTo, fieldsShown, listOf } from '../results.ts';
+import { webhookId } from './webhooks.ts';
+
+const deliveryFields: readonly Field[] = [
+  { name: 'seq', isNumber: true },
+  { name: 'type' },
+  { name: 'state' },
+  { name: 'status', isNumber: true, show: (status) => (status === null ? nothing : String(status)) },
+  { name: 'attempts', isNumber: true, drops: 3 },
+  { name: 'error', cuts: true },
+  { name: 'attemptedAt', label: 'when', show: relative, drops: 2 },
+  { name: 'nextAttemptAt', label: 'again', show: (at, now) => (at === null ? nothing : relative(at, now)), drops: 1 },
+  ...fieldsShown('data', 'answer', 'durationMs', 'eventId'),
+];
 
 const DEFAULT_LIMIT = 50;
 
-export const webhooksDeliveries = command({
+export const webhooksDeliveries = readCommand({
   about:
     'Lists the events that were sent to a webhook, newest first, with the response to the last attempt. Accepted ones ' +
     'are kept for 7 days, dead ones for 30.',
@@ -24,34 +43,120 @@ export const webhooksDeliveries = command({
     ['lkm webhooks deliveries whk_… --state dead --json', 'those that were given up'],
   ],
 
-  async run({ id, state, limit = DEFAULT_LIMIT }, context) {
-    const found = await readDeliveries(await context.client(), { webhookId: id, state }, limit + 1);
-    const items = found.slice(0, limit);
+  async read(client, { id, state, limit = DEFAULT_LIMIT }) {
+    const found: Delivery[] = [];
+    for await (const delivery of newestFirst(client, { webhookId: id, state, limit: Math.min(limit + 1, MAX_PART) })) {
+      found.push(delivery);
+      if (found.length > limit) break;
+    }
+    const empty = state === undefined ? 'nothing was sent to it yet' : `none is ${state}`;
+    const more: Note = { tone: 'hint', text: `there are more: --limit ${limit * 10}` };
+    return listOf(found.slice(0, limit), empty, { name: 'seq', notes: found.length > limit ? [more] : [] });
+  },
+});
+
+/** The longest part that the service gives. */
+const MAX_PART = 1_000;
+
+/** What was sent to a webhook, read in parts of `limit`. */
+async function* newestFirst(
+  client: Client,
+  input: Omit<Parameters<Client['webhooks']['deliveries']>[0], 'cursor'>,
+): AsyncGenerator<Delivery> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const at = cursor === undefined ? {} : { cursor: Number(cursor) };
+    const { items, meta } = await client.webhooks.deliveries({ ...input, ...at });
+    yield* items;
+    cursor = meta.next;
+  }
+}
+
+export const webhooksReplay = changeCommand({
+  about:
+    'Sends events to a webhook once more: all after a number, or those that it has not accepted. Each has the id and the ' +
+    'number that it had, so that a receiver knows those that it has seen.',
+  operation: 'webhooks.replay',
+  arguments: { id: webhookId },
+  options: {
+    after: option('--after <SEQ>', 'all events after this number', { parse: parseCount, field: 'after' }),
+    failed: flag('--failed', 'those that were given up or wait for another attempt'),
+  },
+  fields: ['webhookId', 'events', 'idempotencyKey'],
+  examples: [
+    ['lkm webhooks replay whk_… --after 4200', 'the receiver has lost what came since'],
+    ['lkm webhooks replay whk_… --failed', 'the receiver works again'],
+  ],
+
+  prepare({ after, failed }) {
+    if ((after === undefined) === !failed) throw new UsageError('give one of --after and --failed');
+    return failed ? { failed } : undefined;
+  },
+  outcome({ events }, { id }) {
+    const done = events === 0 ? 'there is nothing to send' : `sends ${count(events, 'event')} once more`;
+    return doneTo(id, { webhookId: id, events }, done);
+  },
+});
+
+/** How long to wait for the outcome of a ping: longer than one attempt may take. */
+const DEFAULT_WAIT_SECONDS = 20;
+
+/** How often the outcome is asked for. */
+const POLL_MS = 250;
+
+export const webhooksTest = command({
+  about:
+    'Sends a ping to a webhook and shows what came of it. It fails when the receiver does not accept it; the service ' +
+    'repeats it nevertheless.',
+  operation: 'webhooks.test',
+  arguments: { id: webhookId },
+  options: {
+    wait: option('--wait <DUR>', 'how long to wait for the outcome, 0s for not at all (20s)', { parse: parseSeconds }),
+    ...change,
+  },
+  fields: [...deliveryFields, ...fieldsShown('chosen', 'webhookId', 'idempotencyKey')],
+  examples: [['lkm webhooks test whk_…', 'is somebody there, and is the signature right?']],
+
+  async run({ id, wait = DEFAULT_WAIT_SECONDS }, context) {
+    const changed = await context.change((client, call) => client.webhooks.test({ webhookId: id }, call));
+    const { answer, idempotencyKey } = changed;
+    const delivery = await waitForPing(await context.client(), answer, wait, context);
+    const common = { idempotencyKey, quiet: [id] };
+    if (delivery === null) {
+      const text = `no outcome within ${wait} s: webhooks are sent while lkm serve runs; see lkm webhooks deliveries ${id}`;
+      const hint: Note[] = wait === 0 || context.io.stop.aborted ? [] : [{ tone: 'hint', text }];
+      const notes = [doneNote(changed, `asked ${id} for an answer`), ...hint];
+      return { kind: 'done', data: { webhookId: id, idempotencyKey }, notes, ...common };
+    }
+    const { state, seq, error, durationMs, status } = delivery;
+    const accepted = state === 'delivered';
+    const note: Note = accepted
+      ? doneNote(changed, `accepted ping ${seq} with ${status} in ${durationMs} ms`)
+      : { tone: 'warning', text: `ping ${seq} was not accepted: ${error}` };
     return {
-      kind: 'rows',
-      rows: items,
-      data: items,
-      quiet: items.map(({ seq }) => String(seq)),
-      empty: state === undefined ? 'nothing was sent to it yet' : `none is ${state}`,
-      notes: found.length > limit ? [{ tone: 'hint', text: `there are more: --limit ${limit * 10}` }] : [],
+      kind: 'record',
+      row: delivery,
+      data: { ...delivery, webhookId: id, idempotencyKey },
+      ...(!accepted && { exitCode: verdictExitCodes.notAccepted }),
+      notes: [note],
+      ...common,
     };
   },
 });
 
-async function readDeliveries(
+/** The first attempt of the ping; null when there is none in time. */
+async function waitForPing(
   client: Client,
-  filters: Omit<Parameters<Client['webhooks']['deliveries']>[0], 'limit' | 'cursor'>,
-  limit: number,
-): Promise<Delivery[]> {
-  const found: Delivery[] = [];
-  for (let cursor: string | null | undefined; cursor !== null && found.length < limit; ) {
-    const part = {
-      limit: Math.min(MAX_PART, limit - found.length),
-      cursor: cursor === undefined ? cursor : Number(cursor),
-    };
-    const { items, meta } = await client.webhooks.deliveries({ ...filters, ...part });
-    found.push(...items);
-    cursor = meta.next;
+  { webhookId, afterSeq }: { readonly webhookId: string; readonly afterSeq: number },
+  seconds: number,
+  { io }: CommandContext,
+): Promise<Delivery | null> {
+  const deadline = io.now() + seconds * 1_000;
+  for (;;) {
+    for await (const delivery of newestFirst(client, { webhookId, limit: 20 })) {
+      if (delivery.seq <= afterSeq) break;
+      if (delivery.type === 'ping') return delivery;
+    }
+    if (io.now() >= deadline || io.stop.aborted) return null;
+    await sleep(POLL_MS, undefined, { signal: io.stop }).catch(() => {});
   }
-  return found;
 }

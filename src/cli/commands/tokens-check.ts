@@ -1,8 +1,8 @@
-import { findTokens } from '../../../domain/token.ts';
-import { argument, command, flag } from '../../command.ts';
-import { exitCodes, UsageError, verdictExitCodes } from '../../failure/errors.ts';
-import { count } from '../../output/words.ts';
-import { readWholeText } from '../../values/files.ts';
+import { findTokens } from '../../domain/token.ts';
+import { argument, command, flag } from '../command.ts';
+import { exitCodes, UsageError, verdictExitCodes } from '../failure/errors.ts';
+import { count } from '../output/words.ts';
+import { readWholeText } from '../values/files.ts';
 
 export const tokensCheck = command({
   about:

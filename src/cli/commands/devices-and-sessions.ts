@@ -1,0 +1,88 @@
+import type { Device } from '../../contract/keys/licenses.ts';
+import { argument, option, productFilter, productOfKey } from '../command.ts';
+import type { Field } from '../output/result.ts';
+import { relative } from '../output/words.ts';
+import { checkFiltersExist } from '../request/check-filters.ts';
+import { keyCheck, licenseKeyArgument, parseLicenseKey } from '../values/license-key.ts';
+import { changeCommand, readCommand } from './forms.ts';
+import { doneTo, fieldsShown, listOf } from './results.ts';
+
+export const deviceFields: readonly Field<Device>[] = [
+  { name: 'hostId', label: 'host id' },
+  { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
+  {
+    name: 'ipAddress',
+    label: 'ip address',
+    show: (address) => marked(address, String(address).includes('*')),
+    drops: 1,
+  },
+  { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
+];
+
+export const sessionFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'hostId', label: 'host id', drops: 3 },
+  { name: 'deviceTag', label: 'tag', cuts: true, drops: 1 },
+  { name: 'userIdentifier', label: 'user', cuts: true, drops: 4 },
+  { name: 'createdAt', label: 'since', show: relative, drops: 2 },
+  { name: 'expiresAt', label: 'expires', show: relative },
+];
+
+/** Adds a remark to a value that the service has masked. */
+export const marked = (value: unknown, isMasked: boolean): string =>
+  isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
+
+export const devicesList = readCommand({
+  about: 'Lists the devices of a key, oldest first.',
+  operation: 'keys.get',
+  arguments: { key: licenseKeyArgument },
+  options: { product: productOfKey, keyCheck },
+  fields: [...deviceFields, ...fieldsShown('data', 'id')],
+  examples: [
+    ['lkm devices list "$KEY"', 'who holds its slots'],
+    ['lkm devices list "$KEY" --fields hostId --format tsv', 'their host ids, for a script'],
+  ],
+
+  async read(client, { key, product }) {
+    const { devices } = (await client.keys.get({ productId: product, licenseKey: key })).license;
+    return listOf(devices, 'no devices; lkm keys activate makes one', { name: 'hostId' });
+  },
+});
+
+export const sessionsList = readCommand({
+  about: 'Lists the sessions of floating keys whose lease runs, oldest first.',
+  operation: 'sessions.list',
+  options: {
+    product: productFilter,
+    key: option('--key <KEY>', 'only those of this key; - for stdin, or @FILE', {
+      field: 'licenseKey',
+      parse: parseLicenseKey,
+    }),
+    keyCheck,
+  },
+  fields: sessionFields,
+  examples: [
+    ['lkm sessions list', 'all of them'],
+    ['lkm sessions list --key "$KEY"', 'who has the seats of a key'],
+  ],
+
+  async read(client, { product: productId, key }) {
+    const { items } = await client.sessions.list({ productId, licenseKey: key });
+    if (items.length === 0) await checkFiltersExist(client, { productId });
+    return listOf(items, 'no sessions; lkm keys checkout leases one');
+  },
+});
+
+export const sessionsRelease = changeCommand({
+  about: 'Ends a session, whoever holds it: its seat is free at once, and its next heartbeat is refused.',
+  operation: 'sessions.delete',
+  arguments: { id: argument('<ID>', 'the session', { field: 'sessionId', pick: 'session' }) },
+  options: {
+    product: option('-P, --product <ID>', 'the product of its key; needed by tokens for some products', {
+      field: 'productId',
+    }),
+  },
+  fields: ['sessionId', 'idempotencyKey'],
+  examples: [['lkm sessions release ses_…', 'free a seat that nobody uses any more']],
+  outcome: (_, { id }) => doneTo(id, { sessionId: id }, `released ${id}`),
+});

@@ -1,0 +1,90 @@
+import type { CommandResult, Field } from '../output/result.ts';
+import type { Note } from '../output/terminal.ts';
+import { thereAreMore } from '../output/words.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What a change comes to, without the parts that are the same for all. */
+export type Outcome = Shown<CommandResult> & {
+  /** What was done: `freed build-01`; with `already`, in other words where an earlier request did it. */
+  readonly done: string;
+  readonly already?: string;
+};
+
+type Shown<Result> = Result extends unknown
+  ? Omit<Result, 'idempotencyKey' | 'data'> & { readonly data: Fields }
+  : never;
+
+type Identified = Fields & { readonly id: string };
+
+/** One object. */
+export const recordOf = (row: Identified): CommandResult => ({ kind: 'record', row, data: row, quiet: [row.id] });
+
+/** A list of objects, each of which has a name, such as its id; `empty` is the message when there are none. */
+export function listOf<Row extends Fields>(
+  rows: readonly Row[],
+  empty: string,
+  { name = 'id', notes = [] }: { readonly name?: keyof Row & string; readonly notes?: readonly Note[] } = {},
+): CommandResult & { readonly kind: 'rows' } {
+  return { kind: 'rows', rows, data: rows, quiet: rows.map((row) => String(row[name])), empty, notes };
+}
+
+/** A change that has created an object: its id. */
+export const created = (answer: Identified, name: string): Outcome => ({
+  kind: 'value',
+  value: answer.id,
+  data: answer,
+  quiet: [answer.id],
+  done: `created ${name}`,
+});
+
+/** A change of an object: all of it. */
+export const updated = (answer: Identified): Outcome => ({
+  kind: 'record',
+  row: answer,
+  data: answer,
+  quiet: [answer.id],
+  done: `updated ${answer.id}`,
+});
+
+/** A change that has made a secret: the one time that it is shown. */
+export const issued = (secret: string, answer: Fields, done: string, ...hints: readonly string[]): Outcome => ({
+  kind: 'value',
+  value: secret,
+  data: answer,
+  quiet: [secret],
+  secrets: [secret],
+  secret: true,
+  done,
+  notes: [...hints, 'keep it now: it is not shown again'].map((text) => ({ tone: 'hint', text })),
+});
+
+/** A change that leaves nothing to show but that it was done, and to what. */
+export const doneTo = (id: string, data: Fields, done: string, notes: readonly Note[] = []): Outcome => ({
+  kind: 'done',
+  data,
+  quiet: [id],
+  done,
+  notes,
+});
+
+/** Fields that are not shown in a table, or only by `--fields`. */
+export const fieldsShown = (shown: 'data' | 'chosen', ...names: readonly string[]): Field[] =>
+  names.map((name) => ({ name, shown }));
+
+/** The first of a list, as many as `limit` says, and whether there are more; all of them without a limit. */
+export async function firstOf<Item>(
+  walk: (options: { readonly pageSize: number }) => AsyncIterable<Item>,
+  limit: number | undefined,
+): Promise<{ readonly items: readonly Item[]; readonly notes: readonly Note[] }> {
+  const found: Item[] = [];
+  for await (const item of walk({ pageSize: Math.min((limit ?? MAX_PAGE_SIZE) + 1, MAX_PAGE_SIZE) })) {
+    found.push(item);
+    if (limit !== undefined && found.length > limit) break;
+  }
+  const items = found.slice(0, limit);
+  return { items, notes: items.length < found.length ? [{ tone: 'hint', text: thereAreMore(limit) }] : [] };
+}
+
+/** The longest part of a list that the service gives. */
+const MAX_PAGE_SIZE = 1_000;

@@ -1,0 +1,173 @@
+import { scopes, tokenKinds } from '../../contract/scopes.ts';
+import type { Token } from '../../contract/tokens.ts';
+import { argument, flag, many, option, required, yes } from '../command.ts';
+import { withoutPassword } from '../config/location.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Field } from '../output/result.ts';
+import { expiry, moment, nothing, relative, usage } from '../output/words.ts';
+import { parseCalendarDuration } from '../values/duration.ts';
+import { parseExpiry } from '../values/instant.ts';
+import { parseCount, parsePositive } from '../values/scalars.ts';
+import { changeCommand, confirmChange, readCommand } from './forms.ts';
+import { doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
+
+const tokenFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'kind' },
+  { name: 'expiresAt', label: 'expires', show: (at, now) => (at === null ? 'never' : relative(at, now)), drops: 2 },
+  { name: 'revokedAt', label: 'revoked', show: (at, now) => (at === null ? 'no' : relative(at, now)), drops: 3 },
+  { name: 'issued', show: (issued, _, { maxIssues }) => issuedOf(issued, maxIssues), drops: 1 },
+  { name: 'scopes', show: listOrAny, shown: 'chosen' },
+  { name: 'productIds', show: listOrAny, shown: 'chosen' },
+  { name: 'networks', show: listOrAny, shown: 'chosen' },
+  { name: 'rateLimit', label: 'per minute', show: listOrAny, shown: 'chosen' },
+  { name: 'lastUsedOn', label: 'last used', show: (day) => (day === null ? 'never' : String(day)), shown: 'chosen' },
+  ...fieldsShown('data', 'maxIssues', 'createdAt'),
+];
+
+export const tokensList = readCommand({
+  about: 'Lists the tokens of the account, oldest first, revoked ones included; never their secrets.',
+  operation: 'tokens.list',
+  fields: tokenFields,
+  examples: [
+    ['lkm tokens list', 'all of them'],
+    ['lkm tokens list --fields id,kind,scopes --json', 'what each may do'],
+  ],
+  read: async (client) => listOf((await client.tokens.list()).items, 'no tokens yet; lkm tokens create makes one'),
+});
+
+export const tokensShow = readCommand({
+  about: 'Shows one token: what it may do, from where and for how long, and when it was used last. Never its secret.',
+  operation: 'tokens.get',
+  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
+  fields: tokenFields.map(({ drops: _, shown, ...field }) => {
+    if (shown === 'data') return { ...field, shown };
+    return field.name === 'expiresAt' ? { ...field, show: expiry } : field;
+  }),
+  examples: [
+    ['lkm tokens show tok_…', 'everything about it'],
+    ['lkm tokens show tok_… --json --fields lastUsedOn', 'is it still in use?'],
+  ],
+  read: async (client, { id }) => recordOf(await client.tokens.get({ tokenId: id })),
+});
+
+/** When a new token expires; without it `otherwise`. */
+const expiresOption = (otherwise: string) =>
+  option(
+    '--expires <WHEN>',
+    `a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never (${otherwise})`,
+    { parse: parseExpiry, field: 'expiresAt' },
+  );
+
+export const tokensCreate = changeCommand({
+  about: 'Creates an API token and prints it, this once. It may do no more than the token that creates it.',
+  operation: 'tokens.create',
+  options: {
+    name: required('--name <NAME>', 'what it is for', { field: 'name' }),
+    kind: required('--kind <KIND>', 'what it is', { field: 'kind', choices: tokenKinds }),
+    scope: many('--scope <SCOPE>', 'what a scoped token may do', { field: 'scopes', choices: scopes }),
+    product: many('--product <ID>', 'a product it may touch; all unless given', {
+      field: 'productIds',
+      takesList: true,
+    }),
+    maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
+    network: many('--network <CIDR>', 'a network it may be used from; any unless given', {
+      field: 'networks',
+      takesList: true,
+    }),
+    rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', {
+      parse: parsePositive,
+      field: 'rateLimit',
+    }),
+    expires: expiresOption('90 days, or with the token that creates it'),
+  },
+  fields: ['token', ...tokenFields],
+  examples: [
+    ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
+    ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
+    [
+      'lkm tokens create --kind client --name app --product prod_… --expires never',
+      'for an application that is shipped',
+    ],
+    ['lkm tokens create --kind admin --name ci --network 203.0.113.0/24', 'useless from anywhere else'],
+  ],
+
+  prepare({ kind, scope }) {
+    if ((kind === 'scoped') === (scope !== undefined)) return undefined;
+    throw new UsageError('--kind scoped needs --scope, once or more; other kinds take none');
+  },
+  outcome: (token) => issued(token.token, token, describeNew(token)),
+});
+
+export const tokensRotate = changeCommand({
+  about:
+    'Makes a new token with the name and the rights of another one, and prints it, this once. The replaced one stays ' +
+    'valid for a day, or as long as --overlap says. Both spend one budget of keys.',
+  operation: 'tokens.rotate',
+  arguments: { id: argument('<ID>', 'the token to replace, by its id', { field: 'tokenId' }) },
+  options: {
+    overlap: option('--overlap <DUR>', 'how long the replaced one stays valid, as 12h or 7d; 0s for no time (1d)', {
+      parse: parseCalendarDuration,
+      field: 'overlap',
+    }),
+    expires: expiresOption('as long as the replaced one was valid'),
+  },
+  fields: ['token', ...tokenFields, ...fieldsShown('data', 'replaces')],
+  examples: [
+    ['lkm tokens rotate tok_…', 'the old one works for another day'],
+    ['lkm tokens rotate tok_… --overlap 0s', 'it has leaked'],
+  ],
+  outcome: (token, { id }) =>
+    issued(token.token, token, describeNew(token), `${id} works until ${moment(token.replaces.expiresAt)}`),
+});
+
+export const tokensRevoke = changeCommand({
+  about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
+  operation: 'tokens.revoke',
+  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId', pick: 'token' }) },
+  options: {
+    lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'),
+    yes,
+  },
+  fields: ['id', 'revoked', 'idempotencyKey'],
+  examples: [
+    ['lkm tokens revoke tok_…', 'shows the token and asks'],
+    ['lkm tokens revoke tok_… --yes', 'in a script'],
+  ],
+
+  async prepare({ id, yes, lastAdmin }, context) {
+    await confirmChange(yes, context, {
+      about: async (client) => {
+        const target = await context.target();
+        const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
+        return describeToken(id, where, (await client.tokens.list()).items);
+      },
+      question: `revoke ${id} for ever?`,
+      action: `revoking ${id}`,
+    });
+    return lastAdmin ? { force: true } : {};
+  },
+  outcome: (_, { id }) => doneTo(id, { id, revoked: true }, `revoked ${id}`),
+});
+
+const describeNew = ({ id, kind, expiresAt }: Pick<Token, 'id' | 'kind' | 'expiresAt'>): string =>
+  `created ${id} · ${kind} · ${expiresAt === null ? 'never expires' : `expires ${moment(expiresAt)}`}`;
+
+/** The lines above the question: what the token is, and of which service. */
+function describeToken(id: string, where: string, tokens: readonly Token[]): string[] {
+  const token = tokens.find((one) => one.id === id);
+  if (!token) return [`  ${id}  not in the list of ${where}`];
+  const has = token.issued == null ? '' : `has issued ${issuedOf(token.issued, token.maxIssues)} keys, `;
+  return [`  ${id}  ${token.name}`, `  ${token.kind}: ${token.scopes.join(', ')}`, `  ${has}at ${where}`];
+}
+
+function issuedOf(issued: unknown, max: unknown): string {
+  if (issued === null) return nothing;
+  return max === null ? String(issued) : usage(issued, max);
+}
+
+function listOrAny(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  return value === null ? 'any' : String(value);
+}

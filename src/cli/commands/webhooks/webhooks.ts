@@ -1,0 +1,183 @@
+import { eventTypes } from '../../../contract/events.ts';
+import { argument, flag, many, option, required, yes } from '../../command.ts';
+import type { Field } from '../../output/result.ts';
+import { moment, relative, yesNo } from '../../output/words.ts';
+import { parseSeconds } from '../../values/duration.ts';
+import { changeCommand, confirmChange, contradiction, either, readCommand } from '../forms.ts';
+import { ifUpdatedAt } from '../keys/changed.ts';
+import { doneTo, fieldsShown, issued, listOf, recordOf, updated } from '../results.ts';
+
+const webhookFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'url', cuts: true },
+  { name: 'types', show: listTypes, cuts: true, drops: 1 },
+  { name: 'active', show: (active, _, { disabledReason }) => stateOf(active, disabledReason) },
+  { name: 'lastSeq', label: 'sent', isNumber: true, drops: 3 },
+  {
+    name: 'failingSince',
+    label: 'failing',
+    show: (since, now) => (since === null ? 'no' : relative(since, now)),
+    drops: 4,
+  },
+  { name: 'ordered', show: yesNo, drops: 2 },
+  { name: 'reveal', show: yesNo, shown: 'data' },
+  { name: 'createdAt', label: 'created', show: relative, shown: 'data' },
+  ...fieldsShown(
+    'data',
+    'description',
+    'apiVersion',
+    'disabledAt',
+    'disabledReason',
+    'previousSecretUntil',
+    'updatedAt',
+  ),
+];
+
+/** The argument that names a webhook. */
+export const webhookId = argument('<ID>', 'the webhook', { field: 'webhookId' });
+
+/** The option for the events to send; `more` says what holds without it, or what becomes of those before. */
+const typeOption = (more: string) =>
+  many('--type <TYPE>', `an event to send, such as license.created; ${more}`, { field: 'types', choices: eventTypes });
+
+const description = option('--description <TEXT>', 'what it is for', { field: 'description' });
+
+export const webhooksList = readCommand({
+  about: 'Lists the webhooks of the account, oldest first; never their secrets.',
+  operation: 'webhooks.list',
+  fields: webhookFields,
+  examples: [
+    ['lkm webhooks list', 'all of them'],
+    ['lkm webhooks list --json', 'for a program'],
+  ],
+  read: async (client) =>
+    listOf((await client.webhooks.list()).items, 'no webhooks yet; lkm webhooks create makes one'),
+});
+
+export const webhooksGet = readCommand({
+  about: 'Shows one webhook and how it is doing.',
+  operation: 'webhooks.get',
+  arguments: { id: webhookId },
+  fields: webhookFields,
+  examples: [['lkm webhooks get whk_…', 'one webhook']],
+  read: async (client, { id }) => recordOf(await client.webhooks.get({ webhookId: id })),
+});
+
+export const webhooksCreate = changeCommand({
+  about:
+    'Has events sent to a URL, from now on, and prints the secret that signs them, this once. The requests are those of ' +
+    'Standard Webhooks.',
+  operation: 'webhooks.create',
+  options: {
+    url: required('--url <URL>', 'where to send them: https, at a public address', { field: 'url' }),
+    type: typeOption('all unless given'),
+    description,
+    ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
+    reveal: flag('--reveal', 'send licence keys in full, not masked'),
+  },
+  fields: ['secret', ...webhookFields],
+  examples: [
+    ['SECRET=$(lkm webhooks create --url https://shop.example.com/hooks)', 'everything, and keep the secret'],
+    ['lkm webhooks create --url https://shop.example.com/ --type license.created', 'one type only'],
+  ],
+  prepare: ({ ordered, reveal }) => ({ ...(ordered && { ordered }), ...(reveal && { reveal }) }),
+  outcome: (webhook) => issued(webhook.secret, webhook, `created ${webhook.id} · from event ${webhook.lastSeq + 1} on`),
+});
+
+export const webhooksUpdate = changeCommand({
+  about:
+    'Changes a webhook, stops it, or lets it go on. One that goes on sends all that happened meanwhile. What is not given ' +
+    'stays as it is.',
+  operation: 'webhooks.update',
+  isUpdate: true,
+  arguments: { id: webhookId },
+  options: {
+    url: option('--url <URL>', 'where to send events', { field: 'url' }),
+    type: typeOption('replaces those set before'),
+    allTypes: flag('--all-types', 'send all types of events'),
+    description,
+    ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
+    unordered: flag('--unordered', 'send events as fast as the receiver takes them'),
+    reveal: flag('--reveal', 'send licence keys in full'),
+    mask: flag('--mask', 'send licence keys masked'),
+    active: flag('--active', 'go on where it stopped'),
+    inactive: flag('--inactive', 'send nothing for now'),
+    ifUpdatedAt,
+  },
+  fields: webhookFields,
+  examples: [
+    ['lkm webhooks update whk_… --inactive', 'send nothing for now'],
+    ['lkm webhooks update whk_… --active', 'and go on, with all that happened meanwhile'],
+  ],
+
+  prepare({ type, allTypes, ...flags }) {
+    if (type !== undefined && allTypes) throw contradiction('type', 'all-types');
+    return {
+      ...(allTypes && { types: null }),
+      ordered: either(flags, 'ordered', 'unordered'),
+      reveal: either(flags, 'reveal', 'mask'),
+      active: either(flags, 'active', 'inactive'),
+    };
+  },
+  outcome: updated,
+});
+
+export const webhooksRotate = changeCommand({
+  about:
+    'Gives a webhook a new secret and prints it, this once. For a day, or as long as is said, the old one signs as well, ' +
+    'so that the receiver can change over.',
+  operation: 'webhooks.rotate',
+  arguments: { id: webhookId },
+  options: {
+    overlap: option('--overlap <DUR>', 'how long the old one signs as well, at most 7d (1d)', {
+      parse: parseSeconds,
+      field: 'overlap',
+    }),
+  },
+  fields: ['secret', ...webhookFields],
+  examples: [
+    ['SECRET=$(lkm webhooks rotate whk_…)', 'a new secret'],
+    ['lkm webhooks rotate whk_… --overlap 1h', 'with an hour to change over'],
+  ],
+
+  outcome(webhook, { id }) {
+    const { secret, previousSecretUntil } = webhook;
+    const end = previousSecretUntil === null ? 'no longer signs' : `signs until ${moment(previousSecretUntil)}`;
+    return issued(secret, webhook, `rotated ${id} · the old secret ${end}`);
+  },
+});
+
+export const webhooksDelete = changeCommand({
+  about: 'Deletes a webhook with the list of its deliveries. Shows it and asks first.',
+  operation: 'webhooks.delete',
+  arguments: { id: webhookId },
+  options: { yes },
+  fields: ['id', 'deleted', 'idempotencyKey'],
+  examples: [
+    ['lkm webhooks delete whk_…', 'shows it and asks'],
+    ['lkm webhooks delete whk_… --yes', 'in a script'],
+  ],
+
+  async prepare({ id, yes }, context) {
+    await confirmChange(yes, context, {
+      about: async (client) => {
+        const { url, types, lastSeq } = await client.webhooks.get({ webhookId: id });
+        const events = types === null ? 'all events' : types.join(', ');
+        return [`  ${id}  ${url}`, `  ${events}; the last one sent is ${lastSeq}`];
+      },
+      question: `delete ${id} for ever?`,
+      action: `deleting ${id}`,
+    });
+    return undefined;
+  },
+  outcome: (_, { id }) => doneTo(id, { id, deleted: true }, `deleted ${id}`),
+});
+
+function stateOf(active: unknown, reason: unknown): string {
+  if (active) return 'yes';
+  return typeof reason === 'string' ? `no (${reason})` : 'no';
+}
+
+function listTypes(types: unknown): string {
+  return Array.isArray(types) ? types.join(', ') : 'all';
+}
