@@ -3,7 +3,6 @@ import { writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../src/server/http/app.ts';
-import { createConnections } from '../src/server/http/transport/connections.ts';
 import { type ListenOptions, listen } from '../src/server/http/transport/listen.ts';
 import { createNodeListener } from '../src/server/http/transport/node-adapter.ts';
 import { createLog, createLogSink, type LogFormat, type LogSink, openLog, type ServerLog } from '../src/server/log.ts';
@@ -23,19 +22,8 @@ const HOUR_MS = 3_600_000;
 
 /** Begins every request as soon as it has come, and waits for every connection for ever. */
 async function listenUnbounded(app: App): Promise<{ url: string; close(): Promise<void> }> {
-  const most = Number.MAX_SAFE_INTEGER;
-  const limits = { maxConnections: most, maxConnectionsPerAddress: most, maxBufferedBytes: most, stallMs: most };
-  const connections = createConnections(limits, () => false);
   const server = createServer({ headersTimeout: 0, requestTimeout: 0 });
-  server.on('connection', connections.open);
-  const find: typeof connections.find = (socket) => {
-    const connection = connections.find(socket);
-    return connection && { ...connection, enqueue: (_, work) => work() };
-  };
-  server.on(
-    'request',
-    createNodeListener(app, { ...connections, find }, { isHostAllowed: () => true, fail: () => {} }),
-  );
+  server.on('request', createNodeListener(app, { isHostAllowed: () => true, hold: () => {}, fail: () => {} }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -10,7 +10,7 @@ import type { EventSignal } from './http/events/event-signal.ts';
 import type { StreamPlaces } from './http/events/stream-places.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { ExactlyOnce } from './idempotency/exactly-once.ts';
-import type { Telemetry } from './telemetry/observe.ts';
+import type { ObservedRequest } from './telemetry/metrics.ts';
 import type { TestClock } from './test-clock.ts';
 
 /** What the service is made of. Time and randomness come in here. */
@@ -36,8 +36,8 @@ export interface AppParts {
   readonly streamPlaces?: StreamPlaces;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly concurrencyLimit?: ConcurrencyLimit;
-  /** Looks at requests; without it nobody does. */
-  readonly telemetry?: Telemetry | undefined;
+  /** Called for each request of an operation that has its response. */
+  onRequest?: ((request: ObservedRequest) => void) | undefined;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
   readonly testClock?: TestClock | undefined;
   /** The owner of a database that is opened in process, known by the header `Authorization`, or by its absence. */

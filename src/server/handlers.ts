@@ -11,7 +11,6 @@ import { json, jsonText, refusal } from './http/respond.ts';
 import { listRoutes } from './http/routes.ts';
 import { handleMove } from './http/test-clock.ts';
 import { pages } from './pages/pages.ts';
-import { observe } from './telemetry/observe.ts';
 
 /** What answers the requests of one method and path. */
 export interface Handler {
@@ -22,17 +21,15 @@ export interface Handler {
 
 /** Puts the service together: a handler for each endpoint of the contract, and the pages beside them. */
 export function listHandlers(parts: AppParts): readonly Handler[] {
-  const { testClock, telemetry } = parts;
+  const { testClock } = parts;
   let openApi: Promise<string> | undefined;
   return [
     ...listRoutes().map((route): Handler => {
       const { endpoint } = route;
       const execute = mutates(endpoint) ? mutate : readOnly;
-      return on(endpoint, (request) =>
-        observe(telemetry, endpoint, request, () => handleRequest(parts, route, request, execute)),
-      );
+      return on(endpoint, (request) => handleRequest(parts, route, request, execute));
     }),
-    on(streamEvents, (request) => observe(telemetry, streamEvents, request, () => handleStream(parts, request))),
+    on(streamEvents, (request) => handleStream(parts, request)),
     ...(testClock === undefined ? [] : [on(moveTestClock, (request) => handleMove(parts, testClock, request))]),
     ...pages.map(({ path, get }) => on({ method: 'GET', path }, get)),
     on({ method: 'GET', path: '/health' }, () => json(200, { status: 'ok' })),

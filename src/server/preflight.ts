@@ -1,9 +1,8 @@
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { isNetwork } from '../domain/networks.ts';
 import { StartupError } from '../store/errors.ts';
-import { bind, type Tls } from './http/transport/listen.ts';
-import { isLoopback } from './http/transport/loopback.ts';
-import { bindForMetrics, type MetricsAddress } from './telemetry/listen.ts';
+import { bind, isLoopback } from './http/transport/bind.ts';
+import type { Tls } from './http/transport/listen.ts';
 
 export { checkBackupFolder } from './jobs/backups.ts';
 
@@ -28,18 +27,14 @@ export function checkExposure({ host, tls, behindProxy = [] }: Exposure): void {
   );
 }
 
-/** Takes an address as a server would; nobody is served there. Returns the function that releases it. Throws StartupError. */
-export const tryAddress = (host: string, port: number): Promise<Release> =>
-  tryBinding((server) => bind(server, host, port));
-
-/** The same for metrics. */
-export const tryMetricsAddress = (address: MetricsAddress): Promise<Release> =>
-  tryBinding((server) => bindForMetrics(server, address));
-
-type Release = () => Promise<void>;
-
-async function tryBinding(bindTo: (server: Server) => Promise<void>): Promise<Release> {
+/**
+ * Takes an address as a server would; nobody is served there. Returns the function that releases it.
+ *
+ * @param option what the command names the address by
+ * @throws StartupError when it cannot be used
+ */
+export async function tryAddress(host: string, port: number, option?: string): Promise<() => Promise<void>> {
   const server = createServer((socket) => socket.destroy());
-  await bindTo(server);
+  await bind(server, { host, port }, option);
   return () => new Promise((resolve) => server.close(() => resolve()));
 }

@@ -1,21 +1,18 @@
 import type { MasterKey } from '../store/secret-box.ts';
 import type { RequestLimits } from './http/concurrency-limit.ts';
+import type { Address } from './http/transport/bind.ts';
 import type { ConnectionLimits } from './http/transport/connections.ts';
 import type { Tls } from './http/transport/listen.ts';
 import type { BackupSchedule } from './jobs/backups.ts';
 import type { JobHealth } from './jobs/job.ts';
 import type { LogFormat, LogSink } from './log.ts';
 import type { Clock } from './runtime.ts';
-import type { MetricsAddress } from './telemetry/listen.ts';
 import type { SenderOptions } from './webhooks/send.ts';
 
 /** How a server is to run. */
-export interface ServeOptions {
+export interface ServeOptions extends Address {
   /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
   readonly db: string;
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
   readonly tls?: Tls;
   /** What the secrets of the database are sealed under; null is plain. */
   readonly masterKey?: MasterKey | null;
@@ -41,7 +38,7 @@ export interface ServeOptions {
   /** Backs the database up while it serves. */
   readonly backups?: BackupSchedule | undefined;
   /** Serves metrics there, apart from the API; without it there are none. */
-  readonly metrics?: MetricsAddress | undefined;
+  readonly metrics?: Address | undefined;
 }
 
 /** How webhooks are sent. */

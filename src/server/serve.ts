@@ -9,8 +9,8 @@ import { createEventSignal, type EventSignal } from './http/events/event-signal.
 import { createStreamPlaces } from './http/events/stream-places.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
+import { isLoopback } from './http/transport/bind.ts';
 import { type ListenOptions, listen } from './http/transport/listen.ts';
-import { isLoopback } from './http/transport/loopback.ts';
 import { backupJob } from './jobs/backups.ts';
 import { checkpointJob } from './jobs/checkpoints.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
@@ -22,7 +22,8 @@ import { openLog } from './log.ts';
 import { checkExposure } from './preflight.ts';
 import { type Base, openBase } from './runtime.ts';
 import type { RunningServer, ServeOptions } from './serve-options.ts';
-import { openTelemetry } from './telemetry/observe.ts';
+import type { ServedMetrics } from './telemetry/listen.ts';
+import type { MetricsSources } from './telemetry/metrics.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 import type { DeliveryParts } from './webhooks/deliver.ts';
 import { createDeliverer, type Deliverer } from './webhooks/deliverer.ts';
@@ -64,18 +65,13 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const eventSignal = createEventSignal();
   const { onNumbered, onRecorded } = followUps(base, jobs, eventSignal);
   const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-  const observing = await openTelemetry(
-    options.metrics,
-    { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health },
-    (error) => log.error({ err: error }, 'metrics failed'),
-  );
-  opened.defer(observing.close);
-  const { telemetry, url: metricsUrl } = observing;
+  const sources = { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health };
+  const metrics = await openMetrics(options, sources, log);
+  opened.defer(async () => metrics?.close());
   const recording = { ...parts, onRecorded };
   const pace = createPace(concurrencyLimit);
-  const onAttempt = telemetry?.metrics?.countAttempt;
   const deliverer = openDeliverer(
-    { ...recording, log, pace, onAttempt, clockWatch: watchClock(base.clocks) },
+    { ...recording, log, pace, onAttempt: metrics?.countAttempt, clockWatch: watchClock(base.clocks) },
     options.webhooks,
     opened,
   );
@@ -86,7 +82,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     log,
     concurrencyLimit,
     eventSignal,
-    telemetry,
+    onRequest: metrics?.countRequest,
     addressOf: trustProxies(options.behindProxy ?? []),
     limiter: limiterOf(base, options, log),
     noteUse: uses.note,
@@ -110,7 +106,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     url,
     port,
     reloadTls,
-    metricsUrl,
+    metricsUrl: metrics?.url ?? null,
     created,
     db: options.db,
     secrets: store.secrets,
@@ -126,6 +122,13 @@ async function openDatabase({ db, masterKey = null, webhooks, clock }: ServeOpti
   const base = await openBase(db, { masterKey, allowPrivate, migrate: true }, clock);
   for (const warning of base.store.warnings) log.warn(warning);
   return base;
+}
+
+async function openMetrics(options: ServeOptions, sources: MetricsSources, log: Logger): Promise<ServedMetrics | null> {
+  if (options.metrics === undefined) return null;
+  // Loaded only where it is used.
+  const { serveMetrics } = await import('./telemetry/listen.ts');
+  return serveMetrics(options.metrics, sources, (error) => log.error({ err: error }, 'metrics failed'));
 }
 
 /** What follows when something was recorded: it is numbered, then streams and webhooks get it. */

@@ -81,7 +81,7 @@ describe('a server that cannot start', () => {
     await expect(startServer({ ...quiet, db, port })).rejects.toMatchObject({
       name: 'StartupError',
       message: `port ${port} on 127.0.0.1 is in use`,
-      hint: 'give another with --port, or 0 for a free one',
+      hint: 'give another address with --port',
     });
     await (await startServer({ ...quiet, db })).close();
   });

@@ -70,14 +70,17 @@ export async function handleRequest<R extends AnsweredRoute>(
     if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
     response = refusal(error, headers);
   }
+  const { method, path } = endpoint;
+  const ms = parts.monotonic() - started;
+  parts.onRequest?.({ method, route: path, status: response.status, ms });
   parts.log.info(
     {
       requestId,
       ...readTraceparent(request.headers.get('traceparent')),
-      method: endpoint.method,
-      route: endpoint.path,
+      method,
+      route: path,
       status: response.status,
-      ms: Math.round(parts.monotonic() - started),
+      ms: Math.round(ms),
       account: caller.accountId || undefined,
       token: caller.tokenId ?? undefined,
       reason: reason ?? undefined,

@@ -8,7 +8,7 @@ import type { JobHealth } from '../jobs/job.ts';
 import type { ObservedAttempt } from '../webhooks/deliver.ts';
 
 /** A request that has its response. The route is that of the contract: the path itself may contain a key. */
-interface Observed {
+export interface ObservedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
@@ -16,17 +16,7 @@ interface Observed {
 }
 
 /** The metrics of one server. */
-export interface Metrics {
-  /** Counts a request that has its response. */
-  count(observed: Observed): void;
-  /** Counts an attempt to send an event to a webhook. */
-  countAttempt(attempt: ObservedAttempt): void;
-  /** The text of all of them, as Prometheus reads it. */
-  print(): Promise<string>;
-  readonly contentType: string;
-  /** Counts no more. */
-  close(): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** What is looked at when the metrics are asked for. */
 export interface MetricsSources {
@@ -46,131 +36,106 @@ const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3_600, 86_400
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** Names no token, key, webhook or address: routes, methods, status codes and counts only. */
-export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources): Metrics {
+export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources) {
   const registry = new Registry();
+  const registers = [registry];
   collectDefaultMetrics({ register: registry });
   // Sums of those by type, and gauges: a name in _total is that of a counter, to which `rate()` applies.
   for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] });
-  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
-    new Histogram({ name, help, buckets, labelNames, registers: [registry] });
-  const gauge = makerOfGauges(registry);
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
 
-  const requests = counter('lkm_http_requests_total', 'Requests, by endpoint and status.', [
-    'method',
-    'route',
-    'status',
-  ]);
-  const seconds = histogram('lkm_http_request_seconds', 'Time until a response was ready.', REQUEST_BUCKETS, [
-    'method',
-    'route',
-  ]);
+  const requests = counter(
+    'lkm_http_requests_total',
+    'Requests, by endpoint and status.',
+    ...['method', 'route', 'status'],
+  );
+  const seconds = histogram(
+    'lkm_http_request_seconds',
+    'Time until a response was ready.',
+    REQUEST_BUCKETS,
+    ...['method', 'route'],
+  );
+  const running = gauge('lkm_requests_running', 'Requests that run now.');
+  const waiting = gauge('lkm_requests_waiting', 'Requests that wait for a place to run.');
   const batches = histogram('lkm_commit_batch_size', 'Changes that one commit made durable.', BATCH_BUCKETS);
   const commitSeconds = histogram('lkm_commit_seconds', 'Time of a commit, with its sync to disk.', COMMIT_BUCKETS);
-  gauge('lkm_requests_running', 'Requests that run now.', () => concurrencyLimit.load().running);
-  gauge('lkm_requests_waiting', 'Requests that wait for a place to run.', () => concurrencyLimit.load().waiting);
-  const { outbox, sessions, deliveries } = store.repositories;
-  gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.', () => outbox.count());
-  gauge('lkm_sessions', 'Sessions of floating licences that are live.', () => sessions.countAllLive(now()));
-  new Counter({
-    ...{
-      name: 'lkm_job_runs_total',
-      help: 'Runs of a job that have ended.',
-      labelNames: ['job'],
-      registers: [registry],
-    },
-    collect() {
-      this.reset();
-      for (const { name, runs } of jobHealth()) this.inc({ job: name }, runs);
-    },
-  });
-  gauge(
-    'lkm_job_failures',
-    'Consecutive failed runs of a job.',
-    () => jobHealth().map(({ name, failures }) => [name, failures] as const),
-    'job',
-  );
-
+  const jobRuns = counter('lkm_job_runs_total', 'Runs of a job that have ended.', 'job');
+  const jobFailures = gauge('lkm_job_failures', 'Consecutive failed runs of a job.', 'job');
+  const outboxRows = gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.');
+  const liveSessions = gauge('lkm_sessions', 'Sessions of floating licences that are live.');
   const attempts = counter(
     'lkm_webhook_attempts_total',
     'Attempts to send an event, by how they ended: accepted, refused with another status, failed without a whole response.',
-    ['result'],
+    'result',
   );
   for (const result of ['accepted', 'refused', 'failed']) attempts.inc({ result }, 0);
   const lag = histogram('lkm_webhook_lag_seconds', 'Time from an event until it was accepted.', LAG_BUCKETS);
-  const readBacklog = shared(() => deliveries.backlog());
-  gauge(
+  const oldestSeconds = gauge(
     'lkm_webhook_oldest_seconds',
     'Age of the oldest event that some active webhook has not accepted.',
-    async () => {
-      const { oldest } = await readBacklog();
-      const ages = oldest.map((content) => secondsBetween(readEventContent(content).created_at, now()));
-      return Math.max(0, ...ages);
-    },
   );
-  gauge(
+  const events = gauge(
     'lkm_webhook_events',
     'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.',
-    async () => {
-      const { waiting, retrying, dead } = await readBacklog();
-      return Object.entries({ waiting, retrying, dead });
-    },
     'state',
   );
-  const stopMeasuring = measureCommits(({ size, seconds }) => {
-    batches.observe(size);
-    commitSeconds.observe(seconds);
-  });
+
+  function readServer(): void {
+    const load = concurrencyLimit.load();
+    running.set(load.running);
+    waiting.set(load.waiting);
+    jobRuns.reset();
+    for (const { name: job, runs, failures } of jobHealth()) {
+      jobRuns.inc({ job }, runs);
+      jobFailures.set({ job }, failures);
+    }
+  }
+
+  async function readDatabase(): Promise<void> {
+    const { outbox, sessions, deliveries } = store.repositories;
+    outboxRows.set(await outbox.count());
+    liveSessions.set(await sessions.countAllLive(now()));
+    const { oldest, ...counts } = await deliveries.backlog();
+    const ages = oldest.map((content) => secondsBetween(readEventContent(content).created_at, now()));
+    oldestSeconds.set(Math.max(0, ...ages));
+    for (const state of ['waiting', 'retrying', 'dead'] as const) events.set({ state }, counts[state]);
+  }
+
+  /** Without the database what is read from it is absent, and all else is there: that is when it is looked at. */
+  function forgetDatabase(): void {
+    for (const one of [outboxRows, liveSessions, oldestSeconds]) one.remove();
+    events.reset();
+  }
 
   return {
-    count({ method, route, status, ms }) {
+    /** Counts a request that has its response. */
+    countRequest({ method, route, status, ms }: ObservedRequest): void {
       requests.inc({ method, route, status });
       seconds.observe({ method, route }, ms / 1_000);
     },
-    countAttempt({ accepted, status, lagSeconds }) {
+    /** Counts an attempt to send an event to a webhook. */
+    countAttempt({ accepted, status, lagSeconds }: ObservedAttempt): void {
       attempts.inc({ result: accepted ? 'accepted' : isRefusal(status) ? 'refused' : 'failed' });
       if (accepted) lag.observe(Math.max(0, lagSeconds));
     },
-    print: () => registry.metrics(),
+    /** The text of all of them, as Prometheus reads it. */
+    async print(): Promise<string> {
+      readServer();
+      // Jobs and requests log what is wrong with the database.
+      await readDatabase().catch(forgetDatabase);
+      return registry.metrics();
+    },
     contentType: registry.contentType,
-    close: stopMeasuring,
-  };
-}
-
-/** A value, or one for each value of a label. */
-type Reading = number | readonly (readonly [label: string, value: number])[];
-
-/**
- * Makes gauges that are read when they are asked for. Without the database those that are read from it are absent, and all
- * other metrics are there: that is when they are looked at.
- */
-const makerOfGauges =
-  (registry: Registry) =>
-  (name: string, help: string, read: () => Reading | Promise<Reading>, label?: string): Gauge =>
-    new Gauge({
-      ...{ name, help, labelNames: label === undefined ? [] : [label], registers: [registry] },
-      async collect() {
-        try {
-          const found = await read();
-          if (typeof found === 'number') this.set(found);
-          else for (const [of, value] of found) this.set({ [label ?? '']: of }, value);
-        } catch {
-          // Jobs and requests log what is wrong with the database.
-          if (label === undefined) this.remove();
-          else this.reset();
-        }
-      },
-    });
-
-/** Shares one reading among the metrics of a scrape, which are collected at the same time. */
-function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | null = null;
-  return () => {
-    reading ??= read().finally(() => {
-      reading = null;
-    });
-    return reading;
+    /** Counts no more. */
+    close: measureCommits((size, tookMs) => {
+      batches.observe(size);
+      commitSeconds.observe(tookMs / 1_000);
+    }),
   };
 }
 
@@ -180,12 +145,12 @@ const isRefusal = (status: number | null): boolean => status !== null && (status
 const secondsBetween = (from: Instant, to: Instant): number => (Date.parse(to) - Date.parse(from)) / 1_000;
 
 /** Calls `take` for each commit of this process that has succeeded, until the function that it returns is called. */
-function measureCommits(take: (commit: { readonly size: number; readonly seconds: number }) => void): () => void {
+function measureCommits(take: (size: number, ms: number) => void): () => void {
   const begun = new WeakMap<Commit, number>();
   const finish = (commit: Commit) => {
     const started = begun.get(commit);
     if (started === undefined || 'error' in commit) return;
-    take({ size: commit.size, seconds: (performance.now() - started) / 1_000 });
+    take(commit.size, performance.now() - started);
   };
   const subscribers = {
     start: (commit: Commit) => void begun.set(commit, performance.now()),

@@ -106,7 +106,10 @@ async function checkBackups(plan: Plan, { checkBackupFolder }: Preflight): Promi
 async function checkAddresses({ host, port, metrics }: Plan, preflight: Preflight): Promise<readonly Check[]> {
   const api = await runCheck('address', async () => ({ release: await preflight.tryAddress(host, port) }));
   const scraped =
-    metrics && (await runCheck('metrics', async () => ({ release: await preflight.tryMetricsAddress(metrics) })));
+    metrics &&
+    (await runCheck('metrics', async () => ({
+      release: await preflight.tryAddress(metrics.host, metrics.port, '--metrics'),
+    })));
   const checks = [
     'release' in api ? ok('address', `${host}, ${port === 0 ? 'any free port' : `port ${port} is free`}`) : api,
     ...(scraped === undefined

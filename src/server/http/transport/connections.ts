@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Connection, trackConnection } from './connection.ts';
 
 /** What connections may use of the server. */
 export interface ConnectionLimits {
@@ -9,7 +9,7 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number;
   /** Bytes of request bodies and of unsent responses that are held for all connections together. */
   readonly maxBufferedBytes: number;
-  /** How long a connection may take none of the bytes that wait for it. */
+  /** A connection that takes none of the bytes that wait for it is closed after this time, at most after twice as long. */
   readonly stallMs: number;
 }
 
@@ -21,112 +21,152 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   stallMs: 12_000,
 };
 
-/** The open connections of one server. */
-export interface Connections {
-  /** Counts a new socket; when there are too many, returns false. */
-  admit(socket: Socket): boolean;
-  /** Makes an admitted socket, or the TLS socket on top of it, a connection that carries HTTP. */
-  open(socket: Socket): void;
-  find(socket: Socket): Connection | undefined;
-  /** Closes what has never sent anything, and lets the others end with the response in work. */
-  drain(): void;
-  /** Closes every socket. */
-  destroyAll(): void;
+/** Requests of one connection that may be there at one time: the one in work, and those behind it. */
+const MAX_TURNS = 65;
+
+/** How long a connection may send a request, or nothing, before it makes room for another one. */
+const SLOW_MS = 2_000;
+
+interface Turn {
+  readonly response: ServerResponse;
+  readonly work: () => void;
 }
 
+interface Connection {
+  readonly ends: string;
+  readonly address: string | undefined;
+  /** Below TLS, the socket that carries it. */
+  readonly socket: Socket;
+  /** The request in work, and those that wait behind it. */
+  readonly turns: Turn[];
+  /** Bytes that are held for the request in work: of its body, and of what is not sent yet. */
+  heldBytes: number;
+  /** How many bytes the other end had taken when that was looked at last. */
+  takenBytes: number;
+  /** Since when it has no request in work, or had none. */
+  idleSince: number;
+}
+
+/** The open connections of one server. */
+export type Connections = ReturnType<typeof createConnections>;
+
 /** Keeps the connections of a server within their limits. */
-export function createConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean): Connections {
-  const sockets = new Set<Socket>();
-  const perAddress = new Map<string, number>();
-  /** Admitted and not open yet, by their remote ends: their TLS handshake may never be finished. */
-  const unopened = new Map<string, { readonly socket: Socket; sweeps: number }>();
-  const connections = new Map<Socket, Connection>();
-  /** Those that hold bytes; the one that has held them longest comes first. */
-  const holders = new Set<Connection>();
+export function createConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean) {
+  /** By their ends, which a TLS socket has in common with the socket below it; the oldest comes first. */
+  const connections = new Map<string, Connection>();
   let heldBytes = 0;
+  let isDraining = false;
 
-  function hold(connection: Connection, bytes: number): void {
-    heldBytes += bytes;
-    if (connection.heldBytes === 0) holders.delete(connection);
-    else holders.add(connection);
-    for (const holder of holders) {
-      if (heldBytes <= limits.maxBufferedBytes || holders.size === 1) return;
-      holder.destroy();
-    }
+  function close(connection: Connection): void {
+    connection.turns.length = 0;
+    release(connection);
+    connection.socket.destroy();
+    if (connections.get(connection.ends) === connection) connections.delete(connection.ends);
   }
 
-  const sweepMs = Math.min(1_000, limits.stallMs / 2);
+  function release(connection: Connection): void {
+    heldBytes -= connection.heldBytes;
+    connection.heldBytes = 0;
+  }
+
+  /** Closes the oldest connection that is slow to send, where there is no room for one more. */
+  function makeRoom(address: string): boolean {
+    const all = [...connections.values()];
+    const own = isProxy(address) ? [] : all.filter((connection) => connection.address === address);
+    const isOwnFull = own.length >= limits.maxConnectionsPerAddress;
+    if (!isOwnFull && all.length < limits.maxConnections) return true;
+    const slow = (isOwnFull ? own : all).find(isSlow);
+    if (slow === undefined) return false;
+    close(slow);
+    return true;
+  }
+
+  function start(connection: Connection): void {
+    const [turn] = connection.turns;
+    // A response may have closed the connection behind it.
+    if (!turn?.response.req.socket.writable) return;
+    if (isDraining) turn.response.shouldKeepAlive = false;
+    turn.response.once('close', () => finish(connection, turn));
+    turn.work();
+  }
+
+  function finish(connection: Connection, { response }: Turn): void {
+    connection.turns.shift();
+    connection.idleSince = performance.now();
+    release(connection);
+    if (isDraining) response.req.socket.destroySoon();
+    else start(connection);
+  }
+
   const sweeper = setInterval(() => {
-    for (const one of unopened.values()) one.sweeps += 1;
     for (const connection of connections.values()) {
-      if (connection.countStalledSweeps() * sweepMs >= limits.stallMs) connection.destroy();
+      const [turn] = connection.turns;
+      if (turn === undefined) continue;
+      const { bytesWritten, writableLength } = turn.response.req.socket;
+      const takenBytes = bytesWritten - writableLength;
+      if (writableLength > 0 && takenBytes === connection.takenBytes) close(connection);
+      connection.takenBytes = takenBytes;
     }
-  }, sweepMs).unref();
+  }, limits.stallMs).unref();
 
-  /** Closes the oldest connection that is slow to begin, else to send, of any address or of one. */
-  function makeRoom(address?: string): boolean {
-    const isMeant = (other: string | undefined): boolean => address === undefined || other === address;
-    for (const [end, { socket, sweeps }] of unopened) {
-      if (sweeps < 2 || !isMeant(socket.remoteAddress)) continue;
-      unopened.delete(end);
-      socket.destroy();
-      return true;
-    }
-    for (const connection of connections.values()) {
-      if (!connection.isSlow || !isMeant(connection.address)) continue;
-      connection.destroy();
-      return true;
-    }
-    return false;
-  }
-
-  /** Whether there is a place for one more from an address, or can be made. One of its own is made from its own. */
-  function hasRoom(address: string | undefined): boolean {
-    const isOwnFull =
-      address !== undefined && !isProxy(address) && (perAddress.get(address) ?? 0) >= limits.maxConnectionsPerAddress;
-    if (isOwnFull) return makeRoom(address);
-    return sockets.size < limits.maxConnections || makeRoom();
-  }
+  const find = (socket: Socket): Connection | undefined => connections.get(endsOf(socket));
 
   return {
-    admit(socket) {
-      const address = socket.remoteAddress;
-      if (!hasRoom(address)) return false;
-      const end = remoteEnd(socket);
-      sockets.add(socket);
-      unopened.set(end, { socket, sweeps: 0 });
-      if (address !== undefined) perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
-      socket.once('close', () => {
-        sockets.delete(socket);
-        if (unopened.get(end)?.socket === socket) unopened.delete(end);
-        if (address === undefined) return;
-        const left = (perAddress.get(address) ?? 1) - 1;
-        if (left > 0) perAddress.set(address, left);
-        else perAddress.delete(address);
-      });
+    /** Counts a new socket; when there are too many, returns false. */
+    admit(socket: Socket): boolean {
+      const { remoteAddress: address } = socket;
+      if (address === undefined || !makeRoom(address)) return false;
+      const ends = endsOf(socket);
+      const counts = { heldBytes: 0, takenBytes: 0, idleSince: performance.now() };
+      const connection: Connection = { ends, address, socket, turns: [], ...counts };
+      connections.set(ends, connection);
+      socket.once('close', () => close(connection));
       return true;
     },
-    open(socket) {
-      unopened.delete(remoteEnd(socket));
-      const connection = trackConnection(socket, hold);
-      connections.set(socket, connection);
-      socket.once('close', () => {
-        connections.delete(socket);
-        connection.destroy();
-      });
+    /** The response in work. */
+    current: (socket: Socket): ServerResponse | undefined => find(socket)?.turns[0]?.response,
+    /**
+     * Works for the requests of a connection one after the other, however many were sent at once: each when the response
+     * before it has been sent. So no more than one response is held for a connection.
+     */
+    enqueue(response: ServerResponse, work: () => void): void {
+      const connection = find(response.req.socket);
+      if (connection === undefined) return void response.req.socket.destroy();
+      connection.turns.push({ response, work });
+      if (connection.turns.length === 1) start(connection);
+      else if (connection.turns.length > MAX_TURNS) close(connection);
     },
-    find: (socket) => connections.get(socket),
-    drain() {
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-      for (const connection of connections.values()) connection.drain();
+    /** Counts bytes that are held until the response in work is sent. Too many close the oldest connection that holds any. */
+    hold(socket: Socket, bytes: number): void {
+      const connection = find(socket);
+      if (connection === undefined) return;
+      connection.heldBytes += bytes;
+      heldBytes += bytes;
+      for (const other of connections.values()) {
+        if (heldBytes <= limits.maxBufferedBytes) return;
+        if (other !== connection && other.heldBytes > 0) close(other);
+      }
     },
-    destroyAll() {
+    heldBytes: () => heldBytes,
+    /** Closes the connections that have no request in work, and lets the others end with theirs. */
+    drain(): void {
+      isDraining = true;
+      for (const connection of connections.values()) {
+        const [turn] = connection.turns;
+        if (turn === undefined) close(connection);
+        else if (!turn.response.headersSent) turn.response.shouldKeepAlive = false;
+      }
+    },
+    closeAll(): void {
       clearInterval(sweeper);
-      for (const connection of connections.values()) connection.destroy();
-      for (const socket of sockets) socket.destroy();
+      for (const connection of connections.values()) close(connection);
     },
   };
 }
 
-/** What a socket and the TLS socket on top of it have in common. */
-const remoteEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;
+
+/** Whether it has been sending a request, or nothing at all, for too long when others wait. */
+const isSlow = ({ turns: [turn], idleSince }: Connection): boolean =>
+  !turn?.response.req.complete && performance.now() - idleSince > SLOW_MS;

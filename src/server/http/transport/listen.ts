@@ -1,17 +1,17 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type Server, STATUS_CODES } from 'node:http';
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
-import { StartupError } from '../../../store/errors.ts';
+import type { AddressInfo, Socket } from 'node:net';
+import { apiError, type Reason } from '../../../contract/errors.ts';
 import type { App } from '../app.ts';
+import { refusal } from '../respond.ts';
+import { type Address, bind, isLoopbackHost } from './bind.ts';
 import {
   type ConnectionLimits,
   type Connections,
   createConnections,
   DEFAULT_CONNECTION_LIMITS,
 } from './connections.ts';
-import { isLoopbackHost } from './loopback.ts';
 import { createNodeListener } from './node-adapter.ts';
-import { reasonOf, refuseConnection } from './protocol-errors.ts';
 
 /** A listening server. */
 export interface Listener {
@@ -30,10 +30,7 @@ export interface Tls {
 }
 
 /** Where and how to listen. */
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
+export interface ListenOptions extends Address {
   readonly tls?: Tls;
   /** How long requests in flight may take when the server stops. */
   readonly drainMs?: number;
@@ -49,10 +46,7 @@ export interface ListenOptions {
 /** Requests in flight have this long to end when the server stops, in milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** How often a server that stops looks for connections that have become idle, in milliseconds. */
-const SWEEP_MS = 50;
-
-/** Limits for slow clients, in milliseconds. A missing Host is refused by readIncoming, as everything else. */
+/** Limits for slow clients, in milliseconds. A missing Host is refused by the adapter, as everything else. */
 const OPTIONS = {
   requireHostHeader: false,
   headersTimeout: 10_000,
@@ -64,37 +58,38 @@ const OPTIONS = {
 /** The same for the TLS handshake. */
 const HANDSHAKE_MS = 10_000;
 
+/** How long a refused connection may go on sending, so that it gets to read the refusal, in milliseconds. */
+const LINGER_MS = 1_000;
+
 /**
  * Serves the app over HTTP, or over HTTPS with `tls`.
  *
  * @throws StartupError when the address cannot be used
  */
 export async function listen(app: App, options: ListenOptions): Promise<Listener> {
-  const { host, port, tls, drainMs = DRAIN_MS } = options;
+  const { tls, drainMs = DRAIN_MS } = options;
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
   const connections = createConnections(limits, options.isProxy ?? (() => false));
   const server = tls
     ? createHttpsServer({ ...OPTIONS, ...tls, handshakeTimeout: HANDSHAKE_MS })
     : createHttpServer(OPTIONS);
-  track(server, connections, tls !== undefined);
-  const handle = createNodeListener(app, connections, {
+  limitConnections(server, connections);
+  const serve = createNodeListener(app, {
     isHostAllowed: options.onlyLoopbackHosts ? isLoopbackHost : () => true,
+    hold: connections.hold,
     fail: options.onFailure ?? (() => {}),
   });
   // Whether a body is wanted is decided when it is read: until then `Expect: 100-continue` gets no answer.
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, handle);
-
-  try {
-    await bind(server, host, port);
-  } catch (error) {
-    connections.destroyAll();
-    throw error;
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.on(event, (message, response) => connections.enqueue(response, () => serve(message, response)));
   }
-  const address = server.address() as AddressInfo;
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const authority = await bind(server, options).catch((error: unknown) => {
+    connections.closeAll();
+    throw error;
+  });
   return {
-    url: `${tls ? 'https' : 'http'}://${name}:${address.port}`,
-    port: address.port,
+    url: `${tls ? 'https' : 'http'}://${authority}`,
+    port: (server.address() as AddressInfo).port,
     reloadTls: (next) => {
       if (server instanceof HttpsServer) server.setSecureContext(next);
     },
@@ -103,59 +98,47 @@ export async function listen(app: App, options: ListenOptions): Promise<Listener
 }
 
 /** Lets in what is within the limits, and refuses what is no HTTP. */
-function track(server: Server, connections: Connections, isTls: boolean): void {
+function limitConnections(server: Server, connections: Connections): void {
   server.prependListener('connection', (socket: Socket) => {
-    if (connections.admit(socket)) {
-      if (!isTls) connections.open(socket);
-    } else if (isTls) socket.destroy();
+    if (connections.admit(socket)) return;
+    if (server instanceof HttpsServer) socket.destroy();
     else refuseConnection(socket, 'unavailable', 0);
   });
-  if (isTls) server.prependListener('secureConnection', (socket: Socket) => connections.open(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const connection = connections.find(socket);
-    // What is in work was asked for correctly: it is finished, and the connection closed after it.
-    if (connection?.current?.req.complete) connection.drain();
-    else if (connection?.current?.headersSent) connection.destroy();
-    else refuseConnection(socket, reasonOf(error));
+    const response = connections.current(socket);
+    if (response === undefined) refuseConnection(socket, reasons[error.code ?? ''] ?? 'invalidParams');
+    else if (response.req.complete) {
+      // What is in work was asked for correctly: it is finished, and the connection closed after it.
+      response.shouldKeepAlive = false;
+      response.once('close', () => socket.destroySoon());
+    } else if (response.headersSent) socket.destroy();
+    else refuseConnection(socket, reasons[error.code ?? ''] ?? 'invalidParams');
   });
 }
 
-/** Binds a server to an address. Throws StartupError when it cannot be used. */
-export function bind(server: NetServer, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
-}
+/** What Node.js found wrong below the application. All else is a malformed request. */
+const reasons: Readonly<Record<string, Reason>> = {
+  HPE_HEADER_OVERFLOW: 'headersTooLarge',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'bodyTooLarge',
+  ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
+};
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code === 'EADDRINUSE') {
-    return new StartupError(`port ${port} on ${host} is in use`, 'give another with --port, or 0 for a free one', {
-      cause: error,
-    });
-  }
-  if (error.code === 'EACCES') {
-    return new StartupError(`port ${port} needs more rights than this user has`, 'give a port above 1023 with --port', {
-      cause: error,
-    });
-  }
-  return new StartupError(`cannot listen on ${host}: ${error.message}`, 'give another address with --host', {
-    cause: error,
-  });
+/** Writes a refusal where there is no request to respond to, and closes the connection. */
+function refuseConnection(socket: Socket, reason: Reason, lingerMs = LINGER_MS): void {
+  if (!socket.writable) return void socket.destroy();
+  const { status, headers, body } = refusal(apiError(reason));
+  const lines = Object.entries({ ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(String(body)) });
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 function stop(server: Server, connections: Connections, drainMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const deadline = setTimeout(() => connections.destroyAll(), drainMs);
-    // Some become idle only now: one whose unwanted body has just come to its end.
-    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+    const deadline = setTimeout(connections.closeAll, drainMs);
     server.close((error) => {
       clearTimeout(deadline);
-      clearInterval(sweep);
-      connections.destroyAll();
+      connections.closeAll();
       if (error) reject(error);
       else resolve();
     });

@@ -1,8 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { HttpResponse } from '../messages.ts';
 
-/** A response is written in parts of this size, each when those before it have been taken. */
-const PART_BYTES = 16_384;
+/** A longer text counts as held for its connection until it is sent. */
+const SMALL_BYTES = 16_384;
 
 /** How long a caller that was answered before the end of its body may go on sending, in milliseconds. */
 const LINGER_MS = 1_000;
@@ -19,77 +21,21 @@ export function send(
   hold: (bytes: number) => void,
   fail: (error: unknown) => void,
 ): void {
-  if (mayStillCome(response.req)) linger(response.req);
-  if (typeof body !== 'string') {
-    response.writeHead(status, headers);
-    if (response.req.method === 'HEAD') response.end();
-    else void write(response, body, fail);
+  const { req: request } = response;
+  // Closing at once could cost the caller its response; reading for ever would let it send without end.
+  if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), LINGER_MS).unref();
+  if (typeof body === 'string') {
+    const length = Buffer.byteLength(body);
+    if (length > SMALL_BYTES) hold(length);
+    // 304 has no body, and a length would be that of the response it stands for.
+    response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length }).end(body);
     return;
   }
-  const length = Buffer.byteLength(body);
-  // 304 has no body, and a length would be that of the response it stands for.
-  response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length });
-  if (length <= PART_BYTES || response.req.method === 'HEAD') {
-    response.end(body);
-    return;
-  }
-  hold(length);
-  void write(response, split(Buffer.from(body)), fail);
-}
-
-function* split(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let start = 0; start < bytes.length; start += PART_BYTES) yield bytes.subarray(start, start + PART_BYTES);
-}
-
-async function write(
-  response: ServerResponse,
-  body: AsyncIterable<string | Uint8Array> | Iterable<Uint8Array>,
-  fail: (error: unknown) => void,
-): Promise<void> {
-  const chunks = Symbol.asyncIterator in body ? body[Symbol.asyncIterator]() : body[Symbol.iterator]();
-  let isDone = false;
-  // A source that waits for its next chunk would not notice by itself that nobody reads it any more.
-  response.once('close', () => {
-    if (!isDone) void chunks.return?.();
+  response.writeHead(status, headers);
+  if (request.method === 'HEAD') return void response.end();
+  const chunks = Readable.from(body);
+  if (response.closed) return void chunks.destroy();
+  pipeline(chunks, response).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') fail(error);
   });
-  try {
-    for (;;) {
-      const { done, value } = await chunks.next();
-      if (done) break;
-      // Also of one that had closed before this began, so that its source lets go of what it holds.
-      if (response.closed) return void (await chunks.return?.());
-      if (!response.write(value)) await drained(response);
-    }
-    isDone = true;
-    if (!response.closed) response.end();
-  } catch (error) {
-    isDone = true;
-    fail(error);
-    response.destroy();
-  }
-}
-
-/** Resolves when there is room again, or when the connection has closed. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.closed) return resolve();
-    const done = () => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
-}
-
-/** Whether there is a body of which the end has not come yet. */
-const mayStillCome = ({ complete, headers }: IncomingMessage): boolean =>
-  !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined);
-
-/**
- * Reads the rest of a body for a moment without keeping it, and then closes the connection. Closing at once could cost
- * the caller its response; reading for ever would let it send without end.
- */
-function linger(message: IncomingMessage): void {
-  const timer = setTimeout(() => message.socket.destroy(), LINGER_MS);
-  message.once('close', () => clearTimeout(timer));
 }
