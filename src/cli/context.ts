@@ -124,7 +124,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   async function productOf(key: string, given: string | undefined): Promise<string> {
     const known = given ?? products.get(key);
     if (known !== undefined) return known;
-    const { findProductOfKey } = await import('./request/product-of-key.ts');
+    const { findProductOfKey } = await import('./request/look-ups.ts');
     const { originOf } = await import('./request/changes.ts');
     const product = await findProductOfKey(await client(), key, originOf(await chosenTarget()), knownState);
     products.set(key, product);

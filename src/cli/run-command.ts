@@ -69,7 +69,7 @@ async function namedByIds(command: Command, values: ReadValues['values'], contex
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const names = specs.flatMap(([name, spec]) => (spec.takesEmail && String(values[name]).includes('@') ? [name] : []));
   if (names.length === 0) return values;
-  const { withCustomerIds } = await import('./request/customer-by-email.ts');
+  const { withCustomerIds } = await import('./request/look-ups.ts');
   return withCustomerIds(values, names, context);
 }
 

@@ -91,9 +91,7 @@ describe('deleting several customers', () => {
     const lost = serviceOf(['a', 'b', 'c'], { b: refusal(500, 1, 'Server error') });
     const stopped = await remove(['a', 'b', 'c'], { fetch: lost.fetch, cwd, pid: 7 });
     expect(stopped.code).toBe(8);
-    expect(stopped.stderr).toContain(
-      'deleted a\nwarning: deleted 1 of 3 customers: a; stopped at b; not tried: c\nerror: ',
-    );
+    expect(stopped.stderr).toContain('deleted a\nwarning: deleted 1 of 3 customers; stopped at b\nerror: ');
     const later = serviceOf(['b', 'c']);
     const again = await remove(['a', 'b', 'c'], { fetch: later.fetch, cwd, pid: 8 });
     expect(again.code).toBe(0);

@@ -20,9 +20,9 @@ import { NoTokenError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
-import { checkScheme } from '../request/address.ts';
 import { openClient } from '../request/connection.ts';
 import { observe } from '../request/observe.ts';
+import { checkScheme } from '../request/target.ts';
 import { identityFields } from './auth.ts';
 
 export const authLogin = command({

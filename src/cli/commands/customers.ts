@@ -14,7 +14,7 @@ import {
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
-import { findCustomerByEmail } from '../request/customer-by-email.ts';
+import { findCustomerByEmail } from '../request/look-ups.ts';
 import { parseBoolean } from '../values/scalars.ts';
 import { changeCommand, contradiction, either, readCommand } from './forms.ts';
 import { ifUpdatedAt } from './keys/changed.ts';

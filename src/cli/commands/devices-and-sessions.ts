@@ -2,7 +2,7 @@ import type { Device } from '../../contract/keys/licenses.ts';
 import { argument, option, productFilter, productOfKey } from '../command.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
-import { checkFiltersExist } from '../request/check-filters.ts';
+import { checkFiltersExist } from '../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument, parseLicenseKey } from '../values/license-key.ts';
 import { changeCommand, readCommand } from './forms.ts';
 import { doneTo, fieldsShown, listOf } from './results.ts';

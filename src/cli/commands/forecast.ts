@@ -1,7 +1,7 @@
 import { walkList } from '../../client/lists.ts';
 import { option, productFilter } from '../command.ts';
 import { count } from '../output/words.ts';
-import { checkFiltersExist } from '../request/check-filters.ts';
+import { checkFiltersExist } from '../request/look-ups.ts';
 import { parsePositive } from '../values/scalars.ts';
 import { readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';

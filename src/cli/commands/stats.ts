@@ -5,7 +5,7 @@ import { command, productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count, expiryInBrief, nothing, usageInBrief } from '../output/words.ts';
-import { checkFiltersExist } from '../request/check-filters.ts';
+import { checkFiltersExist } from '../request/look-ups.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 

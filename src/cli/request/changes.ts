@@ -8,6 +8,7 @@ import { withoutPassword } from '../config/location.ts';
 import { InterruptedError, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
+import { moment, shortMoment } from '../output/words.ts';
 import {
   type Begun,
   beginChanges,
@@ -39,16 +40,6 @@ export interface PreparedChange<T> {
   send(): Promise<Changed<T>>;
 }
 
-/** The changes of one command, each under its idempotency key. */
-export interface Changes {
-  /** Writes changes down before the first of them is sent. Throws `DryRun` in place of sending, where that is asked. */
-  prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]>;
-  /** The key of a change that was sent and not answered. */
-  readonly pendingKey: string | null;
-  /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
-  complete(): Promise<void>;
-}
-
 interface ChangesContext {
   readonly io: Io;
   readonly dryRun: boolean;
@@ -63,16 +54,11 @@ interface ChangesContext {
   say(note: Note): Promise<void>;
 }
 
-export function openChanges({
-  io,
-  dryRun,
-  givenKey,
-  observation,
-  state,
-  target,
-  caller,
-  say,
-}: ChangesContext): Changes {
+/** The changes of one command, each under its idempotency key. */
+export type Changes = ReturnType<typeof openChanges>;
+
+export function openChanges(context: ChangesContext) {
+  const { io, givenKey, say } = context;
   const entries = new Set<Entry>();
   /** Entries that may have been sent, and are not known to be answered. */
   const open = new Set<Entry>();
@@ -80,45 +66,34 @@ export function openChanges({
   /** Whether a later run has to finish: then it needs the keys of all entries, also of those that were answered. */
   let isUnfinished = false;
 
+  /** Writes changes down before the first of them is sent. Throws `DryRun` in place of sending, where that is asked. */
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
-    const chosen = await target();
+    const target = await context.target();
     const requests = await Promise.all(
-      sends.map((send) => captureRequest(chosen, (recorder) => send(clientOfCall(recorder), {}, recorder))),
+      sends.map((send) => captureRequest(target, (recorder) => send(clientOfCall(recorder), {}, recorder))),
     );
-    if (dryRun) {
+    if (context.dryRun) {
       const { DryRun } = await import('./dry-run.ts');
       throw new DryRun(requests.map((request) => ({ request, idempotencyKey: givenKey ?? io.uuid() })));
     }
-    const ready = await caller();
-    const client = clientOfCall(ready);
+    const caller = await context.caller();
+    const client = clientOfCall(caller);
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
-    const begun = await begin(requests.map(identityOf));
-    await sayWhatWasFound(begun);
+    const begun = await begin(requests);
+    for (const note of notesOn(begun, io)) await say(note);
     return begun.entries.flatMap((entry, at) => {
       const send = sends[at];
       entries.add(entry);
       if (entry.repeats) open.add(entry);
-      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(client, call, ready)) }] : [];
+      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(client, call, caller)) }] : [];
     });
   }
 
   /** Writes requests down before they are sent. A key that was given repeats them without that. */
   async function begin(requests: readonly RequestIdentity[]): Promise<Begun> {
-    if (givenKey === undefined) {
-      return beginChanges(
-        await state(),
-        requests.map((request) => ({ ...request, newKey: io.uuid() })),
-        io,
-      );
-    }
-    const known = await state().catch(() => null);
+    if (givenKey === undefined) return beginChanges(await context.state(), requests, io);
+    const known = await context.state().catch(() => null);
     return findGiven(known, requests, givenKey);
-  }
-
-  async function sayWhatWasFound(begun: Begun): Promise<void> {
-    if (begun.repeated.length === 0 && begun.tooOld.length === 0) return;
-    const { notesOn } = await import('./journal-notes.ts');
-    for (const note of notesOn(begun, io)) await say(note);
   }
 
   async function sendEntry<T>(entry: Entry, send: (call: CallOptions) => Promise<T>): Promise<Changed<T>> {
@@ -130,7 +105,7 @@ export function openChanges({
       const answer = await send({ idempotencyKey, signal: io.stop });
       pendingKey = null;
       open.delete(entry);
-      return { answer, idempotencyKey, replayed: observation.replayed };
+      return { answer, idempotencyKey, replayed: context.observation.replayed };
     } catch (error) {
       const isSettled = !io.stop.aborted && isSettledBy(error, entry);
       if (isSettled) pendingKey = null;
@@ -140,22 +115,23 @@ export function openChanges({
     }
   }
 
+  /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
   async function complete(): Promise<void> {
     if (isUnfinished) return;
     const done = [...entries].filter((entry) => !open.has(entry) && entry.ids.length > 0);
     if (done.length === 0) return;
     try {
-      completeChanges(await state(), done);
+      completeChanges(await context.state(), done);
     } catch (error) {
       if (!(error instanceof LocalError)) throw error;
-      const { stillWritten } = await import('./journal-notes.ts');
-      await say(stillWritten(error));
+      await say({ tone: 'warning', text: `${error.message}: the next run of this command repeats its calls` });
     }
   }
 
   return {
     prepare,
     complete,
+    /** The key of a change that was sent and not answered. */
     get pendingKey() {
       return pendingKey;
     },
@@ -171,16 +147,25 @@ const isSettledBy = (error: unknown, { repeats }: Entry): boolean =>
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && settles(error) && !outcomeUnknown(error);
 
+/** What the journal knows about requests that were written down just now. */
+function notesOn({ repeated, tooOld }: Begun, io: Io): Note[] {
+  const notes = tooOld.map(({ method, path, createdAt }): Note => {
+    const call = `${method} ${path.replace(/\?.*/, '')}`;
+    const text = `an earlier ${call} of ${moment(createdAt)} never got an answer, and it is too late to repeat it`;
+    return { tone: 'warning', text: `${text}\nthis is a new one; see what the earlier one has done: lkm audit list` };
+  });
+  const [first, ...others] = repeated;
+  if (first === undefined) return notes;
+  const when = shortMoment(first.createdAt, io.now());
+  const calls = `${others.length + 1} calls that had no answer, the first of ${when}`;
+  const text = `repeating ${others.length === 0 ? `the call of ${when} that had no answer` : calls}`;
+  return [...notes, { tone: 'hint', text }];
+}
+
 /** A request as the client will send it. */
-export interface CapturedRequest {
+export interface CapturedRequest extends RequestIdentity {
   readonly endpoint: AnyEndpoint;
-  /** Which service or database it is for, without a password. */
-  readonly origin: string;
   readonly url: string;
-  /** Path below the origin, and query. */
-  readonly path: string;
-  /** The exact text of its body. */
-  readonly body: string | null;
 }
 
 /** Finds out which request `send` makes; sends nothing, opens nothing. Throws `InputError` as the client does. */
@@ -193,7 +178,8 @@ async function captureRequest(
   const recorder: CallEndpoint = async (endpoint, input) => {
     const { search, body } = encodeInput(endpoint, input);
     const path = `${endpoint.path}${search}`;
-    captured.resolve({ endpoint, origin: originOf(target), url: `${href}${path}`, path, body });
+    const { method } = endpoint;
+    captured.resolve({ endpoint, origin: originOf(target), method, url: `${href}${path}`, path, body });
     // No answer: the first request is all there is to see.
     return new Promise(() => {});
   };
@@ -212,11 +198,3 @@ function hrefOf(target: Target): string {
   const baseUrl = target.kind === 'database' ? inProcessUrl : target.baseUrl;
   return readBaseUrl(baseUrl, { plainHttpAllowed: false }).href;
 }
-
-/** What tells a request from another one. */
-const identityOf = ({ origin, endpoint, path, body }: CapturedRequest): RequestIdentity => ({
-  origin,
-  method: endpoint.method,
-  path,
-  body,
-});

@@ -30,11 +30,7 @@ export async function prepareEach(
   named: readonly { readonly name: string; readonly send: Send<unknown> }[],
 ): Promise<readonly NamedChange[]> {
   const changes = await context.prepare(named.map(({ send }) => send));
-  return named.map(({ name }, at) => {
-    const change = changes[at];
-    if (change === undefined) throw new Error('a change was not prepared');
-    return { ...change, name };
-  });
+  return changes.map((change, at) => ({ ...change, name: named[at]?.name ?? '' }));
 }
 
 /**
@@ -53,8 +49,13 @@ export async function sendEach(
       sent.push({ name, done: true, error: null, idempotencyKey });
       await context.say(doneNote(changed, `${words.done} ${name}`));
     } catch (error) {
-      if (changes.length > 1 && !isRefusal(error)) await sayWhatIsLeft(context, changes, sent, words);
-      if (changes.length === 1 || !isRefusal(error)) throw error;
+      if (changes.length === 1) throw error;
+      if (!isRefusal(error)) {
+        const done = sent.filter((one) => one.done).length;
+        const text = `${words.done} ${done} of ${count(changes.length, words.noun)}; stopped at ${name}`;
+        await context.say({ tone: 'warning', text });
+        throw error;
+      }
       sent.push({ name, done: false, error: error.message, idempotencyKey });
       await context.say({ tone: 'warning', text: `not ${words.done} ${name}: ${error.message}` });
     }
@@ -74,20 +75,4 @@ export function summaryOf(
     exitCode: exitCodes.partial,
     notes: [{ tone: 'warning', text: `${text}; not ${failed.map(({ name }) => name).join(', ')}` }],
   };
-}
-
-async function sayWhatIsLeft(
-  context: CommandContext,
-  changes: readonly NamedChange[],
-  sent: readonly SentChange[],
-  words: Words,
-) {
-  const done = sent.filter((one) => one.done).map(({ name }) => name);
-  const [last, ...untried] = changes.slice(sent.length).map(({ name }) => name);
-  const parts = [
-    `${words.done} ${done.length} of ${count(changes.length, words.noun)}${done.length > 0 ? `: ${done.join(', ')}` : ''}`,
-    `stopped at ${last}`,
-    ...(untried.length > 0 ? [`not tried: ${untried.join(', ')}`] : []),
-  ];
-  await context.say({ tone: 'warning', text: parts.join('; ') });
 }

@@ -3,7 +3,6 @@ import type { NamedProfile } from '../config/profiles.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { checkScheme } from './address.ts';
 
 /** The service that a command talks to. */
 export type Target = { readonly kind: 'database'; readonly db: string } | RemoteTarget;
@@ -71,3 +70,18 @@ const noService = (): UsageError =>
     ['On a file:', '--db lkm.db, or start a server with: lkm serve'],
     ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
   ]);
+
+/**
+ * Throws `UsageError` for the address of a service that begins with no scheme, and says how it is written. Anything else
+ * is checked by the client.
+ *
+ * @param from where it comes from: `--base-url`
+ */
+export function checkScheme(address: string, from: string): string {
+  const isBare = /^[\w.[\]:-]+(\/[\w./-]*)?$/.test(address) && !/^https?:/i.test(address);
+  if (!isBare) return address;
+  const scheme = /^(localhost|127\.|\[::1\])/i.test(address) ? 'http' : 'https';
+  throw new UsageError(`${from} '${address}' does not begin with https:// or http://`, [
+    ['Write:', `${from}${from.startsWith('--') ? ' ' : '='}${scheme}://${address}`],
+  ]);
+}

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
-import { isRepeatable } from '../request/repeatable.ts';
+import { repeatableSpan } from './repeatable.ts';
 import type { State, StateRow } from './state.ts';
 
 /** What tells a request from another one. */
@@ -15,13 +15,9 @@ export interface RequestIdentity {
   readonly body: string | null;
 }
 
-/** A request, and the key that it gets unless it repeats an earlier one. */
-export interface KeyedRequest extends RequestIdentity {
-  readonly newKey: string;
-}
-
 /** A change as an earlier process wrote it down: without an answer so far. */
 export interface Pending extends Pick<RequestIdentity, 'method' | 'path' | 'body'> {
+  readonly id: number;
   readonly idempotencyKey: string;
   readonly createdAt: string;
 }
@@ -49,29 +45,46 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 
 /**
  * Writes the requests of a group down, at once, and chooses the key of each: that of an earlier process that made the
- * same request and has ended without an answer, else its own new one.
+ * same request and has ended without an answer, else a new one.
  */
-export function beginChanges(state: State, requests: readonly KeyedRequest[], { now }: Pick<Io, 'now'>): Begun {
+export function beginChanges(
+  state: State,
+  requests: readonly RequestIdentity[],
+  { now, uuid }: Pick<Io, 'now' | 'uuid'>,
+): Begun {
+  const newKeys = requests.map(() => uuid());
   return state.transaction(() => {
     sweep(state, now());
     const writer = state.writer();
-    const found = searchPending(state, now());
-    const entries = requests.map(({ newKey, ...request }): Entry => {
-      const fingerprint = fingerprintOf(request);
-      const pending = found.next(fingerprint);
-      if (pending !== null) {
-        state.run('UPDATE change SET writer = ? WHERE id = ?', writer, pending.id);
-        return { idempotencyKey: pending.idempotencyKey, repeats: true, ids: [pending.id] };
+    const [from, to] = repeatableSpan(now());
+    const repeated: Pending[] = [];
+    const tooOld: Pending[] = [];
+    /** By request, the changes of ended processes that are left, the oldest first. */
+    const ended = new Map<string, Pending[]>();
+
+    const entries = requests.map(({ origin, method, path, body }, at): Entry => {
+      const request = fingerprintOf({ origin, method, path, body });
+      const left = ended.get(request) ?? readEnded(state, request);
+      ended.set(request, left);
+      for (let pending = left.shift(); pending !== undefined; pending = left.shift()) {
+        const { id, idempotencyKey, createdAt } = pending;
+        if (createdAt >= from && createdAt <= to) {
+          repeated.push(pending);
+          state.run('UPDATE change SET writer = ? WHERE id = ?', writer, id);
+          return { idempotencyKey, repeats: true, ids: [id] };
+        }
+        tooOld.push(pending);
+        state.run('DELETE FROM change WHERE id = ?', id);
       }
-      const { origin, method, path, body } = request;
+      const idempotencyKey = newKeys[at] ?? uuid();
       const [made] = state.all(
         `INSERT INTO change (writer, request, origin, method, path, body, idempotency_key, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-        ...[writer, fingerprint, origin, method, path, body, newKey, toInstant(now())],
+        ...[writer, request, origin, method, path, body, idempotencyKey, toInstant(now())],
       );
-      return { idempotencyKey: newKey, repeats: false, ids: [Number(made?.id)] };
+      return { idempotencyKey, repeats: false, ids: [Number(made?.id)] };
     });
-    return { entries, repeated: found.repeated, tooOld: found.tooOld };
+    return { entries, repeated, tooOld };
   });
 }
 
@@ -87,10 +100,8 @@ export function findGiven(state: State | null, requests: readonly RequestIdentit
 
 /** Removes changes that need not be repeated. */
 export function completeChanges(state: State, entries: readonly Entry[]): void {
-  const ids = entries.flatMap((entry) => entry.ids);
-  if (ids.length === 0) return;
   state.transaction(() => {
-    for (const id of ids) state.run('DELETE FROM change WHERE id = ?', id);
+    for (const id of entries.flatMap(({ ids }) => ids)) state.run('DELETE FROM change WHERE id = ?', id);
   });
 }
 
@@ -103,48 +114,21 @@ const fingerprintOf = ({ origin, method, path, body }: RequestIdentity): string 
     .update(JSON.stringify([origin, method, path, body]))
     .digest('base64url');
 
-const pendingFrom = (row: StateRow): Pending => ({
-  method: String(row.method),
-  path: String(row.path),
-  body: row.body === null ? null : String(row.body),
-  idempotencyKey: String(row.idempotency_key),
-  createdAt: String(row.created_at),
+const pendingFrom = ({ id, method, path, body, idempotency_key, created_at }: StateRow): Pending => ({
+  id: Number(id),
+  method: String(method),
+  path: String(path),
+  body: body === null ? null : String(body),
+  idempotencyKey: String(idempotency_key),
+  createdAt: String(created_at),
 });
 
-/** Goes through the changes of each request once, the oldest first, however often the request is in the group. */
-function searchPending(state: State, now: number) {
-  const repeated: Pending[] = [];
-  const tooOld: Pending[] = [];
-  /** By request: those that were passed by. */
-  const seen = new Map<string, number>();
-  const running = new Map<string, boolean>();
-  const own = state.writer();
-
-  function isRunning(writer: string): boolean {
-    const known = running.get(writer) ?? (writer === own || state.isRunning(writer));
-    running.set(writer, known);
-    return known;
-  }
-
-  function next(fingerprint: string): (Pending & { readonly id: number }) | null {
-    for (;;) {
-      const sql = 'SELECT * FROM change WHERE request = ? AND id > ? ORDER BY id LIMIT 1';
-      const [row] = state.all(sql, fingerprint, seen.get(fingerprint) ?? 0);
-      if (row === undefined) return null;
-      const id = Number(row.id);
-      seen.set(fingerprint, id);
-      if (isRunning(String(row.writer))) continue;
-      const pending = pendingFrom(row);
-      if (isRepeatable(pending.createdAt, now)) {
-        repeated.push(pending);
-        return { ...pending, id };
-      }
-      tooOld.push(pending);
-      state.run('DELETE FROM change WHERE id = ?', id);
-    }
-  }
-
-  return { next, repeated, tooOld };
+/** The changes of a request whose processes have ended, the oldest first. */
+function readEnded(state: State, request: string): Pending[] {
+  const rows = state.all('SELECT * FROM change WHERE request = ? ORDER BY id', request);
+  const writers = [...new Set(rows.map(({ writer }) => String(writer)))];
+  const ended = new Set(writers.filter((writer) => writer !== state.writer() && !state.isRunning(writer)));
+  return rows.filter(({ writer }) => ended.has(String(writer))).map(pendingFrom);
 }
 
 /**

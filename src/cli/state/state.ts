@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, makeOwnFile, sqliteCode, takeLock, withLock } from './lock.ts';
 import { STATE_TABLES, STATE_VERSION } from './schema.ts';
-import { refuseEarlierFiles, STATE_FILE, stateError } from './state-errors.ts';
+import { STATE_FILE, stateError } from './state-errors.ts';
 
 /** A row as SQLite gives it. */
 export type StateRow = Readonly<Record<string, SQLOutputValue>>;
@@ -54,7 +54,6 @@ export const hasState = (io: Io): boolean =>
 
 function open(folder: string, io: Io): State {
   const path = join(folder, STATE_FILE);
-  refuseEarlierFiles(folder);
   makeOwnFile(path);
   const stats = lstatSync(path);
   const isOwn = stats.isFile() && stats.nlink === 1 && (io.uid === null || stats.uid === io.uid);

@@ -1,5 +1,5 @@
 import { NotFoundError } from '../../failure/errors.ts';
-import { findCustomerByEmail } from '../../request/customer-by-email.ts';
+import { findCustomerByEmail } from '../../request/look-ups.ts';
 import type { Body } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { isObject } from '../reading/columns.ts';

@@ -1,7 +1,7 @@
 import { command, customerOption, option } from '../../command.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
-import { checkFiltersExist } from '../../request/check-filters.ts';
+import { checkFiltersExist } from '../../request/look-ups.ts';
 
 export const keysExport = command({
   about:

@@ -9,17 +9,11 @@ const HOUR_MS = 3_600_000;
 const REPEATABLE_MS = 23 * HOUR_MS;
 
 /**
- * Whether a request that may have been sent at `at` can be repeated under its key now, without being done a second time.
+ * The instants between which a request was sent that can be repeated under its key now, without being done a second time.
  * One of a time to come cannot: the clock was set since, and nobody knows its age.
  *
  * @param now milliseconds since 1970
  */
-export function isRepeatable(at: string, now: number): boolean {
-  const age = now - Date.parse(at);
-  return age <= REPEATABLE_MS && age >= -HOUR_MS;
-}
-
-/** The instants between which a request was sent that can be repeated now. */
 export const repeatableSpan = (now: number): readonly [from: string, to: string] => [
   toInstant(now - REPEATABLE_MS),
   toInstant(now + HOUR_MS),
