@@ -7,46 +7,42 @@ import { UsageError } from '../failure/errors.ts';
 import { csvLine, type ExportedKey, exportedKey, type Owner, ownMetadata } from './exported-key.ts';
 
 /** Which keys, and in which form. */
-export interface Export {
+interface Export {
   readonly productId: string | undefined;
   readonly customerId: string | undefined;
   readonly form: 'csv' | 'json' | 'jsonl';
 }
 
-/** Keys whose devices and customers are asked for at a time. */
-const CONCURRENCY = 8;
-/** Lines of one part. */
-const PART = 200;
+/** Keys that are written together, and whose devices and customers are asked for at a time. */
+const PART = 16;
 
 /**
  * Writes every key with its customer and its devices, in the form that `keys import` reads, newest first. Only a part of
- * the list is in memory; `beforePart` gets the keys of each part before it is written. CSV goes through the list twice: the first time for the names of metadata, which are columns.
+ * the list is in memory; `beforePart` gets the keys of each part before it is written. CSV goes through the list twice: the
+ * first time for the names of metadata, which are columns.
  */
 export async function* exportKeys(
   client: Client,
-  which: Export,
+  { productId, customerId, form }: Export,
   beforePart: (keys: readonly string[]) => Promise<void>,
 ): AsyncGenerator<string> {
-  const { productId, customerId, form } = which;
   const keys = () => walkList(client.keys.list, { productId, customerId });
   const names = form === 'csv' ? await metadataNames(keys()) : [];
-  const owners = rememberOwners(client);
+  const ownerOf = rememberOwners(client);
   if (form === 'csv') yield await csvLine(null, names);
   if (form === 'json') yield '[';
-  let isFirst = true;
-  for await (const part of inParts(keys(), PART)) {
+  let separator = '\n';
+  for await (const part of inParts(keys())) {
+    const completed = await Promise.all(part.map((license) => complete(client, license, ownerOf)));
+    const found = completed.filter((key) => key !== null);
     const lines: string[] = [];
-    const exported: string[] = [];
-    for await (const key of inOrder(part, CONCURRENCY, (license) => completed(client, license, owners))) {
-      if (key === null) continue;
-      const json = form === 'csv' ? '' : JSON.stringify(key);
-      lines.push(
-        form === 'csv' ? await csvLine(key, names) : form === 'json' ? `${isFirst ? '' : ','}\n${json}` : `${json}\n`,
-      );
-      isFirst = false;
-      exported.push(key.key);
+    for (const key of found) {
+      if (form === 'csv') lines.push(await csvLine(key, names));
+      else if (form === 'jsonl') lines.push(`${JSON.stringify(key)}\n`);
+      else lines.push(`${separator}${JSON.stringify(key)}`);
+      separator = ',\n';
     }
-    await beforePart(exported);
+    await beforePart(found.map(({ key }) => key));
     yield lines.join('');
   }
   if (form === 'json') yield '\n]\n';
@@ -60,8 +56,18 @@ async function metadataNames(keys: AsyncIterable<ListedLicense>): Promise<string
   return [...names].sort();
 }
 
+async function* inParts(keys: AsyncIterable<ListedLicense>): AsyncGenerator<readonly ListedLicense[]> {
+  let part: ListedLicense[] = [];
+  for await (const key of keys) {
+    if (part.push(key) < PART) continue;
+    yield part;
+    part = [];
+  }
+  yield part;
+}
+
 /** A key with what the list does not show; null when it has been deleted meanwhile. */
-async function completed(
+async function complete(
   client: Client,
   license: ListedLicense,
   ownerOf: (id: string) => Promise<Owner | null>,
@@ -73,13 +79,8 @@ async function completed(
     ]);
   }
   if (activations === 0) return exportedKey(license, customerId == null ? null : await ownerOf(customerId), []);
-  try {
-    const { license: whole, customer } = await client.keys.get({ productId, licenseKey: key });
-    return exportedKey(license, customer, whole.devices);
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'licenseNotFound') return null;
-    throw error;
-  }
+  const found = await unlessGone(client.keys.get({ productId, licenseKey: key }), 'licenseNotFound');
+  return found && exportedKey(license, found.customer, found.license.devices);
 }
 
 const MAX_OWNERS = 10_000;
@@ -88,45 +89,19 @@ const MAX_OWNERS = 10_000;
 function rememberOwners(client: Client): (id: string) => Promise<Owner | null> {
   const known = new Map<string, Promise<Owner | null>>();
   return (customerId) => {
-    const found = known.get(customerId) ?? findOwner(client, customerId);
-    known.delete(customerId);
-    known.set(customerId, found);
-    const [oldest] = known.keys();
-    if (known.size > MAX_OWNERS && oldest !== undefined) known.delete(oldest);
-    return found;
+    if (known.size > MAX_OWNERS) known.clear();
+    const owner = known.get(customerId) ?? unlessGone(client.customers.get({ customerId }), 'customerNotFound');
+    known.set(customerId, owner);
+    return owner;
   };
 }
 
-async function findOwner(client: Client, customerId: string): Promise<Owner | null> {
+/** Null where the service answers that something is not there. */
+async function unlessGone<T>(found: Promise<T>, reason: ApiError['reason']): Promise<T | null> {
   try {
-    return await client.customers.get({ customerId });
+    return await found;
   } catch (error) {
-    if (error instanceof ApiError && error.reason === 'customerNotFound') return null;
+    if (error instanceof ApiError && error.reason === reason) return null;
     throw error;
   }
-}
-
-async function* inParts<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
-  let part: T[] = [];
-  for await (const item of items) {
-    if (part.push(item) < size) continue;
-    yield part;
-    part = [];
-  }
-  yield part;
-}
-
-/** What becomes of each item, in their order, while several are worked on. */
-async function* inOrder<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
-  const begun: Promise<R>[] = [];
-  for (const [at, item] of items.entries()) {
-    const promise = work(item);
-    // Reported when its turn comes.
-    promise.catch(() => {});
-    begun.push(promise);
-    if (begun.length < limit && at < items.length - 1) continue;
-    const next = begun.shift();
-    if (next !== undefined) yield await next;
-  }
-  for (const promise of begun) yield await promise;
 }

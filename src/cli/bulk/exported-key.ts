@@ -25,7 +25,7 @@ export function exportedKey(license: ListedLicense, owner: Owner | null, devices
     customerName: owner?.name ?? null,
     createdAt: license.createdAt,
     metadata,
-    devices: devices.map(exportedDevice).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)),
+    devices: devices.map(exportedDevice).sort(inOrder),
     id: license.id,
     customerId: owner?.id ?? null,
     customerActive: owner?.active ?? null,
@@ -52,8 +52,10 @@ const exportedDevice = ({ hostId, deviceTag, ipAddress, activationTime }: Device
   activationTime,
 });
 
-const orderOf = ({ activationTime, hostId }: Pick<Device, 'activationTime' | 'hostId'>): string =>
-  `${activationTime} ${hostId}`;
+type ExportedDevice = Pick<Device, 'activationTime' | 'hostId'>;
+
+const inOrder = (a: ExportedDevice, b: ExportedDevice): number =>
+  `${a.activationTime} ${a.hostId}` < `${b.activationTime} ${b.hostId}` ? -1 : 1;
 
 /** The free entries of metadata: those that have a column of their own in CSV, and the others. */
 export function ownMetadata(metadata: Readonly<Record<string, unknown>>) {
@@ -71,61 +73,35 @@ export function ownMetadata(metadata: Readonly<Record<string, unknown>>) {
 /** A line of CSV; the header for null. `names` are those of metadata with columns of their own. */
 export async function csvLine(key: ExportedKey | null, names: readonly string[]): Promise<string> {
   const { stringify } = await import('csv-stringify/sync');
-  return stringify([key === null ? header(names) : cellsOf(key, names)]);
+  const header = [...before, ...names.map((name) => guard(`metadata.${name}`)), ...after, 'metadata'];
+  return stringify([key === null ? header : cellsOf(key, names)]);
 }
 
 const before = [
-  'productId',
-  'key',
-  'maxActivations',
-  'expirationDate',
-  'customerEmail',
-  'customerName',
-  'createdAt',
-] as const;
+  ...(['productId', 'key', 'maxActivations', 'expirationDate'] as const),
+  ...(['customerEmail', 'customerName', 'createdAt'] as const),
+];
 
 const after = [
-  'devices',
-  'id',
-  'customerId',
-  'customerActive',
-  'reference',
-  'expiresAfter',
-  'gracePeriod',
-  'licenseType',
-  'maxConcurrentSessions',
-  'heartbeatInterval',
-  'sessionLeaseDuration',
-  'allowedHosts',
-  'customerCanSelfReset',
-  'vendorDisabled',
-  'version',
-  'trial',
-  'features',
-] as const;
-
-const header = (names: readonly string[]): string[] => [
-  ...before,
-  ...names.map((name) => guard(`metadata.${name}`)),
-  ...after,
-  'metadata',
+  ...(['devices', 'id', 'customerId', 'customerActive', 'reference', 'expiresAfter', 'gracePeriod'] as const),
+  ...(['licenseType', 'maxConcurrentSessions', 'heartbeatInterval', 'sessionLeaseDuration', 'allowedHosts'] as const),
+  ...(['customerCanSelfReset', 'vendorDisabled', 'version', 'trial', 'features'] as const),
 ];
 
 function cellsOf(key: ExportedKey, names: readonly string[]): string[] {
   const { texts, others } = ownMetadata(key.metadata);
-  const known = new Set(names);
-  const rest = { ...others, ...Object.fromEntries(Object.entries(texts).filter(([name]) => !known.has(name))) };
+  const own = Object.entries(texts).filter(([name]) => !names.includes(name));
   return [
     ...before.map((name) => cell(key[name])),
     ...names.map((name) => cell(texts[name])),
     ...after.map((name) => cell(key[name])),
-    Object.keys(rest).length === 0 ? '' : cell(rest),
+    cell({ ...others, ...Object.fromEntries(own) }),
   ];
 }
 
+/** What is empty is an empty cell. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'object') return guard(String(value));
-  const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
-  return isEmpty ? '' : JSON.stringify(value);
+  return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
 }
