@@ -7,15 +7,14 @@ import type { Note } from '../output/terminal.ts';
 import { count as counted, shortMoment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
-import { type Counts, type RunRows, rowsOf } from '../state/rows.ts';
-import { keepOutput, readOutputs, type StoredRun, takeOver } from '../state/runs.ts';
-import type { State } from '../state/state.ts';
+import type { Counts } from '../state/rows.ts';
+import { keepOutput, readOutputs, takeOver } from '../state/runs.ts';
 import { openLane } from './lane.ts';
 import type { BulkOperation } from './operation.ts';
-import { collectNeeds, openPreparation } from './preparation.ts';
+import { openPreparation } from './preparation.ts';
 import { showBulkProgress } from './progress.ts';
 import { refuseTaken, resultOf } from './results.ts';
-import type { Run } from './run.ts';
+import type { OpenedRun, Run } from './run.ts';
 import { sendRows } from './send-rows.ts';
 
 /** How a run is to be done. */
@@ -30,26 +29,19 @@ export interface Finishing {
 }
 
 /** Sends what is open of a run, and gives the results of all of it. */
-export async function finishRun(
-  context: CommandContext,
-  operation: BulkOperation,
-  stored: StoredRun,
-  how: Finishing,
-): Promise<CommandResult> {
+export async function finishRun(context: CommandContext, opened: OpenedRun, how: Finishing): Promise<CommandResult> {
   const { io, flags } = context;
-  const { run } = stored;
+  const { state, run, rows } = opened;
   const file = how.writesOwnFile && flags.output === undefined ? run.output : null;
   const settings = file === null ? context.settings : { ...context.settings, output: file.path };
-  const state = await context.state();
-  const rows = rowsOf(state, stored, operation, io);
-  const { isBegun } = takeOver(state, stored);
+  const { isBegun } = takeOver(state, opened);
   if (how.retry !== undefined) rows.reopen(how.retry);
-  refuseTaken((path) => readOutputs(state, stored, path), settings, io);
+  refuseTaken((path) => readOutputs(state, opened, path), settings, io);
   const before = rows.counts();
   const isOpen = before.open > 0;
   const notes = isBegun ? notesOnEarlier(run, isOpen, io.now()) : [];
-  if (isOpen) await send(context, operation, { state, stored, rows, before }, how);
-  const result = resultOf(run, operation, rows);
+  if (isOpen) await send(context, opened, before, how);
+  const result = resultOf(opened);
   const said = isOpen ? (how.notesOnSent?.() ?? []) : [];
   const where: Note[] = file === null ? [] : [{ tone: 'hint', text: `the results are in ${file.path}` }];
   return {
@@ -58,7 +50,7 @@ export async function finishRun(
     notes: [...notes, ...result.notes, ...said, ...where],
     // A run that is killed before the file is whole finds its own file.
     beforeFile: async (text) => {
-      if (settings.output !== null) keepOutput(state, stored, resolve(io.cwd, settings.output), hash('sha256', text));
+      if (settings.output !== null) keepOutput(state, opened, resolve(io.cwd, settings.output), hash('sha256', text));
     },
   };
 }
@@ -77,24 +69,15 @@ const DEFAULT_CONCURRENCY = 32;
 /** A run can wait longer than a person: for a rate limit that is counted in minutes. */
 const MAX_WAIT_MS = 600_000;
 
-interface Opened {
-  readonly state: State;
-  readonly stored: StoredRun;
-  readonly rows: RunRows;
-  readonly before: Counts;
-}
-
 async function send(
   context: CommandContext,
-  operation: BulkOperation,
-  { state, stored, rows, before }: Opened,
+  opened: OpenedRun,
+  before: Counts,
   { concurrency = DEFAULT_CONCURRENCY }: Finishing,
 ): Promise<void> {
   const { io, settings } = context;
-  const { run } = stored;
+  const { run, operation, rows } = opened;
   const { stop } = io;
-  const needs = collectNeeds(operation, run.mode);
-  if (operation.preparation !== undefined) for (const row of rows.read()) needs.add(row);
   // A run outlasts a restart of the service, whoever watches.
   const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
   const lane = openLane(concurrency, io);
@@ -117,8 +100,8 @@ async function send(
     io,
   );
   try {
-    const fill = openPreparation(state, stored, { operation, client, stop, needs: needs.needs });
-    await sendRows({ state, run, rows, operation, client, lane, stop, fill, onAnswer: progress.answered });
+    const fill = openPreparation(opened, client, stop);
+    await sendRows({ ...opened, client, lane, stop, fill, onAnswer: progress.answered });
   } catch (error) {
     await progress.end();
     await context.say(stopped(run, operation, rows.counts()));

@@ -6,6 +6,7 @@ import { findRun, listRuns } from '../state/runs.ts';
 import { findOperation } from './operations/index.ts';
 import { writeCells } from './reading/columns.ts';
 import { resultOf } from './results.ts';
+import type { OpenedRun } from './run.ts';
 
 /** Every run with how far it has come, oldest first. */
 export async function describeRuns({ io, knownState }: CommandContext) {
@@ -23,8 +24,7 @@ export async function describeRuns({ io, knownState }: CommandContext) {
 
 /** The rows of a run as they are now. */
 export async function showRun(text: string, context: CommandContext): Promise<CommandResult> {
-  const { stored, operation, rows } = await openRun(text, context);
-  const { exitCode: _, ...result } = resultOf(stored.run, operation, rows);
+  const { exitCode: _, ...result } = resultOf(await openRun(text, context));
   return result;
 }
 
@@ -38,9 +38,11 @@ export async function showFailed(text: string, context: CommandContext): Promise
 }
 
 /** A run by its id or name, with what its command does. Throws `NotFoundError`, and `UsageError` for a newer command. */
-export async function openRun(text: string, { io, knownState, state }: CommandContext) {
+export async function openRun(text: string, context: CommandContext): Promise<OpenedRun> {
+  const { io, knownState } = context;
   const stored = findRun(await knownState(), text);
   const operation = await findOperation(stored.run.command);
   if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${stored.run.id}`);
-  return { stored, operation, rows: rowsOf(await state(), stored, operation, io) };
+  const state = await context.state();
+  return { ...stored, state, operation, rows: rowsOf(state, stored, operation, io) };
 }

@@ -2,24 +2,16 @@ import { systemTiming } from '../../client/timing.ts';
 import { InterruptedError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
-/** Works on items, as many at a time as the service takes. */
-export interface Lane {
-  /**
-   * Works on items, each taken from `items` when its turn comes. After an error no other one is begun; rejects with it
-   * once nothing is on its way any more.
-   */
-  each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void>;
-  /** The service has asked to wait: all do, and fewer go at a time afterwards. */
-  slowDown(ms: number): void;
-}
-
 const START = 4;
+
+/** Works on items, as many at a time as the service takes. */
+export type Lane = ReturnType<typeof openLane>;
 
 /**
  * Starts with a few items at a time, and takes one more for each round that goes well, up to `max`. Each time the service
  * asks to wait, halves them.
  */
-export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'stop'>): Lane {
+export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'stop'>) {
   const { sleep } = timing ?? systemTiming;
   let limit = Math.min(START, max);
   /** Items that were answered since the limit has changed. */
@@ -33,6 +25,10 @@ export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'sto
     answered = 0;
   }
 
+  /**
+   * Works on items, each taken from `items` when its turn comes. After an error no other one is begun; rejects with it
+   * once nothing is on its way any more.
+   */
   async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
     const iterator = items[Symbol.iterator]();
     const running = new Set<Promise<void>>();
@@ -58,6 +54,7 @@ export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'sto
     if (failures.length > 0) throw failures[0];
   }
 
+  /** The service has asked to wait: all do, and fewer go at a time afterwards. */
   function slowDown(ms: number): void {
     // All that were on their way are told to wait: that is one request to slow down.
     if (pause !== null) return;

@@ -9,7 +9,7 @@ import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
 import type { Problems } from './reading/problems.ts';
 import type { RowBody } from './reading/read-bodies.ts';
-import { preparationKey } from './run.ts';
+import { type OpenedRun, preparationKey } from './run.ts';
 
 /** Something that rows refer to and that has to be there before they are sent. */
 export interface Need {
@@ -93,32 +93,26 @@ export function keepPlanned(state: State, stored: StoredRun, planned: readonly P
   });
 }
 
-interface Preparing {
-  readonly operation: BulkOperation;
-  readonly client: Client;
-  readonly stop: AbortSignal;
-  /** Those of all rows that are open. */
-  readonly needs: Needs['needs'];
-}
-
 /**
  * Returns what puts the ids of its needs into the body of a row. What is not there is made when the first row needs it,
  * under an idempotency key of its own, which comes from the run and the need.
  */
-export function openPreparation(
-  state: State,
-  stored: StoredRun,
-  { operation: { preparation }, client, stop, needs }: Preparing,
-): (body: Body) => Promise<Body> {
-  if (preparation === undefined) return async (body) => body;
-  const { id: run, mode } = stored.run;
-  const { needsOf, find, make, fill } = preparation;
-  const ids = new Map([...readPrepared(state, stored)].map(([key, id]) => [key, Promise.resolve(id)]));
+export function openPreparation(opened: OpenedRun, client: Client, stop: AbortSignal): (body: Body) => Promise<Body> {
+  const { state, run, rows, operation } = opened;
+  if (operation.preparation === undefined) return async (body) => body;
+  const { needsOf, find, make, fill } = operation.preparation;
+  const { needs, add } = collectNeeds(operation, run.mode);
+  for (const row of rows.read()) add(row);
+  const ids = new Map([...readPrepared(state, opened)].map(([key, id]) => [key, Promise.resolve(id)]));
 
   async function findOrMake(need: Need): Promise<string> {
-    const call = { idempotencyKey: preparationKey(run, [need.kind, need.name]), signal: stop };
+    const call = { idempotencyKey: preparationKey(run.id, [need.kind, need.name]), signal: stop };
     try {
-      return (need.input === null ? await find(client, need) : null) ?? (await make(client, makeable(need), call));
+      if (need.input !== null) return await make(client, need, call);
+      const id = await find(client, need);
+      // Rows are checked before a run begins: what one of them lacks has been there then.
+      if (id === null) throw new UsageError(need.lacks ?? `${need.name} is missing`);
+      return id;
     } catch (error) {
       // Somebody else has made it since it was looked for.
       const id = isTaken(error) ? await find(client, need) : null;
@@ -130,13 +124,13 @@ export function openPreparation(
   async function prepared(key: string, need: Need): Promise<string> {
     const id = await findOrMake(need);
     // Before a row is sent with it: a later process has to send the same bytes.
-    state.transaction(() => keepPrepared(state, stored, key, id));
+    state.transaction(() => keepPrepared(state, opened, key, id));
     return id;
   }
 
   return async (body) => {
     let id = '';
-    for (const need of needsOf(body, mode)) {
+    for (const need of needsOf(body, run.mode)) {
       const key = keyOf(need);
       const making = ids.get(key) ?? prepared(key, needs.get(key) ?? need);
       ids.set(key, making);
@@ -148,9 +142,3 @@ export function openPreparation(
 
 const isTaken = (error: unknown): boolean =>
   error instanceof ApiError && ['emailTaken', 'productTaken', 'versionTaken'].includes(error.reason ?? '');
-
-/** Rows are checked before a run begins: what one of them lacks has been there then. */
-function makeable(need: Need): Need {
-  if (need.input !== null) return need;
-  throw new UsageError(need.lacks ?? `${need.name} is missing`);
-}

@@ -5,26 +5,21 @@ import { talk } from '../output/terminal.ts';
 import { count, typedDuration } from '../output/words.ts';
 import type { Counts, Settled } from '../state/rows.ts';
 
-/** Shows on a terminal how far a run has come, how fast it goes and how long it will take. */
-interface BulkProgress {
-  answered(row: Pick<Settled, 'kind'>): void;
-  /** The service has asked to wait. */
-  waiting(ms: number): void;
-  end(): Promise<void>;
-}
-
 const BAR = 20;
 const FRAME_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
-/** A line that is drawn anew; on a terminal where nothing may move, a line every ten seconds; elsewhere nothing. */
+/**
+ * Shows on a terminal how far a run has come, how fast it goes and how long it will take: a line that is drawn anew; where
+ * nothing may move, a line every ten seconds.
+ */
 export function showBulkProgress(
   done: string,
   total: number,
   before: Pick<Counts, 'open' | 'failed' | 'unknown'>,
   settings: Settings,
   io: Io,
-): BulkProgress {
+) {
   if (!io.stderr.isTTY) return { answered: () => {}, waiting: () => {}, end: async () => {} };
   const startedAt = io.now();
   const settledBefore = total - before.open;
@@ -41,14 +36,15 @@ export function showBulkProgress(
     ? keepDrawing(() => lineOf(moment()), FRAME_MS, io)
     : every(LINE_EVERY_MS, () => void talk([{ tone: 'hint', text: textOf(moment()) }], settings, io));
   return {
-    answered: ({ kind }) => {
+    answered: ({ kind }: Pick<Settled, 'kind'>): void => {
       settled += 1;
       if (kind !== 'done') failed += 1;
     },
-    waiting: (ms) => {
+    /** The service has asked to wait. */
+    waiting: (ms: number): void => {
       waitsUntil = Math.max(waitsUntil, io.now() + ms);
     },
-    end: async () => end(),
+    end: async (): Promise<void> => end(),
   };
 }
 

@@ -7,15 +7,15 @@ import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import type { Counts, RunRow, RunRows } from '../state/rows.ts';
+import type { Counts, RunRow } from '../state/rows.ts';
 import type { BulkOperation } from './operation.ts';
 import { resultFields } from './options.ts';
-import { type Run, rowKey } from './run.ts';
+import { type OpenedRun, type Run, rowKey } from './run.ts';
 
 type RowsResult = Extract<CommandResult, { kind: 'rows' }> & { readonly notes: readonly Note[] };
 
 /** A row for each row of the run, in their order. */
-export function resultOf(run: Run, operation: BulkOperation, rows: RunRows): RowsResult {
+export function resultOf({ run, operation, rows }: OpenedRun): RowsResult {
   const all: Record<string, unknown>[] = [];
   const done: Record<string, unknown>[] = [];
   for (const row of rows.read()) {

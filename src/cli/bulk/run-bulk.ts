@@ -6,7 +6,8 @@ import { severalAsEnv } from '../output/delimited.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
-import { createRun, readRun } from '../state/runs.ts';
+import { rowsOf } from '../state/rows.ts';
+import { createRun, readRun, type StoredRun } from '../state/runs.ts';
 import { refuseRepeated } from './earlier-runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
@@ -64,7 +65,9 @@ export async function runBulk(
   const planned = known === null || dryRun ? await planNeeds(context, operation, needs, problems) : [];
   if (problems.count > 0) throw badFile(file ?? 'the command line', problems, dryRun);
   if (dryRun || state === null) return previewRun(operation, { rows, first, needed: planned });
-  if (known !== null) return finishRun(context, operation, known, request);
+  const finish = (stored: StoredRun) =>
+    finishRun(context, { ...stored, state, operation, rows: rowsOf(state, stored, operation, io) }, request);
+  if (known !== null) return finish(known);
   refuseTaken(() => [], settings, io);
   await request.confirm?.(rows);
   const stored = createRun(state, {
@@ -79,7 +82,7 @@ export async function runBulk(
     body: file === null ? first : null,
   });
   keepPlanned(state, stored, planned);
-  return finishRun(context, operation, stored, request);
+  return finish(stored);
 }
 
 const otherRun = ({ name, file, rows, createdAt }: Run): UsageError =>

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { formats } from '../config/settings.ts';
+import type { RunRows } from '../state/rows.ts';
+import type { StoredRun } from '../state/runs.ts';
+import type { State } from '../state/state.ts';
+import type { BulkOperation } from './operation.ts';
 
 /** A bulk run: stored once, before its first request. */
 export const Run = z.object({
-  /** Made from its `RunIdentity`. */
+  /** See `runId`. */
   id: z.string().regex(/^[0-9a-z]{12}$/),
   /** From `--run`; null when the digest identifies it. */
   name: z.string().nullable(),
@@ -34,16 +38,15 @@ export const Run = z.object({
 });
 export type Run = z.output<typeof Run>;
 
-/** What makes two runs the same one. */
-export interface RunIdentity {
-  readonly command: string;
-  readonly origin: string;
-  readonly name: string | null;
-  readonly digest: string;
+/** A run that is written down, with its rows and what its command does. */
+export interface OpenedRun extends StoredRun {
+  readonly state: State;
+  readonly rows: RunRows;
+  readonly operation: BulkOperation;
 }
 
 /** The id of a run. One with a name is the same run whatever its rows are; the caller compares the digests. */
-export const runId = ({ command, origin, name, digest }: RunIdentity): string =>
+export const runId = ({ command, origin, name, digest }: Pick<Run, 'command' | 'origin' | 'name' | 'digest'>): string =>
   short(hash([command, origin, name === null ? ['digest', digest] : ['name', name]]));
 
 /**

@@ -2,17 +2,12 @@ import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { codeOfRefusal } from '../failure/report.ts';
 import { isRefusal } from '../request/changes.ts';
-import type { RunRow, RunRows, Settled } from '../state/rows.ts';
-import type { State } from '../state/state.ts';
+import type { RunRow, Settled } from '../state/rows.ts';
 import type { Lane } from './lane.ts';
-import type { Body, BulkOperation } from './operation.ts';
-import { type Run, rowKey } from './run.ts';
+import type { Body } from './operation.ts';
+import { type OpenedRun, rowKey } from './run.ts';
 
-interface Sending {
-  readonly state: State;
-  readonly run: Run;
-  readonly rows: RunRows;
-  readonly operation: BulkOperation;
+interface Sending extends OpenedRun {
   readonly client: Client;
   readonly lane: Lane;
   readonly stop: AbortSignal;

@@ -97,13 +97,13 @@ async function takeUp(context: CommandContext, text: string, how: TakeUp): Promi
   const { openRun } = await import('../bulk/jobs.ts');
   const { originOf } = await import('../request/changes.ts');
   const { finishRun } = await import('../bulk/finish-run.ts');
-  const { stored, operation } = await openRun(text, context);
-  const { id, origin } = stored.run;
+  const opened = await openRun(text, context);
+  const { id, origin } = opened.run;
   const called = originOf(await context.target());
   if (called !== origin) {
     throw new UsageError(`run ${id} is of ${origin}, and this command is about to call ${called}`, [
       'Nothing was sent. Name the service of the run, as its first command did.',
     ]);
   }
-  return finishRun(context, operation, stored, { ...how, writesOwnFile: true });
+  return finishRun(context, opened, { ...how, writesOwnFile: true });
 }

@@ -85,19 +85,17 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
       devices += Array.isArray(body.devices) ? body.devices.length : 0;
     },
     confirm: async (rows) => {
-      if (!yes) await confirmImport(context, rows, devices);
+      if (yes) return;
+      const { confirm } = await import('../../prompts/questions.ts');
+      const { originOf } = await import('../../request/changes.ts');
+      const keys = count(rows, 'key');
+      const where = originOf(await context.target());
+      await confirm(context, {
+        about: [`${keys} with ${count(devices, 'device')} would be imported into ${where}`],
+        question: `import ${keys}?`,
+        action: `importing ${keys}`,
+        flag: '--yes',
+      });
     },
-  });
-}
-
-async function confirmImport(context: CommandContext, rows: number, devices: number): Promise<void> {
-  const { confirm } = await import('../../prompts/questions.ts');
-  const { originOf } = await import('../../request/changes.ts');
-  const where = originOf(await context.target());
-  await confirm(context, {
-    about: [`${count(rows, 'key')} with ${count(devices, 'device')} would be imported into ${where}`],
-    question: `import ${count(rows, 'key')}?`,
-    action: `importing ${count(rows, 'key')}`,
-    flag: '--yes',
   });
 }
