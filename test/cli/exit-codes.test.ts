@@ -321,8 +321,9 @@ describe('a command line that is wrong', () => {
       'several options that are missing',
       ['tokens', 'create'],
       'error: --name and --kind are required\n' +
-        '  Give them:         --name NAME --kind KIND\n' +
-        '  --kind is one of:  admin, read-only, client, scoped\n',
+        '  Give it:  --name NAME\n' +
+        '  Give it:  --kind KIND\n' +
+        '  One of:   admin, read-only, client, scoped\n',
     ],
     [
       'an option that is missing beside one that a variable could give',

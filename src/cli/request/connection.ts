@@ -47,9 +47,8 @@ export async function openConnection(
     const maxUnreachableMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_TIMEOUT_MS : undefined;
     return { baseUrl, ca, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
   }
-  const given = flags.tokenFile ? await readGiven(flags.tokenFile, io) : undefined;
+  const token = flags.tokenFile ? await readGiven(flags.tokenFile, io) : null;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
-  const token = given ? { token: given, from: '--token-file' } : null;
   return {
     baseUrl: inProcessUrl,
     fetch: asOwner(instance),
@@ -76,9 +75,10 @@ const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
 
-async function readGiven(file: string, io: Io): Promise<string> {
+async function readGiven(file: string, io: Io): Promise<TokenWithOrigin> {
   const { readTokenFile } = await import('../config/token.ts');
-  return readTokenFile(file, '--token-file', io);
+  const from = '--token-file';
+  return { token: await readTokenFile(file, from, io), from };
 }
 
 /**
@@ -88,16 +88,12 @@ async function readGiven(file: string, io: Io): Promise<string> {
 export async function openInstance(
   db: string,
   io: Io,
-  {
-    create,
-    migrate = false,
-    clock = io.now,
-  }: { readonly create: boolean; readonly migrate?: boolean; readonly clock?: () => number },
+  how: { readonly create: boolean; readonly migrate?: boolean; readonly clock?: () => number },
 ): Promise<Instance> {
-  if (!create) checkExists(db, [['A new one:', '--create']]);
+  if (!how.create) checkExists(db, [['A new one:', '--create']]);
   const masterKey = readMasterKey(io);
   const server = await import('../../server/runtime.ts');
-  return server.openInstance({ db, clock, create, migrate, masterKey });
+  return server.openInstance({ db, masterKey, clock: io.now, ...how });
 }
 
 /** What is told of requests. */
@@ -142,12 +138,7 @@ export async function openCaller(
 }
 
 /** The typed client on a connection. */
-export async function openClient(
-  connection: Connection,
-  observation: Told,
-  settings: Settings,
-  io: Io,
-): Promise<Client> {
+export async function openClient(...opening: Parameters<typeof openCaller>): Promise<Client> {
   const { clientOfCall } = await import('../../client/client.ts');
-  return clientOfCall(await openCaller(connection, observation, settings, io));
+  return clientOfCall(await openCaller(...opening));
 }

@@ -8,41 +8,32 @@ export class DryRun extends Error {
   override readonly name = 'DryRun';
   readonly outcome: CommandResult;
 
-  constructor(requests: readonly { readonly request: CapturedRequest; readonly idempotencyKey: string }[]) {
+  constructor(captured: readonly { readonly request: CapturedRequest; readonly idempotencyKey: string }[]) {
     super('dry run');
-    this.outcome = outcomeOf(requests.map(({ request, idempotencyKey }) => describe(request, idempotencyKey)));
+    const requests = captured.map(({ request, idempotencyKey }) => describe(request, idempotencyKey));
+    this.outcome = {
+      kind: 'text',
+      draw: () => requests.map(draw).join('\n'),
+      data: { dryRun: true, ...(requests.length === 1 ? { request: requests[0] } : { requests }) },
+      quiet: [],
+      notes: [{ tone: 'hint', text: 'nothing was sent' }],
+    };
   }
-}
-
-interface Described {
-  readonly request: Readonly<Record<string, unknown>>;
-  readonly lines: readonly string[];
-}
-
-function outcomeOf(described: readonly Described[]): CommandResult {
-  const requests = described.map(({ request }) => request);
-  const texts = described.map(({ lines }) => `${lines.join('\n')}\n`);
-  return {
-    kind: 'text',
-    draw: () => texts.join('\n'),
-    data: { dryRun: true, ...(requests.length === 1 ? { request: requests[0] } : { requests }) },
-    quiet: [],
-    notes: [{ tone: 'hint', text: 'nothing was sent' }],
-  };
 }
 
 const shownHeaders = ['authorization', 'content-type', 'idempotency-key'];
 
-function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: string): Described {
-  const { method } = endpoint;
-  const all = writeHeaders(endpoint, { userAgent: '', token: '[redacted]' }, idempotencyKey);
-  const headers = Object.fromEntries(Object.entries(all).filter(([name]) => shownHeaders.includes(name)));
-  const shownUrl = withoutSecretFields(url);
-  const shownBody = body === null ? null : redacted(JSON.parse(body));
-  const lines = [
-    `${method} ${shownUrl}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(shownBody === null ? [] : ['', JSON.stringify(shownBody, null, 2)]),
-  ];
-  return { request: { method, url: shownUrl, headers, body: shownBody }, lines };
+function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: string) {
+  const headers = Object.entries(writeHeaders(endpoint, { userAgent: '', token: '[redacted]' }, idempotencyKey));
+  return {
+    method: endpoint.method,
+    url: withoutSecretFields(url),
+    headers: Object.fromEntries(headers.filter(([name]) => shownHeaders.includes(name))),
+    body: body === null ? null : redacted(JSON.parse(body)),
+  };
+}
+
+function draw({ method, url, headers, body }: ReturnType<typeof describe>): string {
+  const head = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n');
+  return body === null ? `${head}\n` : `${head}\n\n${JSON.stringify(body, null, 2)}\n`;
 }

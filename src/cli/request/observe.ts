@@ -28,7 +28,7 @@ export function traced(
  * received but secrets with `--debug`, and what the service is retiring.
  */
 export function observe(settings: Settings, io: Io): Observation {
-  const { onAttempt, onExchange } = traced(settings, io);
+  const trace = traced(settings, io);
   let endWait: (() => void) | undefined;
   let replayed = false;
   const end = (): void => {
@@ -36,6 +36,7 @@ export function observe(settings: Settings, io: Io): Observation {
     endWait = undefined;
   };
   return {
+    ...trace,
     get replayed() {
       return replayed;
     },
@@ -47,10 +48,9 @@ export function observe(settings: Settings, io: Io): Observation {
     onAttempt: (event) => {
       end();
       replayed = event.replayed;
-      onAttempt(event);
+      trace.onAttempt(event);
       if (event.willRetryInMs !== null) endWait = showWait(event, settings, io);
     },
-    onExchange,
     onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
   };
 }

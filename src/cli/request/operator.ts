@@ -6,17 +6,10 @@ import { chooseDatabase } from './target.ts';
 /** What an operator does to a database itself, past the service. */
 export type Operator = typeof import('../../operator/index.ts');
 
-/** Loads it. */
 export const loadOperator = (): Promise<Operator> => import('../../operator/index.ts');
 
 /** The database that an operator's command names, which must be there, and what can be done to it. */
-export async function operateOn({
-  flags,
-  io,
-}: {
-  readonly flags: GlobalFlags;
-  readonly io: Io;
-}): Promise<{ readonly db: string; readonly operator: Operator }> {
+export async function operateOn({ flags, io }: { readonly flags: GlobalFlags; readonly io: Io }) {
   const db = chooseDatabase(flags, io);
   checkExists(db);
   return { db, operator: await loadOperator() };
@@ -25,5 +18,4 @@ export async function operateOn({
 /** What tries out the parts of a server without starting one. */
 export type Preflight = typeof import('../../server/preflight.ts');
 
-/** Loads it. */
 export const loadPreflight = (): Promise<Preflight> => import('../../server/preflight.ts');

@@ -13,28 +13,23 @@ import { STATE_FILE, stateError } from './state-errors.ts';
 export type StateRow = Readonly<Record<string, SQLOutputValue>>;
 
 /** What commands remember of their changes and bulk runs until they are done: the file `state.db` of this user. */
-export interface State {
-  /** The rows of a statement, which is prepared once. */
-  all(sql: string, ...values: readonly SQLInputValue[]): readonly StateRow[];
-  /** Runs a statement that gives no rows; returns how many it has changed. */
-  run(sql: string, ...values: readonly SQLInputValue[]): number;
-  /** All or nothing of it is on the disk when it returns. Throws `LocalError` when it cannot be written. */
-  transaction<T>(work: () => T): T;
-  /** The name of this process, whose lock it holds until it closes the state or ends. Only in a transaction. */
-  writer(): string;
-  /** Whether the process of a name still runs; never for this one. Only in a transaction. */
-  isRunning(writer: string): boolean;
-  close(): void;
-}
+export type State = ReturnType<typeof stateOf>;
 
-const BUSY_TIMEOUT_MS = 15_000;
+/** Whether a command has written anything down yet. */
+export const hasState = (io: Io): boolean =>
+  lstatSync(join(stateDir(io), STATE_FILE), { throwIfNoEntry: false }) !== undefined;
 
 /** Opens the state of this user, which is made with its first use. Throws `LocalError` when it cannot be written. */
 export function openState(io: Io): State {
   const folder = stateDir(io);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (!isPrivateFolder(folder, io)) throw notPrivate(folder);
+    if (!isPrivateFolder(folder, io)) {
+      throw new LocalError(`${folder} is not safe: others can put files into it`, [
+        ['Nothing was sent. Close it:', `chmod go-w ${quote(folder)}`],
+        'Or set LKM_STATE_DIR to a folder of your own.',
+      ]);
+    }
     return open(folder, io);
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -42,25 +37,18 @@ export function openState(io: Io): State {
   }
 }
 
-const notPrivate = (folder: string): LocalError =>
-  new LocalError(`${folder} is not safe: others can put files into it`, [
-    ['Nothing was sent. Close it:', `chmod go-w ${quote(folder)}`],
-    'Or set LKM_STATE_DIR to a folder of your own.',
-  ]);
-
-/** Whether a command has written anything down yet. */
-export const hasState = (io: Io): boolean =>
-  lstatSync(join(stateDir(io), STATE_FILE), { throwIfNoEntry: false }) !== undefined;
+const BUSY_TIMEOUT_MS = 15_000;
 
 function open(folder: string, io: Io): State {
   const path = join(folder, STATE_FILE);
   makeOwnFile(path);
   const stats = lstatSync(path);
   const isOwn = stats.isFile() && stats.nlink === 1 && (io.uid === null || stats.uid === io.uid);
-  if (!isOwn)
+  if (!isOwn) {
     throw new LocalError(`${path} is not a file of this user alone`, [
       'Nothing was sent. Look at what it is, and move it away.',
     ]);
+  }
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     const mode = isOnNetwork(folder) ? 'TRUNCATE' : 'WAL';
@@ -97,7 +85,7 @@ function makeTables(database: DatabaseSync, state: State, path: string): void {
   }
 }
 
-function stateOf(database: DatabaseSync, folder: string, io: Io): State {
+function stateOf(database: DatabaseSync, folder: string, io: Io) {
   const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   const locks = join(folder, 'locks');
   let own: { readonly name: string; readonly lock: Lock } | null = null;
@@ -117,6 +105,16 @@ function stateOf(database: DatabaseSync, folder: string, io: Io): State {
     }
   }
 
+  /** The rows of a statement, which is prepared once. */
+  const all = (sql: string, ...values: readonly SQLInputValue[]): readonly StateRow[] =>
+    guarded(() => prepared(sql).all(...values));
+
+  /** Runs a statement that gives no rows. */
+  function run(sql: string, ...values: readonly SQLInputValue[]): void {
+    guarded(() => prepared(sql).run(...values));
+  }
+
+  /** All or nothing of it is on the disk when it returns. Throws `LocalError` when it cannot be written. */
   function transaction<T>(work: () => T): T {
     return guarded(() => {
       database.exec('BEGIN IMMEDIATE');
@@ -131,6 +129,7 @@ function stateOf(database: DatabaseSync, folder: string, io: Io): State {
     });
   }
 
+  /** The name of this process, whose lock it holds until it closes the state or ends. Only in a transaction. */
   function writer(): string {
     if (own !== null) return own.name;
     mkdirSync(locks, { recursive: true, mode: 0o700 });
@@ -143,6 +142,7 @@ function stateOf(database: DatabaseSync, folder: string, io: Io): State {
     return name;
   }
 
+  /** Whether the process of a name still runs; never for this one. Only in a transaction. */
   const isRunning = (name: string): boolean =>
     name !== own?.name && /^[\w-]+$/.test(name) && isLocked(join(locks, name));
 
@@ -162,12 +162,5 @@ function stateOf(database: DatabaseSync, folder: string, io: Io): State {
     database.close();
   }
 
-  return {
-    all: (sql, ...values) => guarded(() => prepared(sql).all(...values)),
-    run: (sql, ...values) => guarded(() => Number(prepared(sql).run(...values).changes)),
-    transaction,
-    writer,
-    isRunning,
-    close,
-  };
+  return { all, run, transaction, writer, isRunning, close };
 }

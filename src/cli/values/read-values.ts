@@ -1,7 +1,7 @@
 import type { ArgumentSpec, Command, OptionSpec, Pickable, Written } from '../command.ts';
 import { readSwitch } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import type { Io } from '../io.ts';
 
@@ -35,8 +35,9 @@ export async function readValues(command: Command, written: Written, context: Co
     const isNeeded = spec.neededUnless === undefined ? spec.usage.startsWith('<') : !isWaived(spec, written);
     const text = isMissing && isNeeded ? await pickArgument(spec, command, context, values) : given;
     if (isMissing && typeof text === 'string') pickedWords.push(text);
-    const isList = spec.usage.includes('...');
-    values[name] = await readArgument(spec, isList && typeof text === 'string' ? [text] : text, context.io, values);
+    const parse = (one: string) => spec.parse(one, context.io, values);
+    const isList = spec.usage.includes('...') || typeof text === 'object';
+    if (text !== undefined) values[name] = await (isList ? Promise.all([text].flat().map(parse)) : parse(text));
   }
   for (const [name, spec] of options) if (spec.pick === 'device') await readOne(name, spec);
   return { values, pickedWords };
@@ -101,18 +102,6 @@ async function pickValue(
   return (await pickers[what](context, options)) ?? undefined;
 }
 
-async function readArgument(
-  spec: ArgumentSpec,
-  text: string | readonly string[] | undefined,
-  io: Io,
-  options: Readonly<Record<string, unknown>>,
-) {
-  if (text === undefined) return undefined;
-  return typeof text === 'string'
-    ? spec.parse(text, io, options)
-    : Promise.all(text.map((one) => spec.parse(one, io, options)));
-}
-
 async function readOption(spec: OptionSpec, given: string | boolean | readonly string[] | undefined, io: Io) {
   if (spec.kind === 'switch') return given === true;
   if (spec.kind === 'negation')
@@ -126,7 +115,8 @@ async function readOption(spec: OptionSpec, given: string | boolean | readonly s
   }
   const source = given === undefined ? spec.env : name;
   const parse = (one: string) => {
-    checkChoice(spec.choices, one);
+    const { choices = [one] } = spec;
+    if (!choices.includes(one)) throw new UsageError(`'${one}' is not one of ${choices.join(', ')}`);
     return spec.parse(one, io, {});
   };
   try {
@@ -139,29 +129,15 @@ async function readOption(spec: OptionSpec, given: string | boolean | readonly s
   }
 }
 
-/** Throws `UsageError` when a value is not one of the choices. */
-function checkChoice(choices: readonly string[] | undefined, text: string): void {
-  if (choices === undefined || choices.includes(text)) return;
-  throw new UsageError(`'${text}' is not one of ${choices.join(', ')}`);
-}
-
 function missingOptions(specs: readonly OptionSpec[]): UsageError {
   const names = specs.map(({ flags }) => longFlag(flags));
-  const isOne = specs.length === 1;
-  const written = specs.map(({ flags }) => withoutBrackets(isOne ? flags : flags.replace(/^-\w, /, '')));
-  const choices = specs.flatMap(({ flags, choices }) =>
-    choices ? [[longFlag(flags), choices.join(', ')] as const] : [],
-  );
-  const variables = specs.flatMap(({ env }) => (env ? [`export ${env}=…`] : []));
-  return new UsageError(`${listed(names)} ${isOne ? 'is' : 'are'} required`, [
-    [isOne ? 'Give it:' : 'Give them:', written.join(' ')],
-    ...choices.map(([name, all]) => [isOne ? 'One of:' : `${name} is one of:`, all] as const),
-    ...variables.map((variable) => ['Or set:', variable] as const),
+  const hints = specs.flatMap(({ flags, choices, env }): Hint[] => [
+    ['Give it:', withoutBrackets(flags)],
+    ...(choices ? [['One of:', choices.join(', ')] as const] : []),
+    ...(env ? [['Or set:', `export ${env}=…`] as const] : []),
   ]);
+  return new UsageError(`${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} required`, hints);
 }
-
-const listed = (names: readonly string[]): string =>
-  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
 
 /** `-P, --product <ID>` → `--product`. */
 export const longFlag = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;

@@ -28,7 +28,6 @@ export interface FiledSession extends SessionKeys {
   prepareUpdate(): Promise<SessionUpdate>;
 }
 
-/** A session that is about to change. */
 interface SessionUpdate {
   /** Writes the session back with these changes; nowhere when it came from stdin or another pipe. */
   write(changes: { readonly nextNonce: string; readonly expiresAt: string }): Promise<void>;
@@ -38,7 +37,12 @@ interface SessionUpdate {
 
 /** Reads the file of a session. Throws `LocalError` when it is none. */
 export async function readSession(path: string, io: Io): Promise<FiledSession> {
-  if (/^ses_\w+$/.test(path)) throw idForFile(path);
+  if (/^ses_\w+$/.test(path)) {
+    throw new UsageError(`${path} is the id of a session, and this takes the file with its secret`, [
+      ['The file:', 'lkm keys checkout KEY --json -o session.json wrote it'],
+      ['To end it by its id:', `lkm sessions release ${path}`],
+    ]);
+  }
   const session = parseSession(await readText(path, io), path);
   return {
     ...session,
@@ -50,24 +54,14 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
       const write: SessionUpdate['write'] = async (changes) => {
         const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
         await destination.write(text, { secret: true }).catch((cause: unknown) => {
-          throw unwritten(path, cause);
+          const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
+          throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [hint], { cause });
         });
       };
       return { write, discard: destination.discard };
     },
   };
 }
-
-function unwritten(path: string, cause: unknown): LocalError {
-  const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
-  return new LocalError(`cannot write ${path} (${codeOf(cause)})`, [hint], { cause });
-}
-
-const idForFile = (id: string): UsageError =>
-  new UsageError(`${id} is the id of a session, and this takes the file with its secret`, [
-    ['The file:', 'lkm keys checkout KEY --json -o session.json wrote it'],
-    ['To end it by its id:', `lkm sessions release ${id}`],
-  ]);
 
 function parseSession(text: string, path: string): z.output<typeof SessionFile> {
   try {
