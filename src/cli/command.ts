@@ -2,7 +2,6 @@ import type { CommandContext } from './context.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Field } from './output/result.ts';
-import { parsePositive } from './values/scalars.ts';
 
 /** Turns the text of an option or argument into its value; throws `UsageError`. An argument sees the options. */
 export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
@@ -246,9 +245,6 @@ export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id 
   pick: 'customer',
   takesEmail: true,
 });
-
-/** How much of a list is shown. */
-export const limit = option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive });
 
 /** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

@@ -184,7 +184,7 @@ describe('lkm keys update', () => {
   });
 
   it.each([
-    [[], 'nothing to change: give an option such as --max-activations or --expires'],
+    [[], 'nothing to change: give --max-activations, --expires or another of its options'],
     [['--feature', 'a', '--remove-feature', 'a'], '--feature a and --remove-feature a contradict each other'],
     [['--allow-host', 'a', '--allow-any-host'], '--allow-host and --allow-any-host contradict each other'],
     [['--remove-metadata', 'is_trial'], 'is_trial has an option of its own: --trial false'],

@@ -216,7 +216,7 @@ describe('freeing all devices', () => {
     const { prompter, asked } = person(true);
     const env = { ...remote, NO_COLOR: '1' };
     const { code, stdout, stderr } = await lkm(free, { fetch, env, terminal: true, prompter });
-    expect({ code, stdout, asked }).toEqual({ code: 0, stdout: '', asked: ['free 2 devices?'] });
+    expect({ code, stdout, asked }).toEqual({ code: 0, stdout: '', asked: ['free all devices?'] });
     expect(stderr).toBe('  a3f1  build-01\n  77e0  No tag\nfreed all devices\n');
     expect(seen[1]?.body).toEqual({ productId: PRODUCT, licenseKey: KEY });
   });

@@ -1,23 +1,12 @@
 import { listAll } from '../../client/lists.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../bulk/options.ts';
-import {
-  argument,
-  change,
-  command,
-  customerArgument,
-  flag,
-  limit,
-  type OptionSpec,
-  option,
-  required,
-} from '../command.ts';
+import { argument, change, command, customerArgument, flag, type OptionSpec, option, required } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
 import { findCustomerByEmail } from '../request/look-ups.ts';
 import { parseBoolean } from '../values/scalars.ts';
-import { changeCommand, contradiction, either, readCommand } from './forms.ts';
-import { ifUpdatedAt } from './keys/changed.ts';
+import { changeCommand, contradiction, either, ifUpdatedAt, limit, readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, fieldsShown, firstOf, listOf, recordOf, updated } from './results.ts';
 

@@ -8,6 +8,7 @@ import {
   type Declaration,
   type None,
   type OptionSpec,
+  option,
   type Specs,
   type ValuesOf,
 } from '../command.ts';
@@ -16,7 +17,9 @@ import { UsageError } from '../failure/errors.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { doneNote } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
+import { parseInstant } from '../values/instant.ts';
 import { longFlag } from '../values/read-values.ts';
+import { parsePositive } from '../values/scalars.ts';
 import type { Fields, Outcome } from './results.ts';
 
 type Arguments = Specs<ArgumentSpec>;
@@ -59,7 +62,8 @@ interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'o
   prepare?(values: ChangeValues<A, O>, context: CommandContext): Fields | undefined | Promise<Fields | undefined>;
   /** Makes the change for each row of a file, where the options ask for that. */
   inBulk?(values: ChangeValues<A, O>, context: CommandContext): Promise<CommandResult>;
-  outcome(answer: AnswerOf<Operation>, values: ChangeValues<A, O>, context: CommandContext): Outcome;
+  /** What came of it; `sent` is the request. */
+  outcome(answer: AnswerOf<Operation>, values: ChangeValues<A, O>, context: CommandContext, sent: Fields): Outcome;
 }
 
 /** The values of a change, whose command has options that all changes have. */
@@ -84,14 +88,15 @@ export function changeCommand<
       const more = await prepare?.(values, context);
       const options = fieldsOf(spec.options ?? {}, values);
       if (isUpdate) refuseNothing(spec.options ?? {}, { ...options, ...more });
-      const input = await withProduct({ ...fieldsOf(spec.arguments ?? {}, values), ...options }, context);
-      const send = (client: Client, call: CallOptions) =>
-        operationOf(client, spec.operation)({ ...input, ...more }, call);
+      const address = await withProduct({ ...fieldsOf(spec.arguments ?? {}, values), ...options }, context);
+      const sent = { ...address, ...more };
+      const send = (client: Client, call: CallOptions) => operationOf(client, spec.operation)(sent, call);
       const changed = await context.change(send);
       const { idempotencyKey } = changed;
-      const { done, already, ...result } = outcome(changed.answer as AnswerOf<Operation>, values, context);
+      const { done, already, ...result } = outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
       return {
         ...result,
+        ...(result.kind === 'record' && { row: { ...result.row, idempotencyKey } }),
         data: { ...result.data, idempotencyKey },
         idempotencyKey,
         notes: [doneNote(changed, done, already), ...(result.notes ?? [])],
@@ -148,6 +153,15 @@ export function either<Name extends string>(
   if (flags[one] && flags[other]) throw contradiction(one, other);
   return flags[one] || flags[other] ? flags[one] : undefined;
 }
+
+/** How much of a list is shown. */
+export const limit = option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive });
+
+/** The condition of a change: that nobody else has made another meanwhile. */
+export const ifUpdatedAt = option('--if-updated-at <INSTANT>', 'only if this is still its updatedAt, as get shows it', {
+  parse: parseInstant,
+  field: 'ifUpdatedAt',
+});
 
 export const contradiction = (one: string, other: string): UsageError =>
   new UsageError(`--${one} and --${other} contradict each other; give one of them`);

@@ -2,8 +2,7 @@ import { argument, flag, option, required } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
-import { changeCommand, either, readCommand } from './forms.ts';
-import { ifUpdatedAt } from './keys/changed.ts';
+import { changeCommand, either, ifUpdatedAt, readCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const productFields: readonly Field[] = [

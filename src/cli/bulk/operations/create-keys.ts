@@ -45,10 +45,9 @@ export const createKeysOperation = bulkOperation({
 
 /** What the options say of a key, besides its product. */
 interface KeyInput {
-  readonly usesPerKey: number | undefined;
-  readonly expiresAfter: Duration | undefined;
-  readonly gracePeriod: Duration | undefined;
-  readonly newCustomer?: { readonly name: string; readonly email: string | undefined } | undefined;
+  readonly usesPerKey?: number | null | undefined;
+  readonly expiresAfter?: Duration | undefined;
+  readonly gracePeriod?: Duration | undefined;
 }
 
 interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
@@ -89,7 +88,7 @@ function bodyOf(productId: string | undefined, input: KeyInput): Body {
   return given({
     productId,
     ...input,
-    usesPerKey: usesPerKey === undefined ? undefined : String(usesPerKey),
+    usesPerKey: usesPerKey == null ? undefined : String(usesPerKey),
     expiresAfter: expiresAfter && writeDuration(expiresAfter),
     gracePeriod: gracePeriod && writeDuration(gracePeriod),
   });

@@ -1,9 +1,22 @@
-import { type Duration, writeDuration } from '../../../contract/fields.ts';
+import type { Client } from '../../../client/client.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
+import { isMaskedKey } from '../../../domain/license-key.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
-import { change, command, customerOption, flag, many, option, productUnlessFile } from '../../command.ts';
-import { UsageError } from '../../failure/errors.ts';
+import {
+  change,
+  command,
+  customerOption,
+  flag,
+  many,
+  option,
+  productUnlessFile,
+  type ValuesOf,
+} from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { CommandError, exitCodes, type Hint, UsageError } from '../../failure/errors.ts';
 import { githubOutput, setOutput } from '../../output/github.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
@@ -11,76 +24,56 @@ import { count, moment } from '../../output/words.ts';
 import type { Changed } from '../../request/changes.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
-import {
-  type Feature,
-  parseCount,
-  parseFeature,
-  parseLimit,
-  parseMetadata,
-  parsePositive,
-} from '../../values/scalars.ts';
-
-const expires = option(
-  '--expires <WHEN>',
-  'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
-  {
-    parse: parseExpiry,
-    field: 'expiryDate',
-  },
-);
+import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
+import { contradiction, fieldsOf } from '../forms.ts';
+import { checkCustomer, metadataOf, metadataOptions, newCustomerOptions } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
+
+const terms = {
+  product: productUnlessFile,
+  maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
+    parse: parseLimit,
+    field: 'usesPerKey',
+  }),
+  expires: option(
+    '--expires <WHEN>',
+    'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
+    { parse: parseExpiry, field: 'expiryDate' },
+  ),
+  expiresAfter: option('--expires-after <DUR>', 'let it expire this long after its first use: P1Y, 30d', {
+    parse: parseCalendarDuration,
+    field: 'expiresAfter',
+  }),
+  gracePeriod: option('--grace-period <DUR>', 'let it be used for this long after it expires, with a warning: P14D', {
+    parse: parseCalendarDuration,
+    field: 'gracePeriod',
+  }),
+  reference: option('--reference <TEXT>', 'your own name of it, such as an order number; there is one key for each', {
+    field: 'reference',
+  }),
+  customer: customerOption('the customer it is for'),
+  ...newCustomerOptions,
+  type: option('--type <TYPE>', 'what it is bound to; node-locked unless given', {
+    field: 'licenseType',
+    choices: licenseTypes,
+  }),
+  maxSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', {
+    parse: parseCount,
+    field: 'maxConcurrentSessions',
+  }),
+  ...metadataOptions('keep a text with the key, such as an order number'),
+  trial: flag('--trial', 'mark it as a trial'),
+  version: option('--version-id <ID>', 'the product version it is for', { field: 'versionId' }),
+  allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', { field: 'allowedHosts' }),
+};
 
 export const keysCreate = command({
   about: 'Issues a licence key for a product and prints it.',
   operation: 'keys.create',
   options: {
-    product: productUnlessFile,
-    maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
-      parse: parseLimit,
-      field: 'usesPerKey',
-    }),
-    expires,
-    expiresAfter: option('--expires-after <DUR>', 'let it expire this long after its first use: P1Y, 30d', {
-      parse: parseCalendarDuration,
-      field: 'expiresAfter',
-    }),
-    gracePeriod: option('--grace-period <DUR>', 'let it be used for this long after it expires, with a warning: P14D', {
-      parse: parseCalendarDuration,
-      field: 'gracePeriod',
-    }),
-    reference: option('--reference <TEXT>', 'your own name of it, such as an order number; there is one key for each', {
-      field: 'reference',
-    }),
+    ...terms,
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
-    customer: customerOption('the customer it is for'),
-    newCustomerName: option('--new-customer-name <NAME>', 'create its customer along with it', {
-      field: 'newCustomer.name',
-    }),
-    newCustomerEmail: option('--new-customer-email <EMAIL>', 'the e-mail address of the new customer', {
-      field: 'newCustomer.email',
-    }),
-    type: option('--type <TYPE>', 'what it is bound to; node-locked unless given', {
-      field: 'licenseType',
-      choices: licenseTypes,
-    }),
-    maxSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', {
-      parse: parseCount,
-      field: 'maxConcurrentSessions',
-    }),
-    feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {
-      parse: parseFeature,
-      field: 'metadata.features',
-    }),
-    metadata: many('--metadata <NAME=VALUE>', 'keep a text with the key, such as an order number', {
-      parse: parseMetadata,
-      field: 'metadata',
-    }),
-    trial: flag('--trial', 'mark it as a trial'),
-    version: option('--version-id <ID>', 'the product version it is for', { field: 'versionId' }),
-    allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', {
-      field: 'allowedHosts',
-    }),
     count: option('--count <N>', 'issue N keys, each once however often this is run', { parse: parsePositive }),
     ...bulkOptions,
     githubOutput,
@@ -101,102 +94,81 @@ export const keysCreate = command({
   ],
 
   async run(values, context): Promise<CommandResult> {
-    refuseContradictions(values);
-    const { product, reference, ifAbsent } = values;
+    checkCustomer(values);
+    if (values.expires !== undefined && values.expiresAfter !== undefined) {
+      throw contradiction('expires', 'expires-after');
+    }
+    const { io } = context;
+    const { product = '', reference, ifAbsent } = values;
+    const input = requestOf(values);
     if (values.count !== undefined || values.file !== undefined) {
       const { createKeysInBulk } = await import('../../bulk/operations/create-keys.ts');
-      const noteEnd = (which: string) => noteDefaultEnd(which, context.io.now());
-      const created = await createKeysInBulk(context, values, inputOf(values), noteEnd);
-      await setOutput(values.githubOutput, created.quiet, context.io);
+      const created = await createKeysInBulk(context, values, input, (which) => noteDefaultEnd(which, io.now()));
+      await setOutput(values.githubOutput, created.quiet, io);
       return created;
     }
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
-    // Without a file it has been asked for.
-    const productId = product ?? '';
-    const issue = async (): Promise<CommandResult> => {
-      const changed = await context.change((client, call) =>
-        client.keys.create({ productId, ...inputOf(values) }, call),
-      );
-      const { answer, idempotencyKey } = changed;
-      return {
-        kind: 'value',
-        value: answer.key,
-        data: { key: answer.key, productId, idempotencyKey },
-        quiet: [answer.key],
-        secrets: [answer.key],
-        secret: true,
-        idempotencyKey,
-        notes: describe(changed, values, context.io.now()),
-      };
-    };
-    const { orExisting } = await import('./existing-key.ts');
-    const isOnce = ifAbsent && reference !== undefined;
-    const result = await (isOnce ? orExisting(issue, context, { product: productId, reference }) : issue());
-    await setOutput(values.githubOutput, result.quiet, context.io, result.idempotencyKey);
+    const result = await issue(context, input, values).catch((error: unknown) => {
+      const isTaken = error instanceof ApiError && error.reason === 'referenceTaken';
+      if (!isTaken || !ifAbsent || reference === undefined) throw error;
+      return findByReference(context, product, reference);
+    });
+    await setOutput(values.githubOutput, result.quiet, io, result.idempotencyKey);
     return result;
   },
 });
 
-function refuseContradictions(values: Given): void {
-  const { customer, newCustomerName, newCustomerEmail, expires, expiresAfter } = values;
-  if (customer !== undefined && newCustomerName !== undefined) {
-    throw new UsageError('--customer and --new-customer-name name two customers; give one of them');
+type Terms = ValuesOf<typeof terms>;
+
+type Input = Parameters<Client['keys']['create']>[0];
+
+function requestOf(values: Terms): Input {
+  const { maxActivations, trial } = values;
+  const metadata = metadataOf(values, trial || undefined);
+  return { ...fieldsOf(terms, values), usesPerKey: maxActivations ?? undefined, metadata } as Input;
+}
+
+async function issue(context: CommandContext, input: Input, terms: Terms): Promise<CommandResult> {
+  const changed = await context.change((client, call) => client.keys.create(input, call));
+  const { idempotencyKey } = changed;
+  const notes = describe(changed, terms, context.io.now());
+  return { ...keyResult(changed.answer.key, { productId: input.productId, idempotencyKey }), idempotencyKey, notes };
+}
+
+const keyResult = (key: string, data: Readonly<Record<string, unknown>>) => ({
+  kind: 'value' as const,
+  value: key,
+  data: { key, ...data },
+  quiet: [key],
+  secrets: [key],
+  secret: true,
+});
+
+/** The key that has a reference already. */
+async function findByReference(context: CommandContext, productId: string, reference: string): Promise<CommandResult> {
+  const client = await context.client();
+  const { license } = await client.keys.get({ productId, reference }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    throw taken(`${reference} is the reference of a key of another product`, [
+      'A reference stands for one key of the account.',
+    ]);
+  });
+  const { key } = license;
+  if (isMaskedKey(key)) {
+    throw taken(`${reference} has a key already, and this token sees it masked: ${key}`, [
+      'A token with license:reveal prints it.',
+    ]);
   }
-  if (newCustomerEmail !== undefined && newCustomerName === undefined) {
-    throw new UsageError('--new-customer-email needs --new-customer-name');
-  }
-  if (expires !== undefined && expiresAfter !== undefined) {
-    throw new UsageError('--expires and --expires-after contradict each other; give one of them');
-  }
+  const text = `${reference} has this key already; nothing was created`;
+  return { ...keyResult(key, { productId, idempotencyKey: null }), notes: [{ tone: 'done', text }] };
 }
 
-/** What the options say of a key. */
-interface Given extends GivenMetadata, Limits {
-  readonly gracePeriod: Duration | undefined;
-  readonly reference: string | undefined;
-  readonly customer: string | undefined;
-  readonly newCustomerName: string | undefined;
-  readonly newCustomerEmail: string | undefined;
-  readonly type: (typeof licenseTypes)[number] | undefined;
-  readonly maxSessions: number | undefined;
-  readonly allowHost: string[] | undefined;
-  readonly version: string | undefined;
-}
-
-/** The request without its product. */
-function inputOf(values: Given) {
-  const { newCustomerName: name, newCustomerEmail: email } = values;
-  return {
-    usesPerKey: values.maxActivations ?? undefined,
-    expiryDate: values.expires,
-    expiresAfter: values.expiresAfter,
-    gracePeriod: values.gracePeriod,
-    reference: values.reference,
-    ...(name === undefined ? { customerId: values.customer } : { newCustomer: { name, email } }),
-    licenseType: values.type,
-    maxConcurrentSessions: values.maxSessions,
-    allowedHosts: values.allowHost,
-    metadata: metadataOf(values),
-    versionId: values.version,
-  };
-}
-
-interface GivenMetadata {
-  readonly feature: readonly Feature[] | undefined;
-  readonly metadata: ReturnType<typeof parseMetadata>[] | undefined;
-  readonly trial: boolean;
-}
-
-/** Undefined when nothing of it is given, so that the request says nothing of it. */
-function metadataOf({ feature, metadata, trial }: GivenMetadata) {
-  if (feature === undefined && metadata === undefined && !trial) return undefined;
-  const features = feature && Object.fromEntries(feature);
-  return { ...Object.fromEntries(metadata ?? []), features, is_trial: trial || undefined };
-}
+const taken = (message: string, hints: readonly Hint[]) =>
+  new CommandError('reference_taken', exitCodes.conflict, message, hints);
 
 function describe(
   changed: Pick<Changed<unknown>, 'replayed'>,
-  { maxActivations, expires, expiresAfter }: Limits,
+  { maxActivations, expires, expiresAfter }: Terms,
   now: number,
 ): Note[] {
   const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
@@ -205,19 +177,13 @@ function describe(
   return end !== null || changed.replayed ? [done] : [done, noteDefaultEnd('no --expires given', now)];
 }
 
-function noteDefaultEnd(which: string, now: number): Note {
-  const month = moment(addCalendarMonth(toInstant(now)));
-  return { tone: 'hint', text: `${which}: the service sets one month, to ${month}` };
-}
-
-interface Limits {
-  readonly maxActivations?: number | null | undefined;
-  readonly expires?: string | null | undefined;
-  readonly expiresAfter?: Duration | undefined;
-}
-
 /** Null when no end is given. */
 function describeEnd(expires: string | null | undefined): string | null {
   if (expires === undefined) return null;
   return expires === null ? 'never expires' : `expires ${moment(expires)}`;
+}
+
+function noteDefaultEnd(which: string, now: number): Note {
+  const month = moment(addCalendarMonth(toInstant(now)));
+  return { tone: 'hint', text: `${which}: the service sets one month, to ${month}` };
 }

@@ -1,11 +1,13 @@
 import type { Client } from '../../../client/client.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { Event } from '../../../contract/events.ts';
-import { command, productOfKey } from '../../command.ts';
+import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { readFeed } from '../events-and-audit/feed.ts';
+import { readCommand } from '../forms.ts';
+import { fieldsShown, listOf } from '../results.ts';
 
 const historyFields: readonly Field[] = [
   { name: 'created_at', label: 'when', show: moment },
@@ -13,17 +15,12 @@ const historyFields: readonly Field[] = [
   { name: 'about', cuts: true },
   { name: 'by', cuts: true },
   { name: 'address', label: 'from', drops: 1 },
-  { name: 'seq', shown: 'chosen' },
-  { name: 'id', shown: 'chosen' },
-  { name: 'actor', shown: 'chosen' },
-  { name: 'data', shown: 'chosen' },
-  { name: 'request_id', shown: 'chosen' },
+  ...fieldsShown('chosen', 'seq', 'id', 'actor', 'data', 'request_id'),
 ];
 
-export const keysHistory = command({
+export const keysHistory = readCommand({
   about: 'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where.',
   operation: 'keys.get',
-  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: { product: productOfKey, keyCheck },
   fields: historyFields,
@@ -32,21 +29,14 @@ export const keysHistory = command({
     ['lkm keys history @key.txt --json', 'with all that is known of each event'],
   ],
 
-  async run({ key, product }, context) {
-    const client = await context.client();
+  async read(client, { key, product }) {
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
     const events: Event[] = [];
     const part = (range: { after: number; limit: number }) => client.events.list({ ...range, resourceId: license.id });
     for await (const { items } of readFeed(part, 0)) events.push(...items);
     const names = await tokenNames(client);
     const rows = events.map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
-    return {
-      kind: 'rows',
-      rows,
-      data: rows,
-      quiet: rows.map(({ id }) => id),
-      empty: 'nothing is known of it: it was made before events were kept',
-    };
+    return listOf(rows, 'nothing is known of it: it was made before events were kept');
   },
 });
 

@@ -1,7 +1,7 @@
 import { walkList } from '../../../client/lists.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
-import { customerOption, limit, many, option, productFilter } from '../../command.ts';
+import { customerOption, many, option, productFilter } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
@@ -10,7 +10,7 @@ import { checkFiltersExist } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
-import { readCommand } from '../forms.ts';
+import { limit, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
 /** A key in a list, with its status in a word. */

@@ -1,15 +1,35 @@
 import { writeDuration } from '../../../contract/fields.ts';
+import type { License } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
-import { change, command, option, productOfKeyOrRows } from '../../command.ts';
+import { customerOption, flag, option, productOfKey, productOfKeyOrRows } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
-import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
-import { changedFields, changedKey, ifUpdatedAt } from './changed.ts';
+import { keyCheck, keyUnlessFile, licenseKeyArgument } from '../../values/license-key.ts';
+import { changeCommand, ifUpdatedAt } from '../forms.ts';
+import type { Outcome } from '../results.ts';
+import { type Lookup, licenseFields, withStatus } from './get.ts';
+import { checkCustomer, newCustomerOptions } from './key-options.ts';
 
-const starts = ['end', 'now', 'later'] as const;
+/** The fields of a changed key: those of `keys get`, without the customer, which the service does not return here. */
+export const changedFields: readonly Field<Lookup>[] = licenseFields.filter(
+  ({ name }) => name !== 'customer' && name !== 'customerId',
+);
 
-export const keysRenew = command({
+/** The outcome of a change of one key: the licence as it is then. */
+export const changedKey = (license: License, done: string, { now }: Io): Outcome => ({
+  kind: 'record',
+  row: withStatus({ license, customer: null }, now()),
+  data: { license },
+  quiet: [license.key],
+  secrets: [license.key],
+  secret: true,
+  done,
+});
+
+export const keysRenew = changeCommand({
   about:
     'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. The same command run twice ' +
     'renews twice, unless the first had no answer.',
@@ -23,12 +43,11 @@ export const keysRenew = command({
     }),
     from: option('--from <START>', 'from when, end being its expiry; later unless given', {
       field: 'from',
-      choices: starts,
+      choices: ['end', 'now', 'later'],
     }),
     ifUpdatedAt,
     keyCheck,
     ...bulkOptions,
-    ...change,
   },
   fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
   ownsOutput: isBulk,
@@ -38,21 +57,46 @@ export const keysRenew = command({
     ['lkm keys renew -P "$ID" -f keys.csv --for 1y', 'each key of a file'],
   ],
 
-  async run({ duration, from, ...values }, context) {
-    if (values.file !== undefined) {
-      const { changeKeysInBulk, renewKeysOperation } = await import('../../bulk/operations/change-keys.ts');
-      return changeKeysInBulk(context, renewKeysOperation, values, {
-        duration: duration && writeDuration(duration),
-        from,
-      });
-    }
+  async inBulk({ duration, from, ...values }, context) {
+    const { changeKeysInBulk, renewKeysOperation } = await import('../../bulk/operations/change-keys.ts');
+    const written = duration && writeDuration(duration);
+    return changeKeysInBulk(context, renewKeysOperation, values, { duration: written, from });
+  },
+  prepare({ duration }) {
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
-    // Without a file it has been asked for.
-    const { key = '' } = values;
-    const productId = await context.productOf(key, values.product);
-    const changed = await context.change((client, call) =>
-      client.keys.renew({ productId, licenseKey: key, duration, from, ifUpdatedAt: values.ifUpdatedAt }, call),
-    );
-    return changedKey(changed, `renewed · expires ${moment(changed.answer.expirationDate)}`, context.io);
+    return undefined;
+  },
+  outcome: (license, _, { io }) => changedKey(license, `renewed · expires ${moment(license.expirationDate)}`, io),
+});
+
+export const keysTransfer = changeCommand({
+  about: 'Gives a key to another customer, to a new one, or to nobody. Its devices keep their slots.',
+  operation: 'keys.transfer',
+  arguments: { key: licenseKeyArgument },
+  options: {
+    product: productOfKey,
+    customer: customerOption('the customer it is for from now on'),
+    ...newCustomerOptions,
+    nobody: flag('--nobody', 'take it from its customer'),
+    ifUpdatedAt,
+    keyCheck,
+  },
+  fields: changedFields,
+  examples: [
+    ['lkm keys transfer "$KEY" --customer cus_…', 'another owner'],
+    ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
+  ],
+
+  prepare(values) {
+    const { customer, newCustomerName, nobody } = values;
+    if ([customer !== undefined, newCustomerName !== undefined, nobody].filter(Boolean).length !== 1) {
+      throw new UsageError('choose who gets it: --customer ID, --new-customer-name NAME, or --nobody');
+    }
+    checkCustomer(values);
+    return nobody ? { customerId: null } : undefined;
+  },
+  outcome(license, { customer, newCustomerName, nobody }, { io }) {
+    const done = nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`;
+    return changedKey(license, done, io);
   },
 });

@@ -1,11 +1,12 @@
-import { change, command, option, productOfKey, required } from '../../command.ts';
+import { option, productOfKey, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { doneNote, warningNotes } from '../../output/terminal.ts';
+import { warningNotes } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { changeCommand } from '../forms.ts';
 
-export const keysSign = command({
+export const keysSign = changeCommand({
   about: 'Makes a signed licence file for one device, which takes a slot unless the device has one.',
   operation: 'keys.sign',
   arguments: { key: licenseKeyArgument },
@@ -17,38 +18,35 @@ export const keysSign = command({
       field: 'ttl',
     }),
     keyCheck,
-    ...change,
   },
-  fields: [{ name: 'file' }, { name: 'path' }, { name: 'hostId' }, { name: 'ttl' }, { name: 'idempotencyKey' }],
+  fields: ['file', 'path', 'hostId', 'ttl', 'idempotencyKey'],
   examples: [
     ['lkm keys sign "$KEY" --host-id build-01 --ttl 30d -o build-01.lic', 'a file for thirty days'],
     ['lkm keys sign "$KEY" --host-id pc-7 -o - | ssh pc-7 tee app.lic', 'straight to the device'],
   ],
 
-  async run({ key, product, hostId, ttl }, context) {
-    const { io, settings, flags } = context;
-    const path = settings.output;
-    if (io.stdout.isTTY && flags.output === undefined && settings.format === 'table' && !context.dryRun) {
+  prepare(_, { io, settings, flags, dryRun }) {
+    if (io.stdout.isTTY && flags.output === undefined && settings.format === 'table' && !dryRun) {
       throw new UsageError('a licence file belongs in a file: name it with -o', [
         ['To a file:', '-o device.lic'],
         ['To the screen:', '-o -'],
       ]);
     }
-    const productId = await context.productOf(key, product);
-    const changed = await context.change((client, call) =>
-      client.keys.sign({ productId, licenseKey: key, hostId, ttl }, call),
-    );
-    const { answer, idempotencyKey } = changed;
+    return undefined;
+  },
+
+  outcome(answer, { hostId, ttl }, { settings: { output: path } }) {
     const life = ttl === undefined ? '' : ` · lasts ${duration(ttl)} at most`;
     const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`;
     return {
       kind: 'file',
       content: answer.file,
-      data: { ...(path === null ? { file: answer.file } : { path }), hostId, ttl: ttl ?? null, idempotencyKey },
+      data: { ...(path === null ? { file: answer.file } : { path }), hostId, ttl: ttl ?? null },
       quiet: path === null ? [answer.file] : [],
       secret: true,
-      idempotencyKey,
-      notes: [doneNote(changed, done, `already ${path === null ? '' : 'signed · '}${done}`), ...warningNotes(answer)],
+      done,
+      already: `already ${path === null ? '' : 'signed · '}${done}`,
+      notes: warningNotes(answer),
     };
   },
 });

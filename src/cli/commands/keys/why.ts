@@ -1,28 +1,21 @@
 import { type Explanation, explainedActions } from '../../../contract/keys/why.ts';
-import { command, option, productOfKey } from '../../command.ts';
+import { option, productOfKey } from '../../command.ts';
 import { exitCodes, verdictExitCodes } from '../../failure/errors.ts';
 import { fixesFor } from '../../failure/fixes.ts';
-import type { Field, View } from '../../output/result.ts';
+import type { View } from '../../output/result.ts';
 import { type Note, sanitise } from '../../output/terminal.ts';
 import { moment, quote, yesNo } from '../../output/words.ts';
 import { parseInstant } from '../../values/instant.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { readCommand } from '../forms.ts';
 
 type Rule = Explanation['rules'][number];
 
-const ruleFields: readonly Field[] = [
-  { name: 'rule' },
-  { name: 'passed', show: yesNo },
-  { name: 'reason' },
-  { name: 'detail' },
-];
-
-export const keysWhy = command({
+export const keysWhy = readCommand({
   about:
     'Says whether a device could use a key, rule by rule, and what would help. Changes nothing and takes no slot. Ends ' +
     'with exit code 0 when it could, 1 when it could not.',
   operation: 'keys.why',
-  watchable: true,
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
@@ -34,16 +27,15 @@ export const keysWhy = command({
     at: option('--at <INSTANT>', 'when it would do so; now unless given', { field: 'at', parse: parseInstant }),
     keyCheck,
   },
-  fields: ruleFields,
+  fields: ['rule', { name: 'passed', show: yesNo }, 'reason', 'detail'],
   examples: [
     ['lkm keys why "$KEY" --host-id build-01', 'may this device activate?'],
     ['lkm keys why "$KEY" --action checkout --at 2027-12-31T18:00:00Z', 'is there a seat then?'],
   ],
 
-  async run({ key, product, hostId, action, at }, context) {
+  async read(client, { key, product, hostId, action, at }, context) {
     const { io } = context;
     const productId = await context.productOf(key, product);
-    const client = await context.client();
     const explanation = await client.keys.why({ productId, licenseKey: key, hostId, action, at });
     const { rules, allowed } = explanation;
     const subject = {

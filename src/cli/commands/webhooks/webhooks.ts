@@ -3,8 +3,7 @@ import { argument, flag, many, option, required, yes } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment, relative, yesNo } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
-import { changeCommand, confirmChange, contradiction, either, readCommand } from '../forms.ts';
-import { ifUpdatedAt } from '../keys/changed.ts';
+import { changeCommand, confirmChange, contradiction, either, ifUpdatedAt, readCommand } from '../forms.ts';
 import { doneTo, fieldsShown, issued, listOf, recordOf, updated } from '../results.ts';
 
 const webhookFields: readonly Field[] = [

@@ -1,0 +1,83 @@
+import { bulkOptions, resultFields } from '../../bulk/options.ts';
+import { change, command, customerOption, flag, option, yes } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { maskInLog } from '../../output/github.ts';
+import { count } from '../../output/words.ts';
+import { checkFiltersExist } from '../../request/look-ups.ts';
+
+export const keysImport = command({
+  about:
+    'Takes in keys of another system, of any format, as they are: a row each, with limits, expiry, customer and devices. ' +
+    'Reads what keys export writes. Nothing is overwritten. A customer is found by id, else by e-mail address, else ' +
+    'created. Without -y it asks first.',
+  operation: 'keys.import',
+  options: {
+    product: option('-P, --product <ID>', 'the product of rows that do not name one', {
+      env: 'LKM_PRODUCT',
+      field: 'productId',
+    }),
+    ...bulkOptions,
+    ifAbsent: flag('--if-absent', 'pass over keys that are there already'),
+    inUse: flag('--in-use', 'also keys that have more devices than slots'),
+    createProducts: flag(
+      '--create-products',
+      'make the products and versions that are not there, named as in the file',
+    ),
+    yes,
+    ...change,
+  },
+  fields: resultFields([{ name: 'key' }, { name: 'id' }]),
+  ownsOutput: () => true,
+  examples: [
+    ['lkm keys import -f keys.csv --dry-run', 'every problem of the file at once'],
+    ['lkm keys import -f keys.csv -y -o imported.csv --format csv', 'move in'],
+    ['lkm keys import -f old.csv --map "Serial=key" --map "Seats=maxActivations"', 'columns of another system'],
+  ],
+
+  async run(values, context) {
+    if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
+    const { importKeysInBulk } = await import('../../bulk/operations/import-keys.ts');
+    return importKeysInBulk(context, values);
+  },
+});
+
+export const keysExport = command({
+  about:
+    'Writes every key with its customer, limits, expiry and devices, newest first, as keys import reads them: CSV unless ' +
+    '--json or --format jsonl. A cell that a spreadsheet would run begins with an apostrophe, which importing takes away.',
+  operation: 'keys.list',
+  options: {
+    product: option('-P, --product <ID>', 'only those of this product', { field: 'productId' }),
+    customer: customerOption('only those of this customer'),
+  },
+  examples: [
+    ['lkm keys export -o keys.csv', 'all of them'],
+    ['lkm keys export -P "$ID" --format jsonl', 'those of a product, an object a line'],
+  ],
+
+  async run({ product: productId, customer: customerId }, context) {
+    const { fileFormat: format } = context.settings;
+    const form = format === 'json' || format === 'jsonl' ? format : 'csv';
+    const client = await context.client();
+    const { exportKeys } = await import('../../bulk/export-keys.ts');
+    let exported = 0;
+    async function* chunks(): AsyncGenerator<string> {
+      yield* exportKeys(client, { productId, customerId, form }, async (keys) => {
+        exported += keys.length;
+        if (context.settings.output === null) await maskInLog(keys, context.io);
+      });
+      if (exported === 0) await checkFiltersExist(client, { productId, customerId });
+    }
+    return {
+      kind: 'chunks',
+      chunks: chunks(),
+      data: null,
+      quiet: [],
+      secret: true,
+      // Read once all of it is written.
+      get notes() {
+        return [{ tone: 'done' as const, text: `exported ${count(exported, 'key')}` }];
+      },
+    };
+  },
+});
