@@ -6,8 +6,7 @@ import type { Door, Recorder } from '../service/record.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressOf } from './http/client-address.ts';
 import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
-import type { EventSignal } from './http/events/event-signal.ts';
-import type { StreamPlaces } from './http/events/stream-places.ts';
+import type { EventStreams } from './http/event-streams.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { ExactlyOnce } from './idempotency/exactly-once.ts';
 import type { ObservedRequest } from './telemetry/metrics.ts';
@@ -30,10 +29,8 @@ export interface AppParts {
   onRecorded?(): void;
   readonly exactlyOnce: ExactlyOnce;
   readonly webhooks: WebhookSettings;
-  /** Tells streams when there are more events; without it they end with what there is. */
-  readonly eventSignal?: EventSignal;
-  /** Limits open streams of events; without it there is no limit. */
-  readonly streamPlaces?: StreamPlaces;
+  /** Limits streams of events, and wakes them; without it they end with what there is. */
+  readonly eventStreams?: EventStreams;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly concurrencyLimit?: ConcurrencyLimit;
   /** Called for each request of an operation that has its response. */

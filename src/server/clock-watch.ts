@@ -10,20 +10,16 @@ const JUMP_MS = 60 * 60 * 1_000;
 /** The clocks of servers may differ by this much, in seconds. */
 export const CLOCK_SLACK_SECONDS = JUMP_MS / 1_000;
 
-/** Notices that the wall clock was set. */
-export interface ClockWatch {
-  /** Whether it was, since it was trusted last. */
-  wasSet(): boolean;
-  /** Takes it for right, as it is now. */
-  trust(): void;
-}
+export type ClockWatch = ReturnType<typeof watchClock>;
 
-/** Watches the wall clock, which counts as right at first. */
-export function watchClock({ wall, steady }: Clocks): ClockWatch {
+/** Notices that the wall clock was set; it counts as right at first. */
+export function watchClock({ wall, steady }: Clocks) {
   let offset = wall() - steady();
   return {
-    wasSet: () => Math.abs(wall() - steady() - offset) > JUMP_MS,
-    trust: () => {
+    /** Whether it was, since it was trusted last. */
+    wasSet: (): boolean => Math.abs(wall() - steady() - offset) > JUMP_MS,
+    /** Takes it for right, as it is now. */
+    trust: (): void => {
       offset = wall() - steady();
     },
   };

@@ -5,8 +5,7 @@ import { watchClock } from './clock-watch.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS } from './http/concurrency-limit.ts';
-import { createEventSignal, type EventSignal } from './http/events/event-signal.ts';
-import { createStreamPlaces } from './http/events/stream-places.ts';
+import { createEventStreams, type EventStreams } from './http/event-streams.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
 import { isLoopback } from './http/transport/bind.ts';
@@ -62,8 +61,8 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   opened.defer(() => uses.flush().catch(() => {}));
 
   const jobs = createJobs({ store, log, testClock: parts.testClock });
-  const eventSignal = createEventSignal();
-  const { onNumbered, onRecorded } = followUps(base, jobs, eventSignal);
+  const eventStreams = createEventStreams();
+  const { onNumbered, onRecorded } = followUps(base, jobs, eventStreams);
   const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
   const sources = { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health };
   const metrics = await openMetrics(options, sources, log);
@@ -81,18 +80,17 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     ...recording,
     log,
     concurrencyLimit,
-    eventSignal,
+    eventStreams,
     onRequest: metrics?.countRequest,
     addressOf: trustProxies(options.behindProxy ?? []),
     limiter: limiterOf(base, options, log),
     noteUse: uses.note,
-    streamPlaces: createStreamPlaces(),
     door: 'http',
   });
   const listener = await listen(app, listenOptions(options, log));
   opened.defer(listener.close);
   // Before the listener: streams have no end of their own that it could wait for.
-  opened.defer(eventSignal.close);
+  opened.defer(eventStreams.close);
   store.publishUrl(listener.url);
   // Not before it listens: who starts a server that cannot is not told the token.
   const created = await makeFirstToken(base);
@@ -132,10 +130,10 @@ async function openMetrics(options: ServeOptions, sources: MetricsSources, log: 
 }
 
 /** What follows when something was recorded: it is numbered, then streams and webhooks get it. */
-function followUps({ numbersInCommit }: Base, jobs: Jobs, eventSignal: EventSignal) {
+function followUps({ numbersInCommit }: Base, jobs: Jobs, eventStreams: EventStreams) {
   const onNumbered = () => {
     jobs.wake(DELIVERIES);
-    eventSignal.notify();
+    eventStreams.notify();
   };
   return { onNumbered, onRecorded: gather(numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER)) };
 }
@@ -172,7 +170,7 @@ function limiterOf({ store: { rates }, clocks }: Base, options: ServeOptions, lo
   const now = () => Math.floor(clocks.monotonic() * 1_000);
   const onFailure = (error: unknown) => log.error({ err: error }, 'rate limits cannot be counted');
   const counter = rates === null ? createMemoryCounter(now) : createSharedCounter(rates, { now, onFailure });
-  return createRateLimiter({ now, counter }, rateLimit, lookupLimit);
+  return createRateLimiter(counter, rateLimit, lookupLimit);
 }
 
 interface JobSources {

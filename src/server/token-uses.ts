@@ -3,26 +3,20 @@ import type { Caller } from '../domain/access.ts';
 import type { Store } from '../store/store.ts';
 import type { Job } from './jobs/job.ts';
 
-/** Notes on which day tokens were used last, with one write for a token and a day, and none in a request. */
-export interface TokenUses {
-  note(caller: Caller, now: Instant): void;
-  /** Writes down what was noted since the last time. */
-  flush(): Promise<void>;
-  /** Writes it down from time to time. */
-  readonly job: Job;
-}
+export type TokenUses = ReturnType<typeof createTokenUses>;
 
 const FLUSH_EVERY_MS = 10_000;
 
 /** Tokens whose use of a day is remembered: when there are more, some are written down twice. */
 const MAX_TOKENS = 100_000;
 
-/** Notes the uses of tokens on one server. */
-export function createTokenUses(store: Store): TokenUses {
+/** Notes on which day tokens were used last, with one write for a token and a day, and none in a request. */
+export function createTokenUses(store: Store) {
   /** The day on which each was noted. */
   const noted = new Map<TokenId, string>();
   let pending: { readonly accountId: AccountId; readonly tokenId: TokenId; readonly day: string }[] = [];
 
+  /** Writes down what was noted since the last time. */
   async function flush(): Promise<void> {
     if (pending.length === 0) return;
     const uses = pending;
@@ -42,7 +36,7 @@ export function createTokenUses(store: Store): TokenUses {
   }
 
   return {
-    note({ accountId, tokenId }, now) {
+    note({ accountId, tokenId }: Caller, now: Instant): void {
       const day = now.slice(0, 10);
       if (tokenId === null || noted.get(tokenId) === day) return;
       if (noted.size >= MAX_TOKENS) noted.clear();
@@ -50,6 +44,6 @@ export function createTokenUses(store: Store): TokenUses {
       pending.push({ accountId, tokenId, day });
     },
     flush,
-    job: { name: 'token uses', everyMs: FLUSH_EVERY_MS, run: flush },
+    job: { name: 'token uses', everyMs: FLUSH_EVERY_MS, run: flush } satisfies Job,
   };
 }

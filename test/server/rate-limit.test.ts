@@ -162,7 +162,7 @@ describe('the limit of look-ups of unknown keys', () => {
     expect(whatIsTold(answer)).toEqual({
       status: 429,
       'ratelimit-policy': '"lookups";q=100;w=60',
-      ratelimit: '"lookups";r=0;t=1',
+      ratelimit: '"lookups";r=0;t=60',
       'retry-after': '1',
     });
   });

@@ -155,7 +155,7 @@ export async function createWorld(
     door: 'http',
     log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
     limiter: createRateLimiter(
-      { counter: options.counter ?? createMemoryCounter(microseconds), now: microseconds },
+      options.counter ?? createMemoryCounter(microseconds),
       options.perMinute ?? 1_000_000,
       options.lookupsPerMinute,
       options.failuresPerMinute,

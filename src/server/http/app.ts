@@ -1,8 +1,18 @@
 import { Hono } from 'hono';
+import { mutates } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import { streamEvents } from '../../contract/event-stream.ts';
+import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
-import { failed, listHandlers, routeRefusal } from '../handlers.ts';
+import { pages } from '../pages/pages.ts';
+import { handleStream } from './event-stream.ts';
+import { mutate, readOnly } from './execute.ts';
 import { splitTarget } from './input.ts';
-import type { Exchange } from './messages.ts';
+import type { Exchange, HttpRequest, HttpResponse } from './messages.ts';
+import { handleRequest } from './pipeline.ts';
+import { json, jsonText, refusal } from './respond.ts';
+import { listRoutes } from './routes.ts';
+import { handleMove } from './test-clock.ts';
 
 /** The service as a Hono application: `app.fetch(request, exchange)`. It never rejects. */
 export type App = Hono<Env>;
@@ -11,18 +21,64 @@ interface Env {
   readonly Bindings: Exchange;
 }
 
-/** Puts the handlers of the service on their paths. */
+type Handler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+
+/** Puts the service together: a handler for each endpoint of the contract, and the pages beside them. */
 export function createApp(parts: AppParts): App {
+  const { testClock, log } = parts;
   // The path is matched as it was sent: Hono itself would decode it first.
   const app: App = new Hono<Env>({
     getPath: (_, options) => splitTarget(options?.env?.request.target ?? '/').path,
   });
-  for (const { method, path, handle } of listHandlers(parts)) {
+  const on = (method: string, path: string, handle: Handler) =>
     app.on(method, path, async ({ env }) => env.respond(await handle(env.request)));
+
+  for (const route of listRoutes()) {
+    const { method, path } = route.endpoint;
+    const execute = mutates(route.endpoint) ? mutate : readOnly;
+    on(method, path, (request) => handleRequest(parts, route, request, execute));
   }
-  app.notFound(({ env, req }) => env.respond(routeRefusal(parts, env.request.method, allowedMethods(app, req.path))));
-  app.onError((error, { env }) => env.respond(failed(parts, error)));
+  on('GET', streamEvents.path, (request) => handleStream(parts, request));
+  if (testClock !== undefined) on('POST', moveTestClock.path, (request) => handleMove(parts, testClock, request));
+  for (const { path, get } of pages) on('GET', path, get);
+  on('GET', '/health', () => json(200, { status: 'ok' }));
+  on('GET', '/ready', () => readiness(parts));
+  let openApi: Promise<string> | undefined;
+  on('GET', '/openapi.json', async () => {
+    openApi ??= printOpenApi();
+    return jsonText(200, await openApi);
+  });
+  app.notFound(({ env, req }) => env.respond(refuseRoute(parts, env.request.method, allowedMethods(app, req.path))));
+  app.onError((error, { env }) => {
+    log.error({ err: error }, 'request failed');
+    return env.respond(refusal(apiError('serverError')));
+  });
   return app;
+}
+
+/** The document takes 40 ms to make, and few processes are ever asked for it. */
+async function printOpenApi(): Promise<string> {
+  const { toOpenApi } = await import('../../contract/openapi/openapi.ts');
+  return JSON.stringify(toOpenApi());
+}
+
+async function readiness({ store, log }: AppParts): Promise<HttpResponse> {
+  try {
+    await store.check();
+    return json(200, { status: 'ready' });
+  } catch (error) {
+    log.error({ err: error }, 'not ready');
+    return refusal(apiError('unavailable'));
+  }
+}
+
+/** The response where no handler has the path, or none of those that have it the method. */
+function refuseRoute({ newRequestId, log }: AppParts, method: string, allowed: readonly string[]): HttpResponse {
+  const error = apiError(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
+  const requestId = newRequestId();
+  // Without the path: a mistyped one may contain a key.
+  log.info({ requestId, method, status: error.status, reason: error.reason }, 'request');
+  return refusal(error, { 'X-Request-Id': requestId, ...(allowed.length > 0 && { Allow: allowed.join(', ') }) });
 }
 
 /** Methods that the contract may use, as they are listed in `Allow`. */

@@ -1,4 +1,3 @@
-import { apiError } from '../../contract/errors.ts';
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { type Caller, scopesOf } from '../../domain/access.ts';
@@ -43,15 +42,14 @@ export async function authenticate(
 /** How long a token counts as looked up, in milliseconds. A body that comes slowly must not outlive its token. */
 export const TRUSTED_MS = 1_000;
 
-/** Throws ApiError `invalidToken` for a token that has been revoked, or has expired, since the request began. */
-export async function authenticateAgain(
+/** Whether the token of a request has not been revoked, and has not expired, since the request began. */
+export async function isStillValid(
   { store, now }: { readonly store: Pick<Store, 'repositories'>; now(): Instant },
   { caller, httpRequest, ipAddress }: { caller: Caller; httpRequest: HttpRequest; ipAddress: IpAddress },
-): Promise<void> {
-  if (caller.tokenId === null) return;
+): Promise<boolean> {
+  if (caller.tokenId === null) return true;
   const authorization = httpRequest.headers.get('authorization');
-  const found = await authenticate(store.repositories, authorization, { now: now(), ipAddress });
-  if (found === null) throw apiError('invalidToken');
+  return (await authenticate(store.repositories, authorization, { now: now(), ipAddress })) !== null;
 }
 
 function bearerOf(authorization: string | null): string | null {

@@ -11,22 +11,18 @@ export interface RequestLimits {
 /** The limits of a server for which nothing else is configured: together more than it has connections (decision 0025). */
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRunning: 256, maxWaiting: 1_024 };
 
-/** Limits how many requests run at one time; the others wait, in the order of their arrival. */
-export interface ConcurrencyLimit {
-  /** Runs the work, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** How many run and wait now, and how many have ended since the beginning. */
-  load(): { readonly running: number; readonly waiting: number; readonly finished: number };
-}
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 
-/** Makes the limit of one server. */
-export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits): ConcurrencyLimit {
+/** Limits how many requests run at one time; the others wait, in the order of their arrival. */
+export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits) {
   const waiting: (() => void)[] = [];
   let running = 0;
   let finished = 0;
   return {
+    /** How many run and wait now, and how many have ended since the beginning. */
     load: () => ({ running, waiting: waiting.length, finished }),
-    async run(work) {
+    /** Runs the work, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       if (running < maxRunning) running += 1;
       else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
       else

@@ -1,4 +1,4 @@
-import { ApiError, apiErrors } from '../../contract/errors.ts';
+import { ApiError, apiError, apiErrors } from '../../contract/errors.ts';
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
@@ -10,13 +10,11 @@ import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
-import { authenticateAgain, TRUSTED_MS } from './authenticate.ts';
-import { budgetOfReplay } from './budget.ts';
+import { isStillValid, TRUSTED_MS } from './authenticate.ts';
 import { isUnreadable, readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
-import { recordDone, recordRefused, refuse } from './recording.ts';
-import { responseToStore } from './refusal-to-store.ts';
-import { JSON_TYPE, startBody } from './respond.ts';
+import { recordMutation, recordRefused, refuse } from './recording.ts';
+import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
 /** One request after authentication, rate limit and scope check. A public endpoint has none of them. */
@@ -27,10 +25,10 @@ export interface AuthorizedRequest<R = Route> {
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
+  /** The headers of its response, whatever that is. */
+  readonly headers: Record<string, string>;
   /** How many keys the caller's token may still issue, once that was counted for this request. */
   budget?: number | undefined;
-  /** The fields that it was refused for, where its refusal is stored. */
-  invalidFields?: readonly string[];
 }
 
 const NO_BODY = new Uint8Array();
@@ -44,20 +42,16 @@ export interface ReadResult {
 
 /** Performs a read within the concurrency limit, on what is durable. */
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
-  return limited(parts, () => read(parts, request));
-}
-
-async function read(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
-  const { route, httpRequest } = request;
-  const input = readInput(route.endpoint, httpRequest, NO_BODY);
-  await authorize(parts, request, input);
-  const { status, wrap, stream } = route.endpoint.reply;
-  const result = (await route.perform(
-    contextOf(parts, request, parts.store.repositories, refuseToRecord),
-    input,
-  )) as never;
-  const body = stream === undefined ? JSON.stringify(wrap(result)) : await startBody(stream(result));
-  return { status, body, replayed: false };
+  return limited(parts, async () => {
+    const { route, httpRequest } = request;
+    const input = readInput(route.endpoint, httpRequest, NO_BODY);
+    await authorize(parts, request, input);
+    const { status, wrap, stream } = route.endpoint.reply;
+    const context = contextOf(parts, request, parts.store.repositories, refuseToRecord);
+    const result = (await route.perform(context, input)) as never;
+    const body = stream === undefined ? JSON.stringify(wrap(result)) : await startBody(stream(result));
+    return { status, body, replayed: false };
+  });
 }
 
 /**
@@ -70,11 +64,13 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
   // Before it takes one of the places, so that a body that comes slowly holds up no other request.
   const bytes = await request.httpRequest.readBody();
   const result = await limited(parts, async () => {
-    if (parts.monotonic() - authenticated >= TRUSTED_MS) await authenticateAgain(parts, request);
+    const isTrusted = parts.monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
+    if (!isTrusted) throw apiError('invalidToken');
     return mutateOnce(parts, request, key, bytes);
   });
-  if (!result.replayed) parts.onRecorded?.();
-  else request.budget ??= await budgetOfReplay(parts, request);
+  if (result.replayed) request.budget ??= await budgetOfReplay(parts, request);
+  else parts.onRecorded?.();
+  if (result.status < 300) Object.assign(request.headers, budgetHeader(request.budget));
   return result;
 }
 
@@ -89,26 +85,13 @@ async function mutateOnce(
 ): Promise<ExecutionResult> {
   const { route, httpRequest, caller, now } = request;
   const { endpoint } = route;
-  const input = attempt(() => readInput(endpoint, httpRequest, bytes));
-  if (!input.ok) noteInvalidFields(request, input.error);
-  if (input.ok) await authorize(parts, request, input.value);
-
-  const run = async (repositories: Repositories): Promise<StoredResponse> => {
-    if (!input.ok) throw input.error;
-    return perform(parts, request, repositories, input.value);
-  };
   if (key === null) {
-    if (!input.ok) throw input.error;
-    try {
-      return { ...(await parts.store.transaction(run)), replayed: false };
-    } catch (error) {
-      if (error instanceof RecordedRefusal) {
-        await parts.store.transaction((repositories) => recordRefused(parts, request, repositories, error));
-        parts.onRecorded?.();
-      }
-      throw error;
-    }
+    const input = readInput(endpoint, httpRequest, bytes);
+    await authorize(parts, request, input);
+    return { ...(await performWithoutKey(parts, request, input)), replayed: false };
   }
+  const input = attempt(() => readInput(endpoint, httpRequest, bytes));
+  if (input.ok) await authorize(parts, request, input.value);
   const claim = {
     accountId: caller.accountId,
     tokenId: caller.tokenId,
@@ -125,22 +108,57 @@ async function mutateOnce(
       await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input.value, stored);
     },
   };
-  return parts.exactlyOnce(claim, async (repositories) => {
+  let refusal: unknown = input.ok ? null : input.error;
+  const result = await parts.exactlyOnce(claim, async (repositories) => {
     try {
-      return await repositories.nested(() => run(repositories));
+      if (!input.ok) throw input.error;
+      return await repositories.nested(() => perform(parts, request, repositories, input.value));
     } catch (error) {
-      // Nothing was asked of the service, and anybody can send it under any number of keys: it gets the same answer again.
-      if (isUnreadable(error)) throw error;
-      const response = responseToStore(route.endpoint, error);
-      noteInvalidFields(request, error);
+      refusal = error;
+      const response = responseToStore(route, error);
       await recordRefused(parts, request, repositories, error);
       return response;
     }
   });
+  if (refusal instanceof ApiError && result.status >= 300) {
+    Object.assign(request.headers, invalidFieldsHeader(refusal.fields));
+  }
+  return result;
 }
 
-function noteInvalidFields(request: AuthorizedRequest, error: unknown): void {
-  if (error instanceof ApiError) request.invalidFields = error.fields;
+async function performWithoutKey(parts: AppParts, request: AuthorizedRequest, input: unknown): Promise<StoredResponse> {
+  const { store } = parts;
+  try {
+    return await store.transaction((repositories) => perform(parts, request, repositories, input));
+  } catch (error) {
+    if (error instanceof RecordedRefusal) {
+      await store.transaction((repositories) => recordRefused(parts, request, repositories, error));
+      parts.onRecorded?.();
+    }
+    throw error;
+  }
+}
+
+/**
+ * The response that a refusal of the use case leaves under its key. What leaves none is thrown on: failures; a body that
+ * is no JSON, which asks nothing of the service, and gets the same answer again; and that a token has issued all its
+ * keys. This is a limit of the token alone, as its scopes are: it always gets the same answer, and another token passes.
+ * Source: decision 0027.
+ */
+function responseToStore({ endpoint }: Route, error: unknown): StoredResponse {
+  const refusal = toApiError(endpoint, error);
+  if (refusal.status >= 500 || refusal.reason === 'issueLimit' || isUnreadable(error)) throw error;
+  return { status: refusal.status, contentType: JSON_TYPE, body: JSON.stringify(errorBody(refusal)) };
+}
+
+/** What a token that gets its own replay, which is not counted again, may still issue. */
+async function budgetOfReplay(
+  { store }: AppParts,
+  { route, caller: { accountId, tokenId, maxIssues } }: AuthorizedRequest,
+): Promise<number | undefined> {
+  if (!route.issuesKeys || tokenId === null || maxIssues === null) return undefined;
+  const token = await store.repositories.tokens.find(accountId, tokenId);
+  return maxIssues - (token?.issued ?? 0);
 }
 
 async function authorize(parts: AppParts, request: AuthorizedRequest, input: unknown): Promise<void> {
@@ -157,9 +175,9 @@ async function perform(
   const { route } = request;
   const { status, wrap } = route.endpoint.reply;
   const events: UseCaseEvent[] = [];
-  const record = (event: UseCaseEvent) => void events.push(event);
-  const result = await route.perform(contextOf(parts, request, repositories, record), input);
-  await recordDone(parts, request, repositories, events);
+  const context = contextOf(parts, request, repositories, (event) => events.push(event));
+  const result = await route.perform(context, input);
+  await recordMutation(parts, request, repositories, { events });
   return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result as never)) };
 }
 

@@ -59,9 +59,8 @@ function fieldsOf(issues: readonly { readonly path: readonly PropertyKey[] }[]):
 function readQuery(text: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name.split('.').includes('__proto__'))
+    if (name in query || name.split('.').includes('__proto__'))
       throw apiError('invalidParams', { fields: [name.slice(0, MAX_FIELD_LENGTH)] });
-    if (name in query) throw apiError('invalidParams', { fields: [name.slice(0, MAX_FIELD_LENGTH)] });
     query[name] = value;
   }
   return query;

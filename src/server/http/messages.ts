@@ -31,7 +31,7 @@ export interface HttpResponse {
    * A text, or chunks that are sent as the other side takes them. The iterator of the chunks is returned when the
    * connection closes before the last one.
    */
-  readonly body: string | AsyncIterable<string | Uint8Array>;
+  readonly body: string | AsyncIterable<string>;
 }
 
 /** A request together with the way in which its response is sent. The socket and the transport in one process make their own. */

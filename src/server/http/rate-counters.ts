@@ -1,7 +1,7 @@
 import { admit, intervalOf, type Rate, toleranceOf, waitOf } from '../../domain/rate.ts';
 import type { RateRepository } from '../../store/tables/rates.ts';
 
-/** What a request found, in microseconds of the counter's own clock. */
+/** What a request found, in microseconds of one clock. */
 export interface Taken {
   readonly allowed: boolean;
   readonly emptyAt: number;
@@ -11,6 +11,8 @@ export interface Taken {
 /** Counts requests by name. */
 export interface RateCounter {
   take(name: string, rate: Rate): Promise<Taken>;
+  /** What a request would find, as far as this process knows: those that it does not know are allowed. */
+  look(name: string, rate: Rate): Taken;
 }
 
 /** Names that are kept at one time. When there are more, those that were used longest ago are forgotten. */
@@ -37,16 +39,17 @@ export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): Ra
       }
       return { allowed, emptyAt, now: at };
     },
+    look: (name, rate) => found(rate, known.get(name), now()),
   };
 }
 
-/** Refusals that are remembered at one time. */
-const MAX_REFUSED = 10_000;
+/** Names that are remembered as used up at one time. */
+const MAX_USED_UP = 10_000;
 
 /**
  * Counts in the database, where all replicas count alike. While that fails, every request is let through: a limit protects
- * the service, and must not be what stops it. A name that was refused is not asked about again before its time: so nobody
- * who is over a limit makes work for the database.
+ * the service, and must not be what stops it. A name that has nothing left is not asked about again before its time: so
+ * nobody who is over a limit makes work for the database.
  *
  * @param now microseconds on a clock of this process that only goes forward
  */
@@ -54,19 +57,20 @@ export function createSharedCounter(
   rates: RateRepository,
   { now, onFailure }: { now(): number; onFailure(error: unknown): void },
 ): RateCounter {
-  const refused = new Map<string, { readonly taken: Taken; readonly at: number; readonly until: number }>();
+  /** When nothing of them will be used up any more, by the clock of this process. */
+  const usedUp = new Map<string, number>();
+  const look: RateCounter['look'] = (name, rate) => found(rate, usedUp.get(name), now());
   return {
+    look,
     async take(name, rate) {
-      const known = refused.get(name);
-      if (known !== undefined && now() < known.until) {
-        return { ...known.taken, now: known.taken.now + now() - known.at };
-      }
-      refused.delete(name);
+      const known = look(name, rate);
+      if (!known.allowed) return known;
+      usedUp.delete(name);
       try {
         const taken = await rates.take({ name, interval: intervalOf(rate), tolerance: toleranceOf(rate) });
-        if (!taken.allowed) {
-          if (refused.size >= MAX_REFUSED) refused.clear();
-          refused.set(name, { taken, at: now(), until: now() + waitOf(rate, taken.emptyAt, taken.now) });
+        if (waitOf(rate, taken.emptyAt, taken.now) > 0) {
+          if (usedUp.size >= MAX_USED_UP) usedUp.clear();
+          usedUp.set(name, taken.emptyAt - taken.now + now());
         }
         return taken;
       } catch (error) {
@@ -76,3 +80,9 @@ export function createSharedCounter(
     },
   };
 }
+
+const found = (rate: Rate, emptyAt: number | undefined, now: number): Taken => ({
+  allowed: emptyAt === undefined || waitOf(rate, emptyAt, now) <= 0,
+  emptyAt: emptyAt ?? now,
+  now,
+});

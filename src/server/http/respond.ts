@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type AnyEndpoint, reasonsOf } from '../../contract/endpoint.ts';
-import { ApiError, apiError, type Reason } from '../../contract/errors.ts';
+import { ApiError, apiError } from '../../contract/errors.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
 
 /** The content type of a response, unless the reply of its endpoint names another. */
@@ -12,27 +12,26 @@ const ALWAYS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', 'X-Cont
 type Headers = Readonly<Record<string, string>>;
 
 /** A JSON response. */
-export function json(status: number, body: unknown, headers?: Headers): HttpResponse {
-  return jsonText(status, JSON.stringify(body), headers);
-}
+export const json = (status: number, body: unknown, headers?: Headers): HttpResponse =>
+  jsonText(status, JSON.stringify(body), headers);
 
 /** A JSON response whose text is ready, or comes in pieces. */
-export function jsonText(status: number, body: HttpResponse['body'], headers?: Headers): HttpResponse {
-  return { status, headers: { ...ALWAYS, ...headers }, body };
-}
+export const jsonText = (status: number, body: HttpResponse['body'], headers?: Headers): HttpResponse => ({
+  status,
+  headers: { ...ALWAYS, ...headers },
+  body,
+});
 
 /** A response that may be kept for a time, and then be asked about by its `ETag` (RFC 9111, RFC 9110 §13.1.2). */
 export function cacheable(request: HttpRequest, response: HttpResponse, maxAgeSeconds: number): HttpResponse {
   if (typeof response.body !== 'string') return response;
   const etag = `"${hash('sha256', response.body, 'base64url')}"`;
-  const { 'Content-Type': contentType, ...kept } = response.headers;
-  const headers = { ...kept, 'Cache-Control': `public, max-age=${maxAgeSeconds}`, ETag: etag };
-  const known = request.headers
-    .get('if-none-match')
-    ?.split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known?.some((tag) => tag === etag || tag === '*')) return { status: 304, headers, body: '' };
-  return { ...response, headers: contentType === undefined ? headers : { ...headers, 'Content-Type': contentType } };
+  const headers = { ...response.headers, 'Cache-Control': `public, max-age=${maxAgeSeconds}`, ETag: etag };
+  const known = request.headers.get('if-none-match')?.split(',') ?? [];
+  const isKnown = known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
+  if (!isKnown) return { ...response, headers };
+  const { 'Content-Type': _, ...kept }: Headers = headers;
+  return { status: 304, headers: kept, body: '' };
 }
 
 /** A refusal: `{message, code}` and nothing else. */
@@ -50,8 +49,13 @@ export const invalidFieldsHeader = (fields: readonly string[] = []): Headers =>
 /** Names that a client has chosen, such as those of metadata, can hold anything. */
 const encodeField = (field: string): string => encodeURIComponent(field.toWellFormed());
 
+/** How many keys the token in use may still issue; nothing where that was not counted. */
+export const budgetHeader = (remaining: number | undefined): Headers =>
+  remaining === undefined ? {} : { 'LKM-Budget-Remaining': String(remaining) };
+
 function headersOf({ reason, fields }: ApiError): Headers {
   if (reason === 'invalidParams') return invalidFieldsHeader(fields);
+  if (reason === 'issueLimit') return budgetHeader(0);
   // RFC 6750 §3; without the kind of error, which would tell a wrong token from a missing one.
   if (reason === 'invalidToken') return { 'WWW-Authenticate': 'Bearer realm="lkm"' };
   // Both conditions end by themselves.
@@ -60,12 +64,8 @@ function headersOf({ reason, fields }: ApiError): Headers {
 
 /** The refusal for a failed request: the one thrown, when the contract lists it for the endpoint, else a server error. */
 export function toApiError(endpoint: AnyEndpoint, error: unknown): ApiError {
-  if (error instanceof ApiError && mayRefuseWith(endpoint, error.reason)) return error;
-  return apiError('serverError', {}, { cause: error });
-}
-
-function mayRefuseWith(endpoint: AnyEndpoint, reason: Reason | null): boolean {
-  return reason !== null && reasonsOf(endpoint).includes(reason);
+  const isListed = error instanceof ApiError && error.reason !== null && reasonsOf(endpoint).includes(error.reason);
+  return isListed ? error : apiError('serverError', {}, { cause: error });
 }
 
 /** The headers that announce the retirement of an endpoint (RFC 9745, RFC 8594, RFC 8288). */

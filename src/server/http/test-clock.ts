@@ -6,17 +6,17 @@ import type { AppParts } from '../app-parts.ts';
 import type { TestClock } from '../test-clock.ts';
 import { readInput } from './input.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
-import { authenticateWithinLimits } from './pipeline.ts';
+import { authenticateWithinLimits, receive } from './pipeline.ts';
 import { json, refusal, toApiError } from './respond.ts';
 
 type Move = InputOf<typeof moveTestClock>;
 
 /** Answers `POST /_test/clock`: an admin moves the clock forward, and the jobs that are due then run. */
 export async function handleMove(parts: AppParts, clock: TestClock, request: HttpRequest): Promise<HttpResponse> {
-  const headers: Record<string, string> = { 'X-Request-Id': parts.newRequestId() };
+  const incoming = receive(parts, request);
+  const { headers } = incoming;
   try {
-    const ipAddress = parts.addressOf(request.peer, request.headers.get('x-forwarded-for'));
-    const caller = await authenticateWithinLimits(parts, request, { now: parts.now(), ipAddress, headers });
+    const caller = await authenticateWithinLimits(parts, incoming);
     if (caller.kind !== 'admin') throw apiError('scopeMissing');
     const move: Move = readInput(moveTestClock, request, await request.readBody());
     const target = targetOf(move, clock);

@@ -33,16 +33,7 @@ export interface JobHealth {
   readonly failures: number;
 }
 
-/** The jobs of a server. */
-export interface Jobs {
-  /** Runs each at its interval from now on, until all are stopped. */
-  start(jobs: readonly Job[]): void;
-  /** Runs a job now; one that is running runs once more afterwards. Nothing before it is started. */
-  wake(name: string): void;
-  health(): readonly JobHealth[];
-  /** Starts no further run, and waits for those in progress. */
-  stop(): Promise<void>;
-}
+export type Jobs = ReturnType<typeof createJobs>;
 
 /** What jobs work with. */
 interface JobParts {
@@ -53,18 +44,21 @@ interface JobParts {
 }
 
 /** Makes what runs jobs, none of them twice at one time. A failed run is logged. */
-export function createJobs(parts: JobParts): Jobs {
+export function createJobs(parts: JobParts) {
   const runners = new Map<string, Runner>();
   const stopListening = parts.testClock?.onMoved(async () => {
     for (const { runNow } of runners.values()) await runNow();
   });
   return {
-    start(jobs) {
+    /** Runs each at its interval from now on, until all are stopped. */
+    start(jobs: readonly Job[]): void {
       for (const job of jobs) runners.set(job.name, startJob(job, parts));
     },
-    wake: (name) => runners.get(name)?.wake(),
-    health: () => [...runners.values()].map(({ health }) => health()),
-    async stop() {
+    /** Runs a job now; one that is running runs once more afterwards. Nothing before it is started. */
+    wake: (name: string): void => runners.get(name)?.wake(),
+    health: (): JobHealth[] => [...runners.values()].map(({ health }) => health()),
+    /** Starts no further run, and waits for those in progress. */
+    async stop(): Promise<void> {
       stopListening?.();
       await Promise.all([...runners.values()].map(({ stop }) => stop()));
     },

@@ -4,22 +4,14 @@ import { type DeliveryParts, deliverTo, leaseEnd } from './deliver.ts';
 /** How many webhooks one server works for at one time. */
 const MAX_WEBHOOKS_AT_ONCE = 256;
 
-/** Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other. */
-export interface Deliverer {
-  /** Starts a run for each webhook with something to send that nobody works for. Does not wait for them. */
-  dispatch(): Promise<void>;
-  /** Resolves once no run is under way. */
-  idle(): Promise<void>;
-  /** Ends what is under way, and hands it on. */
-  stop(): Promise<void>;
-}
+export type Deliverer = ReturnType<typeof createDeliverer>;
 
 /**
- * Makes the deliverer of a server.
+ * Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other.
  *
  * @param newLease names a lease that nobody has
  */
-export function createDeliverer(parts: DeliveryParts, newLease: () => string): Deliverer {
+export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   const stopping = new AbortController();
   const inWork = new Set<string>();
   const underWay = new Set<Promise<void>>();
@@ -56,6 +48,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string): D
     underWay.add(delivery);
   }
 
+  /** Starts a run for each webhook with something to send that nobody works for. Does not wait for them. */
   async function dispatch(): Promise<void> {
     dispatches += 1;
     if (stopping.signal.aborted) return;
@@ -66,6 +59,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string): D
     }
   }
 
+  /** Resolves once no run is under way. */
   async function idle(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }
@@ -73,7 +67,8 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string): D
   return {
     dispatch,
     idle,
-    async stop() {
+    /** Ends what is under way, and hands it on. */
+    async stop(): Promise<void> {
       stopping.abort();
       await idle();
     },

@@ -2,15 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 
-/** Makes deliveries give way to requests. */
-export interface Pace {
-  /**
-   * Waits until `count` more events may be sent: at once while the server has time to spare.
-   *
-   * @param maxWaitMs after which they may be sent in any case, so that nothing waits for ever
-   */
-  take(count: number, maxWaitMs: number, signal: AbortSignal): Promise<void>;
-}
+export type Pace = ReturnType<typeof createPace>;
 
 /** While the server is busy, one event is sent for this many requests. */
 const REQUESTS_PER_EVENT = 8;
@@ -30,8 +22,8 @@ const CALM_LOOKS = 3;
 /** The time between two looks, in milliseconds. */
 const LOOK_EVERY_MS = 10;
 
-/** Makes the pace of one server. */
-export function createPace({ load }: Pick<ConcurrencyLimit, 'load'>, utilization = createUtilization()): Pace {
+/** Makes deliveries give way to requests. */
+export function createPace({ load }: Pick<ConcurrencyLimit, 'load'>, utilization = createUtilization()) {
   let last: Promise<void> = Promise.resolve();
   let seen = load().finished;
   let saved = 0;
@@ -53,15 +45,16 @@ export function createPace({ load }: Pick<ConcurrencyLimit, 'load'>, utilization
   }
 
   return {
-    take(count, maxWaitMs, signal) {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-      }, maxWaitMs);
+    /**
+     * Waits until `count` more events may be sent: at once while the server has time to spare.
+     *
+     * @param maxWaitMs after which they may be sent in any case, so that nothing waits for ever
+     */
+    take(count: number, maxWaitMs: number, stopped: AbortSignal): Promise<void> {
+      const signal = AbortSignal.any([stopped, AbortSignal.timeout(maxWaitMs)]);
       // One after the other, so that each webhook comes to its share.
       last = last.then(async () => {
-        while (!isLate && !signal.aborted && !spend(count)) await sleep(LOOK_EVERY_MS);
-        clearTimeout(timer);
+        while (!signal.aborted && !spend(count)) await sleep(LOOK_EVERY_MS);
       });
       return last;
     },

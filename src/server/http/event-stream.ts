@@ -1,17 +1,16 @@
-import type { InputOf, PayloadOf } from '../../../contract/endpoint.ts';
-import { apiError } from '../../../contract/errors.ts';
-import { streamEvents } from '../../../contract/event-stream.ts';
-import { MAX_SEQ } from '../../../contract/feed.ts';
-import type { Contract } from '../../../contract/index.ts';
-import type { Caller } from '../../../domain/access.ts';
-import type { IpAddress } from '../../../domain/ip-address.ts';
-import { listEvents } from '../../../service/events.ts';
-import type { AppParts } from '../../app-parts.ts';
-import { authenticate } from '../authenticate.ts';
-import type { AuthorizedRequest, ReadResult } from '../execute.ts';
-import { readInput } from '../input.ts';
-import type { HttpRequest, HttpResponse } from '../messages.ts';
-import { handleRequest } from '../pipeline.ts';
+import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import { streamEvents } from '../../contract/event-stream.ts';
+import { MAX_SEQ } from '../../contract/feed.ts';
+import type { Contract } from '../../contract/index.ts';
+import type { Caller } from '../../domain/access.ts';
+import { listEvents } from '../../service/events.ts';
+import type { AppParts } from '../app-parts.ts';
+import { isStillValid } from './authenticate.ts';
+import type { AuthorizedRequest, ReadResult } from './execute.ts';
+import { readInput } from './input.ts';
+import type { HttpRequest, HttpResponse } from './messages.ts';
+import { handleRequest } from './pipeline.ts';
 
 type Input = InputOf<typeof streamEvents>;
 type Events = PayloadOf<Contract['events']['list']>;
@@ -33,7 +32,7 @@ const route = { name: 'events.stream', endpoint: streamEvents, looksUpKey: false
 /** When a caller is to come back that found no place, in seconds. */
 const FULL_RETRY_SECONDS = '5';
 
-/** Handles `GET /event/stream`: sends events as they happen. Without `eventSignal` (in process) it sends the existing events and ends. */
+/** Handles `GET /event/stream`: sends events as they happen. Without `eventStreams` (in process) it sends the existing events and ends. */
 export async function handleStream(parts: AppParts, request: HttpRequest): Promise<HttpResponse> {
   const response = await handleRequest(parts, route, request, open);
   const { status, headers } = response;
@@ -42,21 +41,22 @@ export async function handleStream(parts: AppParts, request: HttpRequest): Promi
   return { ...response, headers: { 'Retry-After': FULL_RETRY_SECONDS, ...headers } };
 }
 
-async function open(parts: AppParts, authorized: AuthorizedRequest<typeof route>): Promise<ReadResult> {
-  const { httpRequest: request, caller, ipAddress, requestId } = authorized;
+type Authorized = AuthorizedRequest<typeof route>;
+
+async function open(parts: AppParts, { httpRequest, caller, ipAddress, requestId }: Authorized): Promise<ReadResult> {
   if (caller.productIds !== null) throw apiError('scopeMissing');
-  const input: Input = readInput(streamEvents, request, new Uint8Array());
-  const after = readLastEventId(request) ?? input.after ?? (await endOf(parts, caller));
+  const input: Input = readInput(streamEvents, httpRequest, new Uint8Array());
+  const after = readLastEventId(httpRequest) ?? input.after ?? (await endOf(parts, caller));
   const result = { status: 200, replayed: false } as const;
-  if (request.method === 'HEAD') return { ...result, body: '' };
+  if (httpRequest.method === 'HEAD') return { ...result, body: '' };
   const tokenId = caller.tokenId ?? '';
-  if (parts.streamPlaces?.enter(tokenId) === false) throw apiError('rateLimited');
+  if (parts.eventStreams?.enter(tokenId) === false) throw apiError('rateLimited');
   const ended = new AbortController();
-  const following = { request, caller, ipAddress, after, type: input.type, ended: ended.signal, sent: 0 };
+  const following = { httpRequest, caller, ipAddress, after, type: input.type, ended: ended.signal, sent: 0 };
   const leave = () => {
     if (ended.signal.aborted) return;
     ended.abort();
-    parts.streamPlaces?.leave(tokenId);
+    parts.eventStreams?.leave(tokenId);
     const { accountId: account } = caller;
     parts.log.info({ requestId, account, token: caller.tokenId ?? undefined, events: following.sent }, 'stream ended');
   };
@@ -75,10 +75,7 @@ async function endOf({ store }: AppParts, { accountId }: Caller): Promise<number
   return (await store.repositories.recordHeads.find(accountId))?.eventSeq ?? 0;
 }
 
-interface Following extends Pick<Input, 'type'> {
-  readonly request: HttpRequest;
-  readonly caller: Caller;
-  readonly ipAddress: IpAddress;
+interface Following extends Pick<Input, 'type'>, Pick<Authorized, 'httpRequest' | 'caller' | 'ipAddress'> {
   readonly after: number;
   /** Aborted when nobody takes what comes. */
   readonly ended: AbortSignal;
@@ -88,7 +85,7 @@ interface Following extends Pick<Input, 'type'> {
 
 /** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
 async function* follow(parts: AppParts, following: Following): AsyncGenerator<string> {
-  const { store, eventSignal } = parts;
+  const { store, eventStreams } = parts;
   const { caller, after, type, ended } = following;
   let last = after;
   let lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
@@ -98,7 +95,7 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
     // Also while the caller is behind: who reads slowly must not outlive the token.
     if (parts.monotonic() >= lookAgainAt) {
       lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-      if (!(await isStillAllowed(parts, following))) return;
+      if (!(await isStillValid(parts, following))) return;
       yield ': alive\n\n';
     }
     const { items, meta } = await listEvents(
@@ -106,27 +103,19 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
       { after: last, limit: PART, type },
     );
     const isBehind = meta.last > last;
-    if (isBehind && !(await isStillAllowed(parts, following))) return;
+    if (isBehind && !(await isStillValid(parts, following))) return;
     last = Math.max(last, meta.last);
     if (items.length > 0) yield items.map(write).join('');
     following.sent += items.length;
     // Others than those of the wanted types need not be looked at again.
     if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
     if (isBehind) continue;
-    if (eventSignal === undefined || !(await eventSignal.wait(ended))) return;
+    if (eventStreams === undefined || !(await eventStreams.wait(ended))) return;
   }
 }
 
 const write = (event: Events['items'][number]): string =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-
-/** Whether the token has not been revoked, and has not expired, since the stream began. */
-async function isStillAllowed({ store, now }: AppParts, { request, caller, ipAddress }: Following): Promise<boolean> {
-  if (caller.tokenId === null) return true;
-  return (
-    (await authenticate(store.repositories, request.headers.get('authorization'), { now: now(), ipAddress })) !== null
-  );
-}
 
 /** Calls `leave` when the last piece was taken, or nobody takes any more, also while the next piece is waited for. */
 function leaving(stream: AsyncIterator<string>, leave: () => void): AsyncIterable<string> {
