@@ -1,21 +1,20 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import type { Fetch } from '../contract/endpoint.ts';
-import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { AccountId } from '../contract/scalars.ts';
 import { ownerOf } from '../domain/access.ts';
 import { instantsOf } from '../domain/time.ts';
 import { openAccount } from '../service/accounts.ts';
-import { createRandom, createSigners, type KeyPair, type SignerOf, type WebhookSettings } from '../service/context.ts';
+import { createRandom, createSigners, type KeyPair } from '../service/context.ts';
 import { numberEntries } from '../service/numbering.ts';
-import { createRecorder, type Recorder } from '../service/record.ts';
+import { createRecorder } from '../service/record.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
-import type { Clocks } from './clock-watch.ts';
 import { createApp } from './http/app.ts';
 import { fetchOf, inProcessAddress } from './http/in-process.ts';
-import { createExactlyOnce, type ExactlyOnce } from './idempotency/exactly-once.ts';
+import { createExactlyOnce } from './idempotency/exactly-once.ts';
 import { signCheckpoints } from './jobs/checkpoints.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
 import type { TestClock } from './test-clock.ts';
@@ -57,8 +56,7 @@ export async function openInstance(options: {
   readonly masterKey?: MasterKey | null;
 }): Promise<Instance> {
   const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, migrate = false, masterKey = null } = options;
-  const base = await openBase(db, { waitMs, create, migrate, masterKey }, clock);
-  const { store, parts } = base;
+  const { store, parts, accountId, created } = await openBase(db, { waitMs, create, migrate, masterKey }, clock);
   let failure: StartupError | null = null;
   // A log that nobody reads; pino would be loaded for it.
   const log: AppParts['log'] = {
@@ -71,12 +69,12 @@ export async function openInstance(options: {
   };
   const ownerToken = randomBytes(32).toString('base64url');
   const app = createApp({
-    ...base.parts,
+    ...parts,
     log,
     door: 'db',
     limiter: null,
     addressOf: inProcessAddress,
-    owner: { sends: (authorization) => authorization === `Bearer ${ownerToken}`, caller: ownerOf(base.accountId) },
+    owner: { sends: (authorization) => authorization === `Bearer ${ownerToken}`, caller: ownerOf(accountId) },
   });
   return {
     fetch: fetchOf(app),
@@ -84,8 +82,8 @@ export async function openInstance(options: {
     get failure() {
       return failure;
     },
-    accountId: base.accountId,
-    created: base.created,
+    accountId,
+    created,
     async close() {
       try {
         await sequenceNow(store);
@@ -98,8 +96,10 @@ export async function openInstance(options: {
   };
 }
 
+export type Base = Awaited<ReturnType<typeof openBase>>;
+
 /** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
-export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now): Promise<Base> {
+export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now) {
   const { masterKey = null, allowPrivate = false, ...options } = open;
   const random = createRandom();
   const store = await openStore(db, { ...options, sealing: { masterKey, random } });
@@ -116,13 +116,16 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     return {
       ...account,
       store,
+      /** Whether what is recorded has its numbers when its commit ends; else the sequencer gives them. */
       numbersInCommit,
+      /** `monotonic` is never a test clock. */
       clocks: { wall, steady: testClock?.now ?? monotonic, monotonic },
       parts: {
         store,
         testClock,
         now,
         monotonic,
+        /** What the clock of this machine says, whatever a test clock does. */
         realTime: instantsOf(Date.now),
         random,
         newKeyPair,
@@ -148,32 +151,6 @@ interface BaseOptions extends OpenOptions {
   readonly allowPrivate?: boolean;
   /** What the secrets of the database are sealed under; null is plain. */
   readonly masterKey?: MasterKey | null;
-}
-
-/** See {@link openBase}. */
-export interface Base {
-  readonly accountId: AccountId;
-  readonly created: boolean;
-  readonly store: Store;
-  /** Whether what is recorded has its numbers when its commit ends; else the sequencer gives them. */
-  readonly numbersInCommit: boolean;
-  /** `monotonic` is never a test clock. */
-  readonly clocks: Clocks & { monotonic(): number };
-  readonly parts: {
-    readonly store: Store;
-    readonly testClock: TestClock | undefined;
-    readonly signerOf: SignerOf;
-    readonly record: Recorder;
-    readonly exactlyOnce: ExactlyOnce;
-    readonly webhooks: WebhookSettings;
-    now(): Instant;
-    monotonic(): number;
-    /** What the clock of this machine says, whatever a test clock does. */
-    realTime(): Instant;
-    random(length: number): Uint8Array;
-    newKeyPair(): KeyPair;
-    newRequestId(): string;
-  };
 }
 
 function newKeyPair(): KeyPair {

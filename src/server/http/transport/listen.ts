@@ -34,7 +34,7 @@ export interface ListenOptions extends Address {
   readonly tls?: Tls;
   /** How long requests in flight may take when the server stops. */
   readonly drainMs?: number;
-  readonly limits?: Partial<ConnectionLimits>;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Whether many callers share an address, which then has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
   /** Whether requests must name this machine in `Host`: a page of another site, whose name was made to point here, does not. */
