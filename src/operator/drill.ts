@@ -1,21 +1,22 @@
-import type { Instant } from '../contract/scalars.ts';
-import type { Verdict } from '../domain/license-file/verify.ts';
-import { createRandom } from '../service/context.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { Jwk } from '../contract/signing-keys.ts';
+import { FIRST_HASH } from '../domain/audit-chain.ts';
+import { checkAudit } from '../domain/audit-check.ts';
+import { signLicenseFile, toJwk } from '../domain/license-file/sign.ts';
+import { type Verdict, verifyLicenseFile } from '../domain/license-file/verify.ts';
+import { createRandom, createSigners } from '../service/context.ts';
+import { readAuditRow } from '../service/numbering.ts';
 import { withCopy } from '../store/backup/restore.ts';
 import type { MasterKey } from '../store/secret-box.ts';
-import { openStore } from '../store/store.ts';
-import { type AccountReport, checkAccounts, isUnverifiable, verifyWith } from './account-check.ts';
+import { openStore, type Repositories } from '../store/store.ts';
+import type { AuditRecord } from '../store/tables/record/audit.ts';
 import { migrateDatabase } from './databases.ts';
 
-/** What a drill has found out about a backup. */
-interface DrillReport {
-  /** What the schema lacked, and now has in the copy that was tried. */
-  readonly migrations: readonly string[];
-  readonly accounts: readonly Omit<AccountReport, 'keys' | 'problems'>[];
-  readonly licenseFiles: readonly { readonly name: string; readonly verdict: Verdict }[];
-  /** What is wrong, one sentence each; none when the backup is good. */
-  readonly problems: readonly string[];
-}
+/** Rows that are read at a time. */
+const BATCH = 1_000;
+
+/** Licence files of an account that a drill tries. */
+const SAMPLE = 100;
 
 /** What a drill works with besides the backup. */
 interface DrillOptions {
@@ -31,28 +32,103 @@ interface DrillOptions {
 /**
  * Restores a backup on trial: every page is read, the schema brought up to date, the audit chain of each account
  * followed from its first row, and licence files are signed with its keys and verified. Changes nothing but a copy.
+ * Returns what it brought up to date, what it looked at, and what is wrong, one sentence each.
  *
  * @throws StartupError when it cannot be opened as a database of lkm at all
  */
-export function drill(file: string, { workPath, now, masterKey, licenseFiles }: DrillOptions): Promise<DrillReport> {
+export function drill(file: string, { workPath, now, masterKey, licenseFiles }: DrillOptions) {
   return withCopy(file, workPath, async (copy) => {
     const migrations = await migrateDatabase(copy);
     const store = await openStore(copy, { sealing: { masterKey, random: createRandom() } });
     try {
-      const reports = await checkAccounts(store.repositories);
-      const keys = reports.flatMap((account) => account.keys);
-      const verified = licenseFiles.map(({ name, text }) => ({ name, verdict: verifyWith(keys, text, now) }));
-      const problems = [
-        ...(reports.length === 0 ? ['there is no account in it'] : []),
-        ...reports.flatMap((account) => account.problems),
-        ...verified
-          .filter(({ verdict }) => isUnverifiable(verdict))
-          .map(({ name, verdict }) => `${name} does not verify: ${verdict}`),
-      ];
-      const accounts = reports.map(({ keys: _, problems: __, ...account }) => account);
+      const problems: string[] = [];
+      const keys: Jwk[] = [];
+      const accounts = [];
+      const { repositories } = store;
+      for (let id = await repositories.accounts.next(''); id !== null; id = await repositories.accounts.next(id)) {
+        const account = await checkAccount(repositories, id);
+        accounts.push(account.counts);
+        keys.push(...account.keys);
+        problems.push(...account.problems.map((problem) => `${id}: ${problem}`));
+      }
+      if (accounts.length === 0) problems.push('there is no account in it');
+      const verified = licenseFiles.map(({ name, text }) => ({ name, verdict: verify(keys, text, now) }));
+      for (const { name, verdict } of verified) {
+        if (isUnverifiable(verdict)) problems.push(`${name} does not verify: ${verdict}`);
+      }
       return { migrations, accounts, licenseFiles: verified, problems };
     } finally {
       await store.close();
     }
   });
 }
+
+/** Follows the audit chain of an account, and signs a sample of its licence files. */
+async function checkAccount(repositories: Repositories, id: AccountId) {
+  const keys = (await repositories.signingKeys.list(id)).map(({ publicPem }) => toJwk(publicPem));
+  const audit = await followAudit(repositories, id, keys);
+  const files = await checkSigning(repositories, id, keys);
+  const counts = { id, auditRows: audit.rows, checkpoints: audit.checkpoints, licenseFiles: files.tried };
+  return { counts, keys, problems: [...audit.problems, ...files.problems] };
+}
+
+async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id: AccountId, keys: readonly Jwk[]) {
+  const stored = await Array.fromAsync(inOrder((after) => checkpoints.list(id, { after, limit: BATCH })));
+  const head = (await recordHeads.find(id)) ?? { auditSeq: 0, auditHash: FIRST_HASH };
+  const check = checkAudit({ stored, kept: null, keys });
+  let rows = 0;
+  const all = inOrder((after) => audit.list(id, { after, until: Number.MAX_SAFE_INTEGER, limit: BATCH }));
+  for await (const { seq, hash, ...row } of all) {
+    check.add({ ...contentOf(row), seq, hash });
+    rows += 1;
+  }
+  const problems = check.end({ seq: head.auditSeq, hash: head.auditHash });
+  return { rows, checkpoints: stored.length, problems: problems.map(({ text }) => text) };
+}
+
+/** All rows of a numbered list, a batch at a time. */
+async function* inOrder<T extends { readonly seq: number }>(list: (after: number) => Promise<readonly T[]>) {
+  for (let after = 0; ; ) {
+    const part = await list(after);
+    yield* part;
+    if (part.length < BATCH) return;
+    after = part.at(-1)?.seq ?? after;
+  }
+}
+
+/** What cannot be read is not what was hashed: the check says so of the row. */
+function contentOf(row: Pick<AuditRecord, 'content' | 'operation'>): object {
+  try {
+    return readAuditRow(row);
+  } catch {
+    return {};
+  }
+}
+
+/** Signs the newest remembered files of an account with its present key, to see that it works, and verifies them. */
+async function checkSigning(repositories: Repositories, accountId: AccountId, keys: readonly Jwk[]) {
+  const problems: string[] = [];
+  const signer = await createSigners()(repositories, accountId).catch((error: unknown) => {
+    problems.push(`its signing key cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  let tried = 0;
+  const sample = await repositories.files.listNewest(accountId, SAMPLE);
+  for (const { id, licenseId, hostId, kid, signedAt, endsAt } of sample) {
+    if (!keys.some((key) => key.kid === kid)) problems.push(`the key that signed the licence file ${id} is not there`);
+    const license = await repositories.keys.findById(accountId, licenseId);
+    // The files of a deleted licence are remembered until they would have ended.
+    if (license === null || !signer) continue;
+    const facts = { id, issuer: accountId, license, customer: null, hostId, now: signedAt, expiresAt: endsAt };
+    const verdict = verify(keys, signLicenseFile(signer, facts), signedAt);
+    if (isUnverifiable(verdict)) problems.push(`the licence file ${id}, signed again, does not verify: ${verdict}`);
+    tried += 1;
+  }
+  return { tried, problems };
+}
+
+const verify = (keys: readonly Jwk[], text: string, now: Instant): Verdict =>
+  verifyLicenseFile(text, { keys, now }).verdict;
+
+/** Whether a file is none, or is signed by none of the keys. One that has ended, or is for another time, is signed. */
+const isUnverifiable = (verdict: Verdict): boolean =>
+  verdict === 'token_malformed' || verdict === 'unknown_kid' || verdict === 'signature_invalid';

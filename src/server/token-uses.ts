@@ -3,8 +3,6 @@ import type { Caller } from '../domain/access.ts';
 import type { Store } from '../store/store.ts';
 import type { Job } from './jobs/job.ts';
 
-export type TokenUses = ReturnType<typeof createTokenUses>;
-
 const FLUSH_EVERY_MS = 10_000;
 
 /** Tokens whose use of a day is remembered: when there are more, some are written down twice. */

@@ -36,7 +36,8 @@ const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1
  */
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
-  prepareFolder(folder);
+  checkBackupFolder(folder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   // One with a time to come, or none, is of a clock that was wrong: it neither counts nor is removed.
   const takenBy = (at: Instant) => listBackups(folder).filter((name) => takenAt(name) <= Date.parse(at));
   return {
@@ -61,16 +62,6 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
   };
 }
 
-/** Makes the folder for its owner only, and refuses one that others could put files into. */
-function prepareFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new StartupError(`${folder} cannot be made`, folderHint, { cause });
-  }
-  checkFolder(folder);
-}
-
 /**
  * Checks a folder for backups, or where it is not there yet, the one that it would be made in. Makes none.
  *
@@ -78,10 +69,15 @@ function prepareFolder(folder: string): void {
  */
 export function checkBackupFolder(folder: string): void {
   const nearest = nearestOf(folder);
-  if (nearest === folder) checkFolder(folder);
-  else if (!isWritable(nearest)) {
-    throw new StartupError(`${folder} cannot be made: ${nearest} cannot be written to`, folderHint);
+  if (!isWritable(nearest)) {
+    const what = nearest === folder ? 'is no folder' : `cannot be made: ${nearest} is no folder`;
+    throw new StartupError(`${folder} ${what} that this user can write to`, 'give another folder with --backup-dir');
   }
+  if (nearest !== folder || (statSync(folder).mode & 0o022) === 0) return;
+  throw new StartupError(
+    `others than its owner may write to ${folder}, where the backups go`,
+    `close it: chmod go-w ${folder}`,
+  );
 }
 
 /** What there is of a path: itself, or the nearest of the folders above it. */
@@ -90,17 +86,6 @@ function nearestOf(path: string): string {
     ? nearestOf(dirname(path))
     : path;
 }
-
-function checkFolder(folder: string): void {
-  if (!isWritable(folder)) throw new StartupError(`${folder} is no folder that this user can write to`, folderHint);
-  if ((statSync(folder).mode & 0o022) === 0) return;
-  throw new StartupError(
-    `others than its owner may write to ${folder}, where the backups go`,
-    `close it: chmod go-w ${folder}`,
-  );
-}
-
-const folderHint = 'give another folder with --backup-dir';
 
 function isWritable(folder: string): boolean {
   try {

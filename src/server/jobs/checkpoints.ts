@@ -1,4 +1,3 @@
-import type { AccountId } from '../../contract/scalars.ts';
 import { type CheckpointParts, isCheckpointDue, signLastRow } from '../../service/checkpoints.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { Job } from './job.ts';
@@ -18,27 +17,23 @@ export async function signCheckpoints(
   signal?: AbortSignal,
 ): Promise<void> {
   const errors: unknown[] = [];
-  let after: AccountId | '' = '';
-  for (;;) {
-    const heads = await repositories.recordHeads.listUnsigned(after);
-    const last = heads.at(-1);
-    if (last === undefined) break;
-    after = last.accountId;
+  const { recordHeads } = repositories;
+  let heads = await recordHeads.listUnsigned('');
+  for (let last = heads.at(-1); last !== undefined; last = heads.at(-1)) {
     for (const head of heads) {
       if (signal?.aborted) return;
       if (!isCheckpointDue(head, parts.now())) continue;
       await transaction((inside) => signLastRow(inside, head.accountId, parts)).catch((error) => errors.push(error));
     }
+    heads = await recordHeads.listUnsigned(last.accountId);
   }
   if (errors.length > 1) throw new AggregateError(errors, `${errors.length} accounts have no new checkpoint`);
   if (errors.length === 1) throw errors[0];
 }
 
 /** The job that signs rows which have been without a checkpoint for too long. */
-export function checkpointJob(store: Store, parts: CheckpointParts): Job {
-  return {
-    name: 'checkpoints',
-    everyMs: SIGN_EVERY_MS,
-    run: ({ transaction, signal }) => signCheckpoints(store, transaction, parts, signal),
-  };
-}
+export const checkpointJob = (store: Store, parts: CheckpointParts): Job => ({
+  name: 'checkpoints',
+  everyMs: SIGN_EVERY_MS,
+  run: ({ transaction, signal }) => signCheckpoints(store, transaction, parts, signal),
+});

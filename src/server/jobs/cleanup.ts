@@ -25,12 +25,6 @@ interface Transactions {
   transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T | null>;
 }
 
-/** What a cleanup has removed. */
-interface Removed {
-  readonly idempotencyRecords: number;
-  readonly licenseFiles: number;
-}
-
 /** A run that is due: the first one after a start, or that of a day in which the clock went on as it should. */
 export type DueRun = 'first' | 'daily';
 
@@ -44,28 +38,22 @@ interface CleanupParts {
 /**
  * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
  * batch records how many it removed of each account. The first run after a start removes what is older than a week. Leases
- * that end later than any can are of a clock that was wrong: they end now.
+ * that end later than any can are of a clock that was wrong: they end now. Returns how many it removed.
  */
-export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts): Promise<Removed> {
+export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts) {
   const at = toInstant(nowMs);
   const before = parts.due === 'daily' ? addSeconds(at, -KEEP_SECONDS) : await beforeFirst(store, at);
   if (before === null) return { idempotencyRecords: 0, licenseFiles: 0 };
-  const removed = {
-    idempotencyRecords: await removeAll(store, parts, {
-      at,
-      operation: 'idempotency.cleanup',
-      removeBatch: ({ idempotency }) => idempotency.removeOlder(before, BATCH_SIZE),
-    }),
-    licenseFiles: await removeAll(store, parts, {
-      at,
-      operation: 'revocations.cleanup',
-      removeBatch: ({ files }) => files.removeEnded(before, BATCH_SIZE, at),
-    }),
-  };
+  const idempotencyRecords = await removeAll(store, parts, { at, operation: 'idempotency.cleanup' }, (repositories) =>
+    repositories.idempotency.removeOlder(before, BATCH_SIZE),
+  );
+  const licenseFiles = await removeAll(store, parts, { at, operation: 'revocations.cleanup' }, (repositories) =>
+    repositories.files.removeEnded(before, BATCH_SIZE, at),
+  );
   // In a day in which the clock went on as it should, each lease that is in use was prolonged by it.
   const latest = addSeconds(at, MAX_LEASE_SECONDS + CLOCK_SLACK_SECONDS);
   if (parts.due === 'daily') await store.transaction(({ sessions }) => sessions.endLater(latest, at));
-  return removed;
+  return { idempotencyRecords, licenseFiles };
 }
 
 /** What the first run removes was made before this; null for nothing. It goes by the clock of the newest record. */
@@ -74,40 +62,25 @@ async function beforeFirst(store: Transactions, now: Instant): Promise<Instant |
   return newest === null ? null : addSeconds(newest < now ? newest : now, -FIRST_KEEP_SECONDS);
 }
 
-interface Removal {
-  readonly at: Instant;
-  readonly operation: string;
-  /** Returns the account of each thing that it removed. */
-  removeBatch(repositories: Repositories): Promise<readonly AccountId[]>;
-}
-
-async function removeAll(store: Transactions, { record, signal }: CleanupParts, removal: Removal): Promise<number> {
-  let removed = 0;
-  for (let isLast = false; !isLast; ) {
+/** Removes batch after batch. Each is recorded in its own transaction: a run that is cut short leaves a record of all it removed. */
+async function removeAll(
+  store: Transactions,
+  { record, signal }: CleanupParts,
+  origin: { readonly at: Instant; readonly operation: string },
+  removeBatch: (repositories: Repositories) => Promise<readonly AccountId[]>,
+): Promise<number> {
+  const job = { actor: { type: 'job', id: 'cleanup' }, address: null, door: 'job', requestId: null } as const;
+  for (let removed = 0; ; ) {
     const accounts = await store.transaction(async (repositories) => {
-      const batch = await removal.removeBatch(repositories);
-      await recordRemoval(repositories, record, removal, batch);
+      const batch = await removeBatch(repositories);
+      for (const [accountId, own] of Map.groupBy(batch, (one) => one)) {
+        const events = [{ resource: { type: 'account', id: accountId }, data: { removed: own.length } } as const];
+        await record(repositories, { ...job, ...origin, accountId, events });
+      }
       return batch;
     });
-    if (accounts === null) break;
-    removed += accounts.length;
-    isLast = accounts.length < BATCH_SIZE || signal?.aborted === true;
-  }
-  return removed;
-}
-
-/** Records one batch in its own transaction: also a run that is cut short leaves a record of all that it removed. */
-async function recordRemoval(
-  repositories: Repositories,
-  record: Recorder,
-  { at, operation }: Removal,
-  accounts: readonly AccountId[],
-): Promise<void> {
-  const actor = { type: 'job', id: 'cleanup' } as const;
-  const origin = { at, actor, address: null, door: 'job', requestId: null, operation } as const;
-  for (const [accountId, own] of Map.groupBy(accounts, (accountId) => accountId)) {
-    const events = [{ resource: { type: 'account', id: accountId }, data: { removed: own.length } } as const];
-    await record(repositories, { ...origin, accountId, events });
+    removed += accounts?.length ?? 0;
+    if (accounts === null || accounts.length < BATCH_SIZE || signal?.aborted) return removed;
   }
 }
 

@@ -26,13 +26,11 @@ interface ExpiryParts {
 }
 
 /** The job that records what time alone brings about: licences that end or will soon, and sessions whose lease is over. */
-export function expiryJob(parts: ExpiryParts): Job {
-  return {
-    name: 'expiry',
-    everyMs: LOOK_EVERY_MS,
-    run: (context) => recordExpiries(context, parts),
-  };
-}
+export const expiryJob = (parts: ExpiryParts): Job => ({
+  name: 'expiry',
+  everyMs: LOOK_EVERY_MS,
+  run: (context) => recordExpiries(context, parts),
+});
 
 /** Records all that is due by now, each thing once, in batches. */
 export async function recordExpiries(
@@ -40,6 +38,7 @@ export async function recordExpiries(
   { record, onRecorded, now }: ExpiryParts,
 ): Promise<void> {
   const at = now();
+  const origin = { actor: { type: 'job', id: 'expiry' }, address: null, door: 'job', requestId: null } as const;
 
   /**
    * Records a batch after the other until `step` says that one was the last, with pauses for requests: the terms of a
@@ -50,8 +49,6 @@ export async function recordExpiries(
       const batch = await transaction(async (repositories) => {
         const found = await step(repositories);
         for (const { accountId, operation, event } of found.happened) {
-          const actor = { type: 'job', id: 'expiry' } as const;
-          const origin = { actor, address: null, door: 'job', requestId: null } as const;
           await record(repositories, { ...origin, accountId, at, operation, events: [event] });
         }
         return found;
@@ -71,15 +68,14 @@ export async function recordExpiries(
     ) =>
       repeat(async ({ licenseExpiries }) => {
         const licenses = await mark(licenseExpiries);
-        const happened = licenses.map((license) => ({
-          ...{ accountId, operation },
-          event: licenseEvent(type, license, { expirationDate: license.expirationDate }),
-        }));
+        const happened = licenses.map((license) => {
+          const event = licenseEvent(type, license, { expirationDate: license.expirationDate });
+          return { accountId, operation, event };
+        });
         return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
       });
-    await announce('keys.expireSoon', 'license.expiring_soon', (expiries) =>
-      expiries.markSoon(accountId, addSeconds(at, SOON_SECONDS)),
-    );
+    const soon = addSeconds(at, SOON_SECONDS);
+    await announce('keys.expireSoon', 'license.expiring_soon', (expiries) => expiries.markSoon(accountId, soon));
     await announce('keys.expire', 'license.expired', (expiries) => expiries.markExpired(accountId, at));
     account = await nextAccount(transaction, accountId);
   }
@@ -92,11 +88,8 @@ export async function recordExpiries(
       const license = await keys.findById(accountId, licenseId);
       // Nobody can be told; the sessions of others go on.
       if (license === null) continue;
-      happened.push({
-        accountId,
-        operation: 'sessions.expire',
-        event: sessionEvent('session.expired', license, session),
-      });
+      const event = sessionEvent('session.expired', license, session);
+      happened.push({ accountId, operation: 'sessions.expire', event });
     }
     return { isLast: lapsed.length < MAX_SESSIONS, happened };
   });

@@ -33,8 +33,6 @@ export interface JobHealth {
   readonly failures: number;
 }
 
-export type Jobs = ReturnType<typeof createJobs>;
-
 /** What jobs work with. */
 interface JobParts {
   readonly store: Store;

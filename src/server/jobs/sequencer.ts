@@ -1,4 +1,3 @@
-import type { AccountId } from '../../contract/scalars.ts';
 import { numberStaged } from '../../service/numbering.ts';
 import { OutcomeUnknown, StorageError } from '../../store/errors.ts';
 import type { Repositories, Store } from '../../store/store.ts';
@@ -26,22 +25,17 @@ export async function sequence(
   transaction: Leased,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  let account: AccountId | '' = '';
-  for (;;) {
-    const next: AccountId | null = await repositories.outbox.nextAccount(account);
-    if (next === null) return true;
-    account = next;
-    let isFull = true;
-    while (isFull) {
-      if (signal?.aborted) return true;
-      const numbered = await transaction(async (inside) => {
-        const count = await numberStaged(inside, next);
-        return { isFull: inside.outbox.isFullBatch(count) };
-      });
-      if (numbered === null) return false;
-      isFull = numbered.isFull;
-    }
+  const { outbox } = repositories;
+  for (let account = await outbox.nextAccount(''); account !== null; ) {
+    if (signal?.aborted) return true;
+    const accountId = account;
+    const isFull = await transaction(async (inside) =>
+      inside.outbox.isFullBatch(await numberStaged(inside, accountId)),
+    );
+    if (isFull === null) return false;
+    if (!isFull) account = await outbox.nextAccount(accountId);
   }
+  return true;
 }
 
 /**

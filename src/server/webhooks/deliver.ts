@@ -62,8 +62,7 @@ export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryPar
 const MAX_BATCH_SECONDS = 15;
 
 /** An event that is due, as it is sent. */
-interface Prepared {
-  readonly due: Due;
+interface Prepared extends Due {
   readonly payload: Payload;
 }
 
@@ -100,7 +99,7 @@ async function attemptAll(
 ): Promise<Attempted[]> {
   const secrets = secretsOf(parts, webhook);
   const prepare = async (one: Due) => ({
-    due: one,
+    ...one,
     payload: await renderEvent(parts.store.repositories, webhook, one.event),
   });
   // Before anything is sent: what cannot be read then makes nothing that was sent forgotten.
@@ -127,10 +126,10 @@ function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
 async function attemptOne(
   { sender, realTime, now, onAttempt }: DeliveryParts,
   webhook: WebhookRecord,
-  { due, payload }: Prepared,
+  prepared: Prepared,
   { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Attempted> {
-  const { eventId, createdAt, body } = payload;
+  const { eventId, createdAt, body } = prepared.payload;
   const started = realTime();
   const headers = {
     'content-type': 'application/json',
@@ -141,7 +140,7 @@ async function attemptOne(
   const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));
   const at = now();
   if (outcome !== null) onAttempt?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(createdAt)) / 1_000 });
-  return { due, payload, outcome, at, durationMs };
+  return { ...prepared, outcome, at, durationMs };
 }
 
 /** Saves what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */
@@ -188,35 +187,28 @@ const isPaused = ({ pausedUntil }: WebhookRecord, now: Instant): boolean => paus
 /** In order, a batch may end before its last event. */
 const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: readonly Attempted[]): number => {
   const last = attempted.at(-1);
-  const isCut = ordered && last !== undefined && last.due.before === null && last.due.event.seq < until;
-  return isCut ? Math.max(lastSeq, last.due.event.seq) : until;
+  const isCut = ordered && last?.before === null && last.event.seq < until;
+  return isCut ? Math.max(lastSeq, last.event.seq) : until;
 };
 
 /** The delivery state after the last attempt of an event. */
 function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted): DeliveryRecord {
-  const { due, payload, outcome, at, durationMs } = one;
+  const { event, payload, outcome, at, durationMs } = one;
+  const { accountId, seq, type } = event;
   const { eventId, secrets } = payload;
-  const { accountId, seq, type } = due.event;
-  const target = { accountId, webhookId: webhook.id, seq, eventId, type };
-  const before = due.before?.attempts ?? 0;
+  const attempted = { accountId, webhookId: webhook.id, seq, eventId, type, durationMs, attemptedAt: at };
+  const before = one.before?.attempts ?? 0;
   if (outcome === null) {
     // Not an attempt: the next server makes it.
-    const ended = { status: null, error: 'the server stopped', answer: null, durationMs, attemptedAt: at };
-    return { ...target, ...ended, state: 'retrying', attempts: before, nextAttemptAt: at };
+    const ended = { status: null, error: 'the server stopped', answer: null };
+    return { ...attempted, ...ended, state: 'retrying', attempts: before, nextAttemptAt: at };
   }
+  const { status, error, answer } = outcome;
   const [byte = 0] = parts.random(1);
   const attempts = before + 1;
   const attempt = { attempts, now: at, random: byte / 256, forEver: webhook.ordered };
-  return {
-    ...target,
-    ...progressAfter(outcome, attempt, parts.schedule),
-    attempts,
-    status: outcome.status,
-    error: outcome.error,
-    answer: redactResponse(outcome.answer, secrets),
-    durationMs,
-    attemptedAt: at,
-  };
+  const progress = progressAfter(outcome, attempt, parts.schedule);
+  return { ...attempted, ...progress, attempts, status, error, answer: redactResponse(answer, secrets) };
 }
 
 function recordDisabled({ record }: DeliveryParts, repositories: Repositories, webhook: WebhookRecord): Promise<void> {

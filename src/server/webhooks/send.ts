@@ -127,23 +127,14 @@ const isReset = ({ code }: NodeJS.ErrnoException): boolean => RESETS.includes(co
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0]);
   if (error instanceof AddressRefused) return 'its address is not public';
-  const { code = '' } = error;
-  const known = isReset(error) ? 'connection reset' : words[code];
-  if (known !== undefined) return known;
-  if (/CERT|SIGNATURE|SSL|TLS/.test(code)) return `TLS failed (${code})`;
-  return code === '' ? 'connection failed' : `connection failed (${code})`;
+  if (isReset(error)) return 'connection reset';
+  return words[error.code ?? ''] ?? `connection failed (${error.code ?? error.name})`;
 }
 
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'name not found',
   ENODATA: 'name not found',
-  ETIMEOUT: 'name server did not answer',
-  ESERVFAIL: 'name server failed',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
 };
 
 /** The delay of a `Retry-After` header, in seconds; null when it is absent or cannot be read. */
