@@ -43,24 +43,22 @@ export async function handleStream(parts: AppParts, request: HttpRequest): Promi
 
 type Authorized = AuthorizedRequest<typeof route>;
 
-async function open(parts: AppParts, { httpRequest, caller, ipAddress, requestId }: Authorized): Promise<ReadResult> {
+async function open(parts: AppParts, authorized: Authorized): Promise<ReadResult> {
+  const { httpRequest, caller } = authorized;
   if (caller.productIds !== null) throw apiError('scopeMissing');
-  const input: Input = readInput(streamEvents, httpRequest, new Uint8Array());
-  const after = readLastEventId(httpRequest) ?? input.after ?? (await endOf(parts, caller));
+  const { type, after }: Input = readInput(streamEvents, httpRequest, new Uint8Array());
+  const from = readLastEventId(httpRequest) ?? after ?? (await endOf(parts, caller));
   const result = { status: 200, replayed: false } as const;
   if (httpRequest.method === 'HEAD') return { ...result, body: '' };
   const tokenId = caller.tokenId ?? '';
   if (parts.eventStreams?.enter(tokenId) === false) throw apiError('rateLimited');
   const ended = new AbortController();
-  const following = { httpRequest, caller, ipAddress, after, type: input.type, ended: ended.signal, sent: 0 };
   const leave = () => {
     if (ended.signal.aborted) return;
     ended.abort();
     parts.eventStreams?.leave(tokenId);
-    const { accountId: account } = caller;
-    parts.log.info({ requestId, account, token: caller.tokenId ?? undefined, events: following.sent }, 'stream ended');
   };
-  return { ...result, body: leaving(follow(parts, following), leave) };
+  return { ...result, body: leaving(follow(parts, authorized, { after: from, type }, ended.signal), leave) };
 }
 
 /** The number of the last event that the caller has seen, in the header that browsers send. */
@@ -75,18 +73,19 @@ async function endOf({ store }: AppParts, { accountId }: Caller): Promise<number
   return (await store.repositories.recordHeads.find(accountId))?.eventSeq ?? 0;
 }
 
-interface Following extends Pick<Input, 'type'>, Pick<Authorized, 'httpRequest' | 'caller' | 'ipAddress'> {
-  readonly after: number;
-  /** Aborted when nobody takes what comes. */
-  readonly ended: AbortSignal;
-  /** How many events were sent. */
-  sent: number;
-}
-
-/** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
-async function* follow(parts: AppParts, following: Following): AsyncGenerator<string> {
+/**
+ * The text of the stream, piece by piece. The next piece is read when the one before it has been taken.
+ *
+ * @param ended aborted when nobody takes what comes
+ */
+async function* follow(
+  parts: AppParts,
+  authorized: Authorized,
+  { after, type }: { readonly after: number } & Pick<Input, 'type'>,
+  ended: AbortSignal,
+): AsyncGenerator<string> {
   const { store, eventStreams } = parts;
-  const { caller, after, type, ended } = following;
+  const { caller } = authorized;
   let last = after;
   let lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
   // The number at once, so that a caller that is cut off before the first event comes back to the same place.
@@ -95,7 +94,7 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
     // Also while the caller is behind: who reads slowly must not outlive the token.
     if (parts.monotonic() >= lookAgainAt) {
       lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-      if (!(await isStillValid(parts, following))) return;
+      if (!(await isStillValid(parts, authorized))) return;
       yield ': alive\n\n';
     }
     const { items, meta } = await listEvents(
@@ -103,10 +102,9 @@ async function* follow(parts: AppParts, following: Following): AsyncGenerator<st
       { after: last, limit: PART, type },
     );
     const isBehind = meta.last > last;
-    if (isBehind && !(await isStillValid(parts, following))) return;
+    if (isBehind && !(await isStillValid(parts, authorized))) return;
     last = Math.max(last, meta.last);
     if (items.length > 0) yield items.map(write).join('');
-    following.sent += items.length;
     // Others than those of the wanted types need not be looked at again.
     if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
     if (isBehind) continue;

@@ -90,8 +90,15 @@ async function mutateOnce(
     await authorize(parts, request, input);
     return { ...(await performWithoutKey(parts, request, input)), replayed: false };
   }
-  const input = attempt(() => readInput(endpoint, httpRequest, bytes));
-  if (input.ok) await authorize(parts, request, input.value);
+  let input: unknown;
+  let refusal: unknown = null;
+  try {
+    input = readInput(endpoint, httpRequest, bytes);
+  } catch (error) {
+    refusal = error;
+  }
+  const isInvalid = refusal !== null;
+  if (!isInvalid) await authorize(parts, request, input);
   const claim = {
     accountId: caller.accountId,
     tokenId: caller.tokenId,
@@ -102,17 +109,16 @@ async function mutateOnce(
     now,
     authorizeReplay: async (repositories: Repositories, { status, body }: StoredResponse, tokenId: TokenId | null) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
-      if (!input.ok && status !== apiErrors.invalidParams.status) throw input.error;
-      if (status >= 300 || !input.ok) return;
+      if (isInvalid && status !== apiErrors.invalidParams.status) throw refusal;
+      if (status >= 300 || isInvalid) return;
       const stored = { tokenId, payload: () => endpoint.reply.unwrap(JSON.parse(body)) };
-      await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input.value, stored);
+      await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input, stored);
     },
   };
-  let refusal: unknown = input.ok ? null : input.error;
   const result = await parts.exactlyOnce(claim, async (repositories) => {
     try {
-      if (!input.ok) throw input.error;
-      return await repositories.nested(() => perform(parts, request, repositories, input.value));
+      if (isInvalid) throw refusal;
+      return await repositories.nested(() => perform(parts, request, repositories, input));
     } catch (error) {
       refusal = error;
       const response = responseToStore(route, error);
@@ -205,13 +211,3 @@ const contextOf = (
 const refuseToRecord = (): never => {
   throw new TypeError('only a mutation is recorded');
 };
-
-type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
-
-function attempt<T>(work: () => T): Attempt<T> {
-  try {
-    return { ok: true, value: work() };
-  } catch (error) {
-    return { ok: false, error };
-  }
-}

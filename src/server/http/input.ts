@@ -105,31 +105,25 @@ function isNestedDeeper(json: string, levels: number): boolean {
 /** More than any request needs. */
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Collects the chunks of a body. */
-export interface BodyReader {
-  /** Throws ApiError `bodyTooLarge` once there are too many bytes. */
-  add(chunk: Uint8Array): void;
-  bytes(): Uint8Array;
-}
-
 /**
- * Starts to collect a body.
+ * Starts to collect the chunks of a body.
  *
  * @throws ApiError `bodyTooLarge` when `Content-Length` already says so, `unsupportedMediaType` when the headers announce
  * a content coding or a character set that is not supported
  */
-export function createBodyReader(headers: RequestHeaders): BodyReader {
+export function createBodyReader(headers: RequestHeaders) {
   if (Number(headers.get('content-length')) > MAX_BODY_BYTES) throw apiError('bodyTooLarge');
   if (!isPlainUtf8(headers)) throw apiError('unsupportedMediaType');
   const chunks: Uint8Array[] = [];
   let length = 0;
   return {
-    add(chunk) {
+    /** Throws ApiError `bodyTooLarge` once there are too many bytes. */
+    add(chunk: Uint8Array): void {
       length += chunk.length;
       if (length > MAX_BODY_BYTES) throw apiError('bodyTooLarge');
       chunks.push(chunk);
     },
-    bytes: () => (chunks.length === 1 && chunks[0]) || Buffer.concat(chunks),
+    bytes: (): Uint8Array => (chunks.length === 1 && chunks[0]) || Buffer.concat(chunks),
   };
 }
 

@@ -6,28 +6,43 @@ import { apiError } from '../../contract/errors.ts';
 import { apiVersion } from '../../contract/index.ts';
 import type { HttpRequest, HttpResponse } from '../http/messages.ts';
 import { refusal } from '../http/respond.ts';
-import { indexPage, indexText, referencePage } from './content.ts';
 
 /** What the build puts into the package, and into the single file, for these pages. */
 const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** Pages that hold nothing of any account: no token is asked for. */
+/** Pages that hold nothing of any account: no token is asked for. Paths in them are relative: a proxy may serve all below one of its own. */
 export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
   {
     path: '/',
-    get: async ({ headers }) => {
-      const accepted = prefersHtml(headers.get('accept'))
-        ? html(indexPage(apiVersion))
-        : text(indexText(apiVersion), 'text/plain');
-      return { ...accepted, headers: { ...accepted.headers, Vary: 'Accept' } };
+    get: async () => {
+      const shown = text(`lkm, API version ${apiVersion}: see /docs, or /openapi.json\n`, 'text/plain');
+      return { ...shown, status: 302, headers: { ...shown.headers, Location: 'docs' } };
     },
   },
-  { path: '/docs', get: async () => html(referencePage(apiVersion)) },
+  { path: '/docs', get: async () => html(referencePage) },
   ...viewerFiles.map((name) => ({ path: `/docs/${name}`, get: () => viewerFile(name) })),
 ];
 
-/** A browser names HTML first; a program takes anything, or JSON. */
-const prefersHtml = (accept: string | null): boolean => accept?.includes('text/html') ?? false;
+/** The reference page: the viewer, and what it shows without scripts. */
+const referencePage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>lkm: API reference</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href="docs/page.css">
+</head>
+<body>
+<header><span>lkm: API reference · <span class="version">${apiVersion}</span></span> <a href="openapi.json">openapi.json</a></header>
+<div id="reference"><noscript><main><p>This page needs scripts. The document is at <a href="openapi.json">openapi.json</a>.</p></main></noscript></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/page.js"></script>
+</body>
+</html>
+`;
 
 /**
  * Everything comes from this server, and nothing is inline: a text of the document that were taken for a script would
@@ -63,16 +78,12 @@ function text(body: string, type: string): HttpResponse {
 
 async function viewerFile(name: string): Promise<HttpResponse> {
   const type = extname(name) === '.css' ? 'text/css' : 'text/javascript';
+  const folder = join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/viewer');
   try {
-    return text(
-      isSea() ? getAsset(`viewer/${name}`, 'utf8') : await readFile(join(viewerFolder(), name), 'utf8'),
-      type,
-    );
+    return text(isSea() ? getAsset(`viewer/${name}`, 'utf8') : await readFile(join(folder, name), 'utf8'), type);
   } catch (error) {
     // A checkout that was not built.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return refusal(apiError('routeNotFound'));
     throw error;
   }
 }
-
-const viewerFolder = (): string => join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/viewer');
