@@ -7,6 +7,7 @@ import { openAccount } from '../service/accounts.ts';
 import { createRandom, createSigners, type KeyPair } from '../service/context.ts';
 import { numberEntries } from '../service/numbering.ts';
 import { createRecorder } from '../service/record.ts';
+import { LOCK_TIMEOUT_MS } from '../store/database.ts';
 import type { OpenOptions } from '../store/engine/driver.ts';
 import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
@@ -35,28 +36,22 @@ export interface Instance {
 /** Milliseconds since 1970: a function that gives them, or a clock that a test moves. */
 export type Clock = (() => number) | TestClock;
 
-/** How long a command waits for another command that uses the same file, in milliseconds. */
-const LOCK_TIMEOUT_MS = 10_000;
+/** What an instance is opened with. */
+interface InstanceOptions extends OpenOptions {
+  readonly db: string;
+  readonly clock?: () => number;
+  /** What the secrets of the database are sealed under; without it they are plain. */
+  readonly masterKey?: MasterKey | null;
+}
 
 /**
  * Opens the service on a database without a socket; requests and responses are the same as over the network. A new
- * database gets its account and its signing key.
+ * database gets its account and its signing key. Waits for another command on the same file, unless `waitMs` is less.
  *
  * @throws StartupError when the database cannot be used
  */
-export async function openInstance(options: {
-  readonly db: string;
-  readonly clock?: () => number;
-  readonly waitMs?: number;
-  /** Whether a SQLite file that does not exist is made; true unless given. */
-  readonly create?: boolean;
-  /** Whether an older schema is brought up to date; false unless given: then it is refused. */
-  readonly migrate?: boolean;
-  /** What the secrets of the database are sealed under; without it they are plain. */
-  readonly masterKey?: MasterKey | null;
-}): Promise<Instance> {
-  const { db, clock, waitMs = LOCK_TIMEOUT_MS, create = true, migrate = false, masterKey = null } = options;
-  const { store, parts, accountId, created } = await openBase(db, { waitMs, create, migrate, masterKey }, clock);
+export async function openInstance({ db, clock, ...options }: InstanceOptions): Promise<Instance> {
+  const { store, parts, accountId, created } = await openBase(db, { waitMs: LOCK_TIMEOUT_MS, ...options }, clock);
   let failure: StartupError | null = null;
   // A log that nobody reads; pino would be loaded for it.
   const log: AppParts['log'] = {

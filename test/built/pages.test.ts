@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { apiVersion } from '../../src/contract/index.ts';
 import { startTestServer } from '../support/server.ts';
 
 const POLICY =

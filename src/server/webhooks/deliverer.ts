@@ -1,4 +1,4 @@
-import type { AccountId } from '../../contract/scalars.ts';
+import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { type DeliveryParts, deliverTo, leaseEnd } from './deliver.ts';
 
 /** How many webhooks one server works for at one time. */
@@ -32,18 +32,18 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
           await store.transaction(({ webhooks }) => webhooks.release(lease));
         }
       }
-      inWork.delete(keyOf({ accountId, id }));
+      inWork.delete(id);
       // It may have been asked for while it had looked already and still held its lease.
       if (seen !== dispatches) await dispatch();
     } catch (error) {
-      inWork.delete(keyOf({ accountId, id }));
+      inWork.delete(id);
       // The lease ends by itself, and what was due still is.
       log.error({ err: error, webhook: id }, 'delivery failed');
     }
   }
 
   function start(webhook: Webhook): void {
-    inWork.add(keyOf(webhook));
+    inWork.add(webhook.id);
     const delivery = deliverDue(webhook).finally(() => underWay.delete(delivery));
     underWay.add(delivery);
   }
@@ -55,7 +55,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
     const { store, now, realTime } = parts;
     for (const webhook of await store.repositories.webhooks.listDue(now(), realTime())) {
       if (inWork.size >= MAX_WEBHOOKS_AT_ONCE) return;
-      if (!inWork.has(keyOf(webhook))) start(webhook);
+      if (!inWork.has(webhook.id)) start(webhook);
     }
   }
 
@@ -75,9 +75,4 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   };
 }
 
-interface Webhook {
-  readonly accountId: AccountId;
-  readonly id: string;
-}
-
-const keyOf = ({ accountId, id }: Webhook): string => `${accountId} ${id}`;
+type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
