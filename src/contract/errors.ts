@@ -15,14 +15,9 @@ export interface ApiErrorDetail {
   readonly fields?: readonly string[];
 }
 
-interface KnownError {
-  readonly status: number;
-  readonly code: number;
-  readonly message: string | ((detail: ApiErrorDetail) => string);
-}
-
 /**
- * Every error of the service: our stable name → HTTP status, `code` and `message` on the wire.
+ * Every error of the service: our stable name → HTTP status, `code` and `message` on the wire. A message names the
+ * members of {@link ApiErrorDetail} that it is filled with.
  *
  * Source: API description, the error tables and "Errors"; codes it does not show are decision 0003.
  */
@@ -31,11 +26,7 @@ export const apiErrors = {
   idempotencyKeyReused: { status: 400, code: 3, message: 'Idempotency key was used for a different request' },
   legacyRecord: { status: 400, code: 4, message: 'Idempotency record is of an earlier form' },
   idempotencyKeyMalformed: { status: 400, code: 5, message: 'Malformed idempotency key' },
-  webhookUrlRefused: {
-    status: 400,
-    code: 6,
-    message: ({ why }: ApiErrorDetail) => `Webhook URL refused: ${why}`,
-  },
+  webhookUrlRefused: { status: 400, code: 6, message: 'Webhook URL refused: {why}' },
   invalidToken: { status: 401, code: 1, message: 'Invalid access token' },
   scopeMissing: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
   notActivated: { status: 403, code: 2, message: 'License not activated' },
@@ -56,37 +47,21 @@ export const apiErrors = {
   deviceNotFound: { status: 404, code: 1, message: 'Device not found' },
   tokenNotFound: { status: 404, code: 1, message: 'Token not found' },
   accountNotFound: { status: 404, code: 1, message: 'Account not found' },
-  customerNotFound: {
-    status: 404,
-    code: 2,
-    message: ({ customerId }: ApiErrorDetail) => `Customer ${customerId} not found`,
-  },
+  customerNotFound: { status: 404, code: 2, message: 'Customer {customerId} not found' },
   sessionNotFound: { status: 404, code: 3, message: 'Session not found or ended' },
   versionNotFound: { status: 404, code: 1, message: 'Version not found' },
   webhookNotFound: { status: 404, code: 1, message: 'Webhook not found' },
   routeNotFound: { status: 404, code: 1, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 1, message: 'Method not allowed' },
-  emailTaken: {
-    status: 409,
-    code: 2,
-    message: ({ email }: ApiErrorDetail) => `A customer with email ${email} already exists`,
-  },
+  emailTaken: { status: 409, code: 2, message: 'A customer with email {email} already exists' },
   requestInProgress: { status: 409, code: 3, message: 'A request with this idempotency key is in progress' },
   storedResponseMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
-  stale: {
-    status: 409,
-    code: 5,
-    message: ({ updatedAt }: ApiErrorDetail) => `It was changed meanwhile, at ${updatedAt}`,
-  },
-  inUse: { status: 409, code: 6, message: ({ inUse }: ApiErrorDetail) => `License is in use: ${inUse}` },
+  stale: { status: 409, code: 5, message: 'It was changed meanwhile, at {updatedAt}' },
+  inUse: { status: 409, code: 6, message: 'License is in use: {inUse}' },
   noEnd: { status: 409, code: 7, message: 'License has no end' },
   hostActivated: { status: 409, code: 8, message: 'Host is activated already' },
   keyTaken: { status: 409, code: 9, message: 'This key exists already' },
-  referenceTaken: {
-    status: 409,
-    code: 10,
-    message: ({ reference }: ApiErrorDetail) => `A key with reference ${reference} already exists`,
-  },
+  referenceTaken: { status: 409, code: 10, message: 'A key with reference {reference} already exists' },
   versionTaken: { status: 409, code: 12, message: 'The product has a version of this name' },
   productTaken: { status: 409, code: 13, message: 'A product with this id exists already' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
@@ -101,20 +76,31 @@ export const apiErrors = {
   headersTooLarge: { status: 431, code: 1, message: 'Request headers too large' },
   serverError: { status: 500, code: 1, message: 'Server error' },
   unavailable: { status: 503, code: 1, message: 'Service unavailable' },
-} as const satisfies Record<string, KnownError>;
+} as const;
 
 /** Our stable name for an error. */
 export type Reason = keyof typeof apiErrors;
 
 /** The errors that any authenticated endpoint may return besides those it lists. */
-export const commonReasons = [
+export const commonReasons: readonly Reason[] = [
   'invalidParams',
   'invalidToken',
   'scopeMissing',
   'rateLimited',
   'serverError',
   'unavailable',
-] as const satisfies readonly Reason[];
+];
+
+/** The errors that any mutation may return besides. Source: API description, "Common behavior: idempotency". */
+export const mutationReasons: readonly Reason[] = [
+  'bodyTooLarge',
+  'unsupportedMediaType',
+  'idempotencyKeyMalformed',
+  'idempotencyKeyReused',
+  'legacyRecord',
+  'requestInProgress',
+  'storedResponseMissing',
+];
 
 /** An error as it is on the wire. */
 interface WireError {
@@ -126,23 +112,14 @@ interface WireError {
   readonly fields?: readonly string[];
 }
 
-/** The errors that any mutation may return besides. Source: API description, "Common behavior: idempotency". */
-export const mutationReasons = [
-  'bodyTooLarge',
-  'unsupportedMediaType',
-  'idempotencyKeyMalformed',
-  'idempotencyKeyReused',
-  'legacyRecord',
-  'requestInProgress',
-  'storedResponseMissing',
-] as const satisfies readonly Reason[];
-
 /** The client's call that failed; null on the server's side. */
 export interface CallTrace {
   /** Method and path: `POST /create-key`. */
   readonly operation: string;
   readonly idempotencyKey: string | null;
   readonly attempts: number;
+  /** Whether an attempt before the last may have carried out the operation. */
+  readonly mayHaveRunBefore?: boolean;
 }
 
 /**
@@ -175,17 +152,9 @@ export class ApiError extends Error {
 
 /** Makes the error that `reason` names: `throw apiError('emailTaken', { email })`. */
 export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: ErrorOptions): ApiError {
-  const { status, code, message }: KnownError = apiErrors[reason];
-  return new ApiError(
-    {
-      reason,
-      status,
-      code,
-      message: detail.hint ?? (typeof message === 'string' ? message : message(detail)),
-      fields: detail.fields ?? [],
-    },
-    options,
-  );
+  const { status, code, message } = apiErrors[reason];
+  const filled = message.replaceAll(/\{(\w+)\}/g, (_, name: keyof ApiErrorDetail) => String(detail[name]));
+  return new ApiError({ reason, status, code, message: detail.hint ?? filled, fields: detail.fields ?? [] }, options);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { eventTypes } from './events.ts';
-import { feedFields } from './feed.ts';
-import { listField } from './fields.ts';
+import { typeField } from './events.ts';
+import { feedFields } from './fields.ts';
 import type { Reply } from './reply.ts';
 
 /** Server-sent events (WHATWG): a text that goes on until either side ends it. */
@@ -12,6 +11,7 @@ const eventStream: Reply<string> = {
   schema: z.string().meta({
     id: 'EventStream',
     description: 'Server-sent events: `id` is the number of the event, `event` its type, `data` the event as JSON',
+    examples: ['id: 42\nevent: license.created\ndata: {"id":"evt_…","seq":42,"type":"license.created"}\n\n'],
   }),
   wrap: (text) => text,
   unwrap: (wire) => z.string().parse(wire),
@@ -19,26 +19,15 @@ const eventStream: Reply<string> = {
 
 /**
  * Events as they happen. It stands beside the operations of the contract, whose responses are read whole; the OpenAPI
- * document shows it, and `followEvents` of the client reads it.
+ * document shows it, and `followEvents` of the client reads it. Source: decision 0039.
  */
-export const streamEvents = endpoint({
+export const streamEvents = endpoint('GET /event/stream', 'event:read', {
   summary: 'Follow events',
   description:
     'Sends events as they happen, as server-sent events, until either side ends it. A caller that comes back with ' +
     '`Last-Event-ID` misses nothing; that header goes before `after`. Without both it begins with what happens from now ' +
     'on. A comment every 15 seconds shows that it is alive. Not for a token that is limited to some products.',
-  method: 'GET',
-  path: '/event/stream',
-  scope: 'event:read',
-  query: z.object({
-    after: feedFields.after.describe('The number after which to begin'),
-    type: listField(eventTypes).optional().describe('Only events of these types'),
-  }),
+  query: z.object({ after: feedFields.after.describe('The number after which to begin'), type: typeField }),
   reply: eventStream,
-  example: {
-    query: { after: '41' },
-    reply: 'id: 42\nevent: license.created\ndata: {"id":"evt_…","seq":42,"type":"license.created"}\n\n',
-  },
-  errors: [],
-  source: 'decision 0039',
+  example: { after: '41' },
 });

@@ -1,63 +1,22 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { feed, feedFields } from './feed.ts';
-import { listField } from './fields.ts';
-import { examples } from './openapi/examples.ts';
-import { Count, InstantText, ShownIp, text } from './scalars.ts';
-
-/** What subscribers of the service are told of. A type is never renamed. */
-export const eventTypes = [
-  'license.created',
-  'license.updated',
-  'license.renewed',
-  'license.transferred',
-  'license.blocked',
-  'license.unblocked',
-  'license.deleted',
-  'license.signed',
-  'license.expiring_soon',
-  'license.expired',
-  'license.limit_reached',
-  'device.activated',
-  'device.deactivated',
-  'device.rebound',
-  'session.checked_out',
-  'session.checked_in',
-  'session.expired',
-  'session.denied',
-  'customer.created',
-  'customer.updated',
-  'customer.deleted',
-  'product.created',
-  'product.updated',
-  'token.created',
-  'token.rotated',
-  'token.revoked',
-  'signing_key.rotated',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.deleted',
-  'webhook.disabled',
-  'ping',
-] as const;
-
-export type EventType = (typeof eventTypes)[number];
-
-/** What an event, or an entry of the audit log, can be about. */
-export const resourceTypes = [
-  'account',
-  'license',
-  'device',
-  'session',
-  'customer',
-  'product',
-  'token',
-  'signing_key',
-  'webhook',
-  'idempotency_record',
-] as const;
-
-export type ResourceType = (typeof resourceTypes)[number];
+import { feedFields, listField, Seq } from './fields.ts';
+import { feed } from './reply.ts';
+import {
+  Count,
+  CustomerId,
+  EndText,
+  HostId,
+  InstantText,
+  Kid,
+  LicenseId,
+  ProductId,
+  ShownIp,
+  ShownKey,
+  shown,
+  shownId,
+  text,
+} from './scalars.ts';
 
 /** A value as JSON has it. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -70,57 +29,137 @@ export interface JsonObject {
 /** The schema of {@link JsonObject}. */
 export const Members: z.ZodType<JsonObject> = z.record(z.string(), z.any());
 
+const productId = shownId(ProductId);
+const hostId = shownId(HostId);
+const expiresAt = EndText;
+const expirationDate = InstantText.nullable();
+const active = z.boolean();
+const changed = z.array(z.string()).describe('The names of the fields that have another value now');
+const kind = shown('The kind of the token', 'scoped');
+const host = shown('The host of its URL', 'shop.example.com');
+
+const license = {
+  productId,
+  customerId: shownId(CustomerId).nullable(),
+  key: z.string().meta({ ...ShownKey.meta(), description: 'Masked unless the webhook takes whole keys' }),
+};
+const device = { licenseId: LicenseId, productId, hostId };
+const session = { ...device, hostId: hostId.nullable(), expiresAt };
+
+/**
+ * What subscribers of the service are told of, and what `data` holds. A type is never renamed. Fields may be added; none
+ * is removed within a dated contract.
+ */
+export const eventData = {
+  'license.created': license,
+  'license.updated': { ...license, changed, before: Members, after: Members },
+  'license.renewed': { ...license, from: InstantText.nullable(), to: InstantText.nullable() },
+  'license.transferred': { ...license, from: z.string().nullable(), to: z.string().nullable() },
+  'license.blocked': license,
+  'license.unblocked': license,
+  'license.deleted': license,
+  'license.signed': { ...license, hostId, fileId: shown('The file', 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6'), expiresAt },
+  'license.expiring_soon': { ...license, expirationDate },
+  'license.expired': { ...license, expirationDate },
+  'license.limit_reached': { ...license, hostId: hostId.nullable(), maxActivations: Count.nullable() },
+  'device.activated': device,
+  'device.deactivated': device,
+  'device.rebound': { ...device, previousHostId: hostId },
+  'session.checked_out': session,
+  'session.checked_in': session,
+  'session.expired': session,
+  'session.denied': { ...license, hostId: hostId.nullable(), maxConcurrentSessions: Count.nullable() },
+  'customer.created': {},
+  'customer.updated': { changed, active },
+  'customer.deleted': { keys: Count, keysBlocked: z.boolean() },
+  'product.created': {},
+  'product.updated': { changed: changed.optional(), active: active.optional(), versionId: z.string().optional() },
+  'token.created': { kind, expiresAt: InstantText.nullable() },
+  'token.rotated': {},
+  'token.revoked': { kind },
+  'signing_key.rotated': { kid: Kid, previousKid: z.string().nullable() },
+  'webhook.created': { host },
+  'webhook.updated': { changed, active, host },
+  'webhook.deleted': {},
+  'webhook.disabled': { reason: shown('Why', 'failing'), failingSince: InstantText.nullable() },
+  ping: {},
+} as const satisfies Record<string, z.ZodRawShape>;
+
+export type EventType = keyof typeof eventData;
+
+export const eventTypes = Object.keys(eventData) as readonly EventType[];
+
+/** What an event, or an entry of the audit log, can be about. */
+export type ResourceType =
+  | 'account'
+  | 'license'
+  | 'device'
+  | 'session'
+  | 'customer'
+  | 'product'
+  | 'token'
+  | 'signing_key'
+  | 'webhook'
+  | 'idempotency_record';
+
 /** Who did something. */
 export const Actor = z
   .looseObject({
-    type: z.string().describe('`token`, `owner` (of the database), `operator` or `job`'),
-    id: z.string().describe('The token, the account, or a name'),
+    type: shown('`token`, `owner` (of the database), `operator` or `job`', 'token'),
+    id: shown('The token, the account, or a name', 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3'),
   })
   .meta({ id: 'Actor', description: 'Who did something' });
 
+/** What every event holds, also where it is sent to a webhook. */
+export const eventFields = {
+  id: shown('Identifier of the event', 'evt_01jd7q8k5v1n4c7w0x2z6b9t3m'),
+  seq: Seq,
+  type: shown('What happened', 'license.created'),
+  api_version: shown('The version of the contract that it follows, a date', '2026-11-21'),
+  created_at: InstantText,
+  resource_type: shown('What it happened to', 'license'),
+  resource_id: LicenseId.describe('Its identifier'),
+  actor: Actor,
+  request_id: z.string().nullable().describe('The `X-Request-Id` of the request that did it; null without one'),
+};
+
+/** Where a request came from. */
+export const RequestAddress = ShownIp.nullable().describe(
+  'Where the request came from; masked as those of devices are',
+);
+
+/** Ids and numbers of what happened. */
+export const RecordedDetails = Members.meta({
+  description: 'Ids, numbers, instants and masked keys',
+  examples: [{ productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', key: '*****-*****-*****-*****-85SB5' }],
+});
+
 /** One thing that happened. */
 export const Event = z
-  .looseObject({
-    id: z.string().meta({ description: 'Identifier of the event', examples: [examples.event.id] }),
-    seq: Count.min(1).describe('Its number in the account: from 1, without gaps'),
-    type: z.string().meta({ description: 'What happened', examples: [examples.event.type] }),
-    api_version: z.string().describe('The version of the contract that it follows, a date'),
-    created_at: InstantText,
-    resource_type: z.string().describe('What it happened to'),
-    resource_id: z.string(),
-    actor: Actor,
-    request_id: z.string().nullable().describe('The `X-Request-Id` of the request that did it; null without one'),
-    address: ShownIp.nullable().describe('Where the request came from; masked as the addresses of devices are'),
-    data: Members.describe('Ids, numbers, instants and masked keys'),
-  })
+  .looseObject({ ...eventFields, address: RequestAddress, data: RecordedDetails })
   .meta({ id: 'Event', description: 'One thing that happened' });
 export type Event = z.output<typeof Event>;
 
+/** The fields that narrow events down by their types. */
+export const typeField = listField(eventTypes).optional().describe('Only events of these types');
+
 /** The operations on events. */
 export const events = {
-  /** Events of the account in the order of their numbers. */
-  list: endpoint({
+  /** Events of the account in the order of their numbers. Source: decision 0039. */
+  list: endpoint('GET /event/list', 'event:read', {
     summary: 'List events',
     description:
       'Lists the events of the account after a number, oldest first. An event has its number a moment after it ' +
       'happened; one with a lower number never follows. A part may be empty and yet not the last: go on after ' +
       '`meta.last` until it stays the same. Not for a token that is limited to some products.',
-    method: 'GET',
-    path: '/event/list',
-    scope: 'event:read',
     query: z.object({
       ...feedFields,
-      type: listField(eventTypes).optional().describe('Only events of these types'),
+      type: typeField,
       resourceId: text(1, 256)
         .optional()
         .describe('Only those of this licence, with its devices and sessions, or of this other resource'),
     }),
     reply: feed('ListEventsResponse', Event, {}),
-    example: {
-      query: { after: '41', type: 'license.created' },
-      reply: { items: [examples.event], meta: { last: 42 } },
-    },
-    errors: [],
-    source: 'decision 0039',
+    example: { after: '0', type: 'license.created' },
   }),
 };

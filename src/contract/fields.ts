@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { showAs } from './openapi/json-schema.ts';
-import { text } from './scalars.ts';
+import { Count, text } from './scalars.ts';
+
+/** The JSON body of a request. */
+export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
 /** An array of `min` to `max` items. It is measured before any item is checked, so that a long one costs nothing. */
 export function list<T extends z.ZodType>(item: T, min: number, max: number) {
@@ -10,28 +13,42 @@ export function list<T extends z.ZodType>(item: T, min: number, max: number) {
 
 /** An object with at most `max` members, which are counted before any is checked. */
 export function record<N extends z.ZodString, V extends z.ZodType>(name: N, value: V, max: number) {
-  const object = z.record(name, value).meta({ maxProperties: max });
-  return showAs(atMost(max, 'members', countMembers).pipe(object), object);
+  return withAtMost(max, z.record(name, value).meta({ maxProperties: max }));
 }
+
+/** The same for an object of any schema. */
+export const withAtMost = <T extends z.ZodType>(max: number, object: T) =>
+  showAs(atMost(max, 'members', (value) => Object.keys(Object(value)).length).pipe(object), object);
 
 /** Lets any value through that has no more than `max` of something; the schema behind it then looks at the rest. */
-export function atMost(max: number, what: string, count: (value: unknown) => number) {
+function atMost(max: number, what: string, count: (value: unknown) => number) {
   return z.any().refine((value) => count(value) <= max, { message: `Too big: at most ${max} ${what}`, abort: true });
 }
-
-/** How many members an object has. */
-export const countMembers = (value: unknown): number =>
-  typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 
 /** The fields of an object that changes something: at least one of `names` has to be there. */
 export const changing = <S extends z.ZodRawShape>(id: string, names: readonly (keyof S & string)[], shape: S) =>
   z
     .object(shape)
-    .refine(
-      (body) => names.some((name) => (body as Readonly<Record<string, unknown>>)[name] !== undefined),
-      `one of ${names.join(', ')} is required`,
-    )
+    .refine((body) => countGiven(body, names) > 0, `one of ${names.join(', ')} is required`)
     .meta({ id, anyOf: names.map((name) => ({ required: [name] })) });
+
+/** What `refine` takes: a rule for some fields, and what is said of the first when they break it. */
+type FieldRule = readonly [(fields: object) => boolean, { message: string; path: string[] }];
+
+/** Just one of two fields has to be there. */
+export const eitherOf = (one: string, other: string): FieldRule => [
+  (fields) => countGiven(fields, [one, other]) === 1,
+  { message: `one of ${one} and ${other} is required`, path: [one] },
+];
+
+/** Two fields contradict each other. */
+export const notBoth = (one: string, other: string): FieldRule => [
+  (fields) => countGiven(fields, [one, other]) < 2,
+  { message: `${one} and ${other} cannot be combined`, path: [one] },
+];
+
+const countGiven = (fields: object, names: readonly string[]): number =>
+  names.filter((name) => fields[name as keyof object] !== undefined).length;
 
 /*
  * The fields of a query string. All of them are text on the wire; use cases and the client see numbers, booleans and
@@ -55,9 +72,8 @@ export function flagField() {
 }
 
 /** One or more of some values with a comma between them, each at most once. */
-export function listField<const V extends readonly [string, ...string[]]>(values: V) {
-  const item = z.enum(values);
-  const items = z.array(item).min(1).max(values.length).meta({ uniqueItems: true });
+export function listField<const V extends readonly string[]>(values: V) {
+  const items = z.array(z.enum(values)).min(1).max(values.length).meta({ uniqueItems: true });
   const field = z.codec(
     z.string(),
     items.refine((list) => new Set(list).size === list.length, 'Invalid list: a value is repeated'),
@@ -69,21 +85,13 @@ export function listField<const V extends readonly [string, ...string[]]>(values
   return showAs(field, items);
 }
 
-const DurationParts = z.object({
-  years: z.int(),
-  months: z.int(),
-  weeks: z.int(),
-  days: z.int(),
-  hours: z.int(),
-  minutes: z.int(),
-  seconds: z.int(),
-});
+const units = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 
 /** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
-export type Duration = Readonly<z.output<typeof DurationParts>>;
+export type Duration = Readonly<Record<(typeof units)[number], number>>;
 
 const durationShape =
-  /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
+  /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(?:T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
 
 /** An ISO 8601 duration such as `P1Y`, `P30D` or `PT12H`: at most four digits for each unit. */
 export function durationField({ pattern = durationShape.source } = {}) {
@@ -91,7 +99,7 @@ export function durationField({ pattern = durationShape.source } = {}) {
     .string()
     .regex(durationShape)
     .meta({ pattern, examples: ['P30D'] });
-  return z.codec(written, DurationParts, { decode: readDuration, encode: writeDuration });
+  return z.codec(written, z.record(z.enum(units), z.int()), { decode: readDuration, encode: writeDuration });
 }
 
 /** A duration that is longer than nothing. */
@@ -114,17 +122,8 @@ export function parseIsoDuration(written: string): Duration {
 }
 
 function readDuration(written: string): Duration {
-  const [, years, months, weeks, days, , hours, minutes, seconds] = durationShape.exec(written) ?? [];
-  const count = (part = '0') => Number.parseInt(part, 10);
-  return {
-    years: count(years),
-    months: count(months),
-    weeks: count(weeks),
-    days: count(days),
-    hours: count(hours),
-    minutes: count(minutes),
-    seconds: count(seconds),
-  };
+  const [, ...amounts] = durationShape.exec(written) ?? [];
+  return Object.fromEntries(units.map((unit, at) => [unit, Number.parseInt(amounts[at] ?? '0', 10)])) as Duration;
 }
 
 /** A duration as ISO 8601 writes it. */
@@ -139,12 +138,29 @@ export function writeDuration(duration: Duration): string {
 /** How many items a page has when only its number is given. */
 export const DEFAULT_PAGE_SIZE = 100;
 
-/** The fields that ask for one page of a list. Without both of them the list is complete. */
+/** The fields that ask for one page of a list. */
 export const pageFields = {
-  page: integerField(1, 1_000_000).optional().describe('The page, from 1; 1 when only `limit` is given'),
+  page: integerField(1, 1_000_000)
+    .optional()
+    .describe('The page, from 1. Without `page` and `limit` the list is complete and has no `meta`'),
   limit: integerField(1, 1_000)
     .optional()
     .describe(`How many items a page has; ${DEFAULT_PAGE_SIZE} when only \`page\` is given`),
+};
+
+/** The highest number that an item of a numbered list can have. */
+export const MAX_SEQ = 2_147_483_647;
+
+/** How many items a part has when no `limit` is given. */
+export const DEFAULT_FEED_SIZE = 100;
+
+/** The number of an item of a numbered list. */
+export const Seq = Count.min(1).describe('Its number in the account: from 1, without gaps');
+
+/** The fields that ask for a part of a numbered list. */
+export const feedFields = {
+  after: integerField(0, MAX_SEQ).optional().describe('The number after which to begin; 0 unless given'),
+  limit: integerField(1, 1_000).optional().describe(`How many items at most; ${DEFAULT_FEED_SIZE} unless given`),
 };
 
 /** A text that something contains, 1 to 256 characters. */

@@ -16,47 +16,61 @@ export interface Reply<Payload = unknown, Result = Payload> {
   unwrap(wire: unknown): Payload;
 }
 
-const code = z.literal(0).describe('0 on success');
-const status = z.literal(true).describe('true on success');
-const actionOf = (action: string) => z.string().meta({ description: 'The operation', examples: [action] });
-
-type Fields<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
+type Wire = Readonly<Record<string, unknown>>;
 
 /** A reply of the members in `shape`. */
-function replyOf<S extends z.ZodRawShape, Payload, Result = Payload>(
+function replyOf<Payload, Result = Payload>(
   id: string,
-  shape: S,
-  { unwrap, ...reply }: Pick<Reply<Payload, Result>, 'wrap' | 'stream'> & { unwrap(wire: Fields<S>): Payload },
-  httpStatus: Reply['status'] = 200,
+  shape: z.ZodRawShape,
+  { unwrap, ...reply }: Pick<Reply<Payload, Result>, 'wrap' | 'stream'> & { unwrap(wire: Wire): Payload },
+  status: Reply['status'] = 200,
 ): Reply<Payload, Result> {
   const schema = z.looseObject(shape).meta({ id });
-  return { status: httpStatus, schema, ...reply, unwrap: (wire) => unwrap(schema.parse(wire) as Fields<S>) };
+  return { status, schema, ...reply, unwrap: (wire) => unwrap(schema.parse(wire)) };
 }
+
+/** What every reply but a few begins or ends with. */
+interface Envelope {
+  readonly shape: z.ZodRawShape;
+  readonly wire: Wire;
+}
+
+const coded: Envelope = { shape: { code: z.literal(0).describe('0 on success') }, wire: { code: 0 } };
+
+/** The envelope of the customer endpoints. */
+const actedBy = (action: string): Envelope => ({
+  shape: {
+    action: z.string().meta({ description: 'The operation', examples: [action] }),
+    status: z.literal(true).describe('true on success'),
+  },
+  wire: { action, status: true },
+});
+
+const NOTHING: Envelope = { shape: {}, wire: {} };
+
+type Fields<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
 
 /** `{code: 0, …}`: the endpoint's own fields beside the code. */
 export const bare = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
   replyOf(
     id,
-    { code, ...shape },
+    { ...coded.shape, ...shape },
     {
-      wrap: (payload) => ({ code: 0, ...payload }),
-      unwrap: (wire) => {
-        const { code: _, ...payload } = wire as Record<string, unknown>;
-        return payload as Fields<S>;
-      },
+      wrap: (payload) => ({ ...coded.wire, ...payload }),
+      unwrap: ({ code: _, ...payload }) => payload as Fields<S>,
     },
   );
 
 /** The endpoint's own fields and nothing else. */
 export const plain = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
-  replyOf(id, shape, { wrap: (payload) => payload, unwrap: (wire) => wire });
+  replyOf(id, shape, { wrap: (payload) => payload, unwrap: (wire) => wire as Fields<S> });
 
 /** A signed token (RFC 7519), as it is. */
-export function token(id: string, description: string): Reply<string> {
+export function token(id: string, description: string, example: string): Reply<string> {
   const schema = z
     .string()
     .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
-    .meta({ id, description });
+    .meta({ id, description, examples: [example] });
   return {
     status: 200,
     contentType: 'application/jwt',
@@ -70,34 +84,29 @@ export function token(id: string, description: string): Reply<string> {
 }
 
 /** `{data, code: 0}`: a read outside the customer family. */
-export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> =>
-  replyOf(
-    id,
-    { data: payload, code },
-    { wrap: (value) => ({ data: value, code: 0 }), unwrap: (wire) => wire.data as T },
-  );
+export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => dataReply(id, NOTHING, payload);
 
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export const acted = <T>(
-  id: string,
-  action: string,
-  payload: z.ZodType<T>,
-  httpStatus: Reply['status'] = 200,
-): Reply<T> =>
+export const acted = <T>(id: string, action: string, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
+  dataReply(id, actedBy(action), payload, status);
+
+const dataReply = <T>(id: string, head: Envelope, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
   replyOf(
     id,
-    { action: actionOf(action), status, data: payload, code },
-    { wrap: (value) => ({ action, status: true, data: value, code: 0 }), unwrap: (wire) => wire.data as T },
-    httpStatus,
+    { ...head.shape, data: payload, ...coded.shape },
+    { wrap: (value) => ({ ...head.wire, data: value, ...coded.wire }), unwrap: (wire) => wire.data as T },
+    status,
   );
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
-export const done = (id: string, action: string): Reply<void> =>
-  replyOf(
+export function done(id: string, action: string): Reply<void> {
+  const { shape, wire } = actedBy(action);
+  return replyOf(
     id,
-    { action: actionOf(action), status, code },
-    { wrap: () => ({ action, status: true, code: 0 }), unwrap: () => {} },
+    { ...shape, ...coded.shape },
+    { wrap: () => ({ ...wire, ...coded.wire }), unwrap: () => undefined },
   );
+}
 
 /** Where a page stands in its list. */
 export const PageMeta = z
@@ -124,34 +133,29 @@ export interface ListResult<Item> {
 
 /** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
 export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, action, item, { shape: { action: actionOf(action), status }, head: { action, status: true } });
+  listReply(id, action, actedBy(action), item);
 
 /** `{data: […], meta?, code: 0}`: a list outside the customer family. */
 export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, id, item, { shape: {}, head: {} });
+  listReply(id, id, NOTHING, item);
 
-function listReply<T>(
-  id: string,
-  name: string,
-  item: z.ZodType<T>,
-  { shape, head }: { readonly shape: z.ZodRawShape; readonly head: object },
-): Reply<List<T>, ListResult<T>> {
+function listReply<T>(id: string, name: string, head: Envelope, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
   const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
-    ...head,
+    ...head.wire,
     data: items,
     ...(meta && { meta }),
-    code: 0,
+    ...coded.wire,
   });
   return replyOf(
     id,
-    { ...shape, data: z.array(item), meta: PageMeta.optional(), code },
+    { ...head.shape, data: z.array(item), meta: PageMeta.optional(), ...coded.shape },
     {
       wrap: ({ items, meta }) => {
         if (!Array.isArray(items)) throw new TypeError(`${name} is read piece by piece: stream it`);
         return envelope(items, meta);
       },
       stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
-      unwrap: ({ data: items, meta }) => ({ items: items as T[], ...(meta && { meta: meta as PageMeta }) }),
+      unwrap: ({ data: items, meta }) => ({ items: items as T[], ...(meta ? { meta: meta as PageMeta } : {}) }),
     },
   );
 }
@@ -174,12 +178,18 @@ export interface Part<Item, Meta> {
 export const partList = <T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> =>
   replyOf(
     id,
-    { data: z.array(item), meta, code },
+    { data: z.array(item), meta, ...coded.shape },
     {
-      wrap: ({ items, meta: about }) => ({ data: items, meta: about, code: 0 }),
+      wrap: ({ items, meta: about }) => ({ data: items, meta: about, ...coded.wire }),
       unwrap: (wire) => ({ items: wire.data as T[], meta: wire.meta as M }),
     },
   );
+
+const last = Count.describe('The next part begins after it. Nothing is left once it is what `after` was');
+
+/** `{data: […], meta: {last, …}, code: 0}`: a part of a numbered list. */
+export const feed = <T, M extends z.ZodRawShape>(id: string, item: z.ZodType<T>, more: M) =>
+  partList(id, item, z.looseObject({ last, ...more }));
 
 /** Text is handed on in pieces of about this many characters: one per item would cost more than the item. */
 const PIECE_LENGTH = 16_384;

@@ -25,16 +25,18 @@ export const text = (min: number, max: number, pattern: RegExp = PRINTABLE) =>
     z.refine((value) => value.isWellFormed(), 'Invalid string: must not hold half of a surrogate pair'),
   );
 
+/** An identifier of up to 256 characters. */
+export const identifier = <Brand extends string>(description: string, example: string, min = 1) =>
+  text(min, 256)
+    .meta({ description, examples: [example] })
+    .brand<Brand>();
+
 /** Identifier of a product, 22 to 256 characters. Source: API description, "Limits". */
-export const ProductId = text(22, 256)
-  .meta({ description: 'Identifier of a product', examples: ['prod_01jd7q3v6ye2wb8x5k9m4n0r7t'] })
-  .brand<'ProductId'>();
+export const ProductId = identifier<'ProductId'>('Identifier of a product', 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', 22);
 export type ProductId = z.output<typeof ProductId>;
 
 /** A licence key in full, 23 to 256 characters. Source: API description, "Limits". */
-export const LicenseKey = text(23, 256)
-  .meta({ description: 'A licence key, in full', examples: ['7KQ2M-X9D4R-HTB31-0WVJ6-85SB5'] })
-  .brand<'LicenseKey'>();
+export const LicenseKey = identifier<'LicenseKey'>('A licence key, in full', '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5', 23);
 export type LicenseKey = z.output<typeof LicenseKey>;
 
 /** Identifier of a device, opaque, 1 to 64 characters. Source: API description, "Limits". */
@@ -46,11 +48,17 @@ export const HostId = text(1, 64)
   .brand<'HostId'>();
 export type HostId = z.output<typeof HostId>;
 
-/** Identifier of a customer. */
-export const CustomerId = text(1, 256)
-  .meta({ description: 'Identifier of a customer', examples: ['cus_01jd7q41c8fzks2v0t9e6h3m5p'] })
-  .brand<'CustomerId'>();
+export const CustomerId = identifier<'CustomerId'>('Identifier of a customer', 'cus_01jd7q41c8fzks2v0t9e6h3m5p');
 export type CustomerId = z.output<typeof CustomerId>;
+
+export const VersionId = identifier<'VersionId'>('Identifier of a version', 'ver_01jd7q8k5m3wz0t7c2x9v4b6rn');
+export type VersionId = z.output<typeof VersionId>;
+
+export const TokenId = identifier<'TokenId'>('Identifier of a token', 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3');
+export type TokenId = z.output<typeof TokenId>;
+
+export const AccountId = identifier<'AccountId'>('Identifier of an account', 'acc_01jd7q2h0t5v9k3f8s6w4e1m7x');
+export type AccountId = z.output<typeof AccountId>;
 
 /** What the vendor calls a licence, 1 to 128 characters, not blank. Unique in the account, compared exactly. */
 export const Reference = text(1, 128, NOT_BLANK)
@@ -59,37 +67,45 @@ export const Reference = text(1, 128, NOT_BLANK)
     examples: ['order-1042'],
   })
   .brand<'Reference'>();
-export type Reference = z.output<typeof Reference>;
 
-/** Identifier of a version of a product. */
-export const VersionId = text(1, 256)
-  .meta({ description: 'Identifier of a version', examples: ['ver_01jd7q8k5m3wz0t7c2x9v4b6rn'] })
-  .brand<'VersionId'>();
-export type VersionId = z.output<typeof VersionId>;
+/** A display name, not blank. */
+const displayName = (maxLength: number, example: string) =>
+  text(1, maxLength, NOT_BLANK)
+    .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
+    .meta({ examples: [example] });
 
-/** Identifier of a token. */
-export const TokenId = text(1, 256)
-  .meta({ description: 'Identifier of a token', examples: ['tok_01jd7q5d2m4xw8a6r1b0y7n9c3'] })
-  .brand<'TokenId'>();
-export type TokenId = z.output<typeof TokenId>;
+export const Name = displayName(256, 'Ada Ltd');
 
-/** The name of a version, 1 to 64 characters, not blank. */
-export const VersionName = text(1, 64, NOT_BLANK)
-  .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
-  .meta({ description: 'Its name, unique in the product', examples: ['2.1'] });
+/** The name of a version of a product. */
+export const VersionName = displayName(64, '2.1').describe('Its name, unique in the product');
 
-/** Identifier of an account. */
-export const AccountId = text(1, 256)
-  .meta({ description: 'Identifier of an account', examples: ['acc_01jd7q2h0t5v9k3f8s6w4e1m7x'] })
-  .brand<'AccountId'>();
-export type AccountId = z.output<typeof AccountId>;
+/** Text in a reply. The example of the reply is made from those of its members. */
+export const shown = (description: string, example: string) => z.string().meta({ description, examples: [example] });
+
+/** An identifier in a reply, described as it is where callers give it. */
+export const shownId = (id: z.ZodType) => z.string().meta(id.meta() ?? {});
+
+/** Identifier of a licence; callers name one by its key. */
+export const LicenseId = shown('Identifier of the licence', 'lic_01jd7q4xk1ffvr3h8n5p6m2w9t');
+
+/** Identifier of a signing key. */
+export const Kid = shown(
+  'The signing key: base64url(SHA-256(SPKI DER))',
+  'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
+);
 
 /** A licence key as a caller may see it: in full, or masked. Only `domain/license-key.ts` makes one. */
-export const ShownKey = z.string().brand<'ShownKey'>();
+export const ShownKey = z
+  .string()
+  .meta({ description: 'The licence key; masked for read-only callers', examples: ['*****-*****-*****-*****-85SB5'] })
+  .brand<'ShownKey'>();
 export type ShownKey = z.output<typeof ShownKey>;
 
 /** A device's address as a caller may see it: in full, or masked. Only `domain/ip-address.ts` makes one. */
-export const ShownIp = z.string().brand<'ShownIp'>();
+export const ShownIp = z
+  .string()
+  .meta({ examples: ['203.0.*.*'] })
+  .brand<'ShownIp'>();
 export type ShownIp = z.output<typeof ShownIp>;
 
 const DAY_AND_TIME = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}';
@@ -100,6 +116,9 @@ export const InstantText = z.iso
   .meta({ pattern: String.raw`^${DAY_AND_TIME}\.[0-9]{3}Z$`, examples: ['2026-11-21T10:00:00.000Z'] })
   .brand<'Instant'>();
 export type Instant = z.output<typeof InstantText>;
+
+/** An instant at which something ends. */
+export const EndText = InstantText.meta({ examples: ['2027-11-21T10:00:00.000Z'] });
 
 /** An instant as a caller writes it: any ISO 8601 date-time with an offset, normalised to {@link Instant}. */
 export const Instant = z.codec(
@@ -131,7 +150,6 @@ export const IfUpdatedAt = Instant.optional().describe(
 /** The largest limit that a caller may set on how many of something there may be. */
 export const MAX_LIMIT = 999_999_999;
 
-/** A limit that a caller sets: 1 to 999 999 999. */
 export const Limit = z.int().min(1).max(MAX_LIMIT);
 
 /** A positive whole number written as text, `"1"` to `"999999999"`, without sign, exponent or leading zero. */
@@ -143,6 +161,9 @@ export const NumericString = z.codec(z.string().regex(/^[1-9][0-9]{0,8}$/), Limi
 /** A number of things, or of seconds, in a reply: both databases keep it in 32 bits. */
 export const Count = z.int().min(0).max(2_147_483_647);
 
+/** Whether something may be used; nothing in an example is switched off. */
+export const Active = z.boolean().meta({ examples: [true] });
+
 /** What zod takes for one, but for labels of its domain that end in a hyphen, which no resolver knows. */
 const EMAIL =
   /^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+\-.]*[A-Za-z0-9_+-]@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,}$/;
@@ -152,8 +173,3 @@ export const Email = z
   .email({ pattern: EMAIL })
   .max(254)
   .meta({ description: 'Unique in the account, compared without case', examples: ['it@ada.example'] });
-
-/** A display name, 1 to 256 characters, not blank. */
-export const Name = text(1, 256, NOT_BLANK)
-  .refine((name) => /\S/.test(name), 'Invalid string: must not be blank')
-  .meta({ examples: ['Ada Ltd'] });

@@ -32,6 +32,7 @@ export const TokenKind = z.enum(tokenKinds).meta({
   description:
     'What a token is for: admin may do everything, read-only may read and sees keys masked, client is shipped inside an ' +
     'application and serves one device, scoped may do what its scopes say',
+  examples: ['scoped'],
 });
 
 /** What a token is for; every kind but `scoped` implies its scopes. */

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { pageFields } from './fields.ts';
-import { licenseAddress, Warning } from './keys/licenses.ts';
-import { examples } from './openapi/examples.ts';
+import { pageFields, request } from './fields.ts';
+import { licenseAddress, Session, useErrors, Warning } from './keys/licenses.ts';
 import { bare, dataList, done } from './reply.ts';
-import { Count, HostId, InstantText, LicenseKey, ProductId, text } from './scalars.ts';
-import { Session } from './session-fields.ts';
+import { Count, EndText, HostId, LicenseKey, ProductId, shown, text } from './scalars.ts';
 
-const { productId, licenseKey, hostId } = examples.device;
+const SessionId = text(1, 64).meta({
+  description: 'Identifier of a session',
+  examples: ['ses_01jd7q7h4r8bm2k6v0x9w5t3cz'],
+});
 
-const SessionId = text(1, 64).meta({ description: 'Identifier of a session', examples: [examples.session.sessionId] });
+const nonce = 'b7R0cT5kL3nP6sD8aJ1eG4';
+
+const nextNonce = shown('The value that the next heartbeat signs', nonce);
 
 /** What a session sends with each of its requests. Source: decision 0010. */
 const signedFields = {
@@ -17,138 +20,96 @@ const signedFields = {
   sessionId: SessionId,
   timestamp: text(1, 64).meta({
     description: 'The latest `nextNonce` that the session was given; not a time',
-    examples: [examples.session.nextNonce],
+    examples: [nonce],
   }),
   signature: text(64, 64, /^[0-9a-fA-F]{64}$/).meta({
     description: 'HMAC-SHA256 of `sessionId:timestamp` under the bytes of the text `sessionSecret`, in hexadecimal',
-    examples: [examples.heartbeat.signature],
+    examples: ['471bd6d3f60289af60d4c0a7ab16536678d48c980d17b72edf26fe62f880173e'],
   }),
 };
 
 /** The operations on the sessions of floating keys. */
 export const keySessions = {
-  /** Leases one concurrent use of a floating licence. */
-  checkout: endpoint({
+  /** Leases one concurrent use of a floating licence. Source: API description, POST /key/checkout; decision 0010. */
+  checkout: endpoint('POST /key/checkout', 'license:activate', {
     summary: 'Lease a session of a floating licence',
     description:
       'Takes one of the seats of a floating licence for `sessionLeaseDuration` seconds. The seat is free again when ' +
       'the lease ends.',
-    method: 'POST',
-    path: '/key/checkout',
-    scope: 'license:activate',
     openToClients: true,
-    body: z
-      .object({
-        ...licenseAddress,
-        hostId: HostId.optional().describe('The device; required when the licence has allowed hosts'),
-        deviceTag: text(1, 64).optional().describe('What people call the device'),
-        userIdentifier: text(1, 256).optional().describe('Who uses it'),
-      })
-      .meta({ id: 'CheckoutKeyRequest' }),
+    body: request('CheckoutKeyRequest', {
+      ...licenseAddress,
+      hostId: HostId.optional().describe('The device; required when the licence has allowed hosts'),
+      deviceTag: text(1, 64).optional().describe('What people call the device'),
+      userIdentifier: text(1, 256).optional().describe('Who uses it'),
+    }),
     reply: bare('CheckoutKeyResponse', {
-      message: z.string(),
-      sessionId: z.string().describe('Identifier of the session'),
-      sessionSecret: z.string().describe('The key of the HMAC that signs heartbeats; shown this once'),
-      nextNonce: z.string().describe('The value that the next heartbeat signs'),
-      expiresAt: InstantText,
-      heartbeatInterval: Count.describe('Seconds between two reports of the session'),
+      message: shown('For people', 'Session checked out'),
+      sessionId: shown('Identifier of the session', 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz'),
+      sessionSecret: shown(
+        'The key of the HMAC that signs heartbeats; shown this once',
+        '9vZ4f1uQ8mYwX2b7R0cT5kL3nP6sD8aJ1eG4hV7iW9o',
+      ),
+      nextNonce,
+      expiresAt: EndText,
+      heartbeatInterval: Count.meta({ description: 'Seconds between two reports of the session', examples: [300] }),
       currentSessions: Count.describe('How many seats are taken, this one included'),
       maxSessions: Count.nullable().describe('How many seats there are; null means unlimited'),
       warning: Warning.optional(),
     }),
-    example: { body: { productId, licenseKey, hostId }, reply: examples.session },
-    errors: [
-      'licenseNotFound',
-      'wrongLicenseType',
-      'licenseExpired',
-      'licenseDisabled',
-      'customerInactive',
-      'deviceNotAllowed',
-      'sessionLimit',
-    ],
-    source: 'API description, POST /key/checkout; its fields: decision 0010',
+    example: { hostId: 'host-1' },
+    errors: [...useErrors, 'wrongLicenseType', 'sessionLimit'],
   }),
 
-  /** Prolongs the lease of a session. */
-  heartbeat: endpoint({
+  /** Prolongs the lease of a session. Source: decision 0010. */
+  heartbeat: endpoint('POST /key/heartbeat', 'license:activate', {
     summary: 'Prolong the lease of a session',
     description:
       'Starts the lease of a session anew, for `sessionLeaseDuration` seconds from now. Each heartbeat signs the nonce ' +
       'that the one before returned; the one before that is accepted once more, for a client that lost the response. ' +
       'A session whose lease has ended cannot be prolonged: check out again.',
-    method: 'POST',
-    path: '/key/heartbeat',
-    scope: 'license:activate',
     openToClients: true,
-    body: z.object(signedFields).meta({ id: 'HeartbeatKeyRequest' }),
+    body: request('HeartbeatKeyRequest', signedFields),
     reply: bare('HeartbeatKeyResponse', {
-      message: z.string(),
-      expiresAt: InstantText.describe('When the lease ends unless it is prolonged again'),
-      nextNonce: z.string().describe('The value that the next heartbeat signs'),
+      message: shown('For people', 'Session prolonged'),
+      expiresAt: EndText.describe('When the lease ends unless it is prolonged again'),
+      nextNonce,
     }),
-    example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: examples.prolonged },
-    errors: [
-      'licenseNotFound',
-      'sessionNotFound',
-      'signatureRefused',
-      'wrongLicenseType',
-      'licenseExpired',
-      'licenseDisabled',
-      'customerInactive',
-      'deviceNotAllowed',
-    ],
-    source: 'decision 0010',
+    errors: [...useErrors, 'sessionNotFound', 'signatureRefused', 'wrongLicenseType'],
   }),
 
-  /** Ends a session: its seat is free again. */
-  checkin: endpoint({
+  /** Ends a session: its seat is free again. Source: decision 0010. */
+  checkin: endpoint('POST /key/checkin', 'license:activate', {
     summary: 'Give the seat of a session back',
     description: 'Ends a session before its lease does, so that its seat is free at once. Signed as a heartbeat is.',
-    method: 'POST',
-    path: '/key/checkin',
-    scope: 'license:activate',
     openToClients: true,
-    body: z.object(signedFields).meta({ id: 'CheckinKeyRequest' }),
-    reply: bare('CheckinKeyResponse', { message: z.string() }),
-    example: { body: { productId, licenseKey, ...examples.heartbeat }, reply: { message: 'Session checked in' } },
+    body: request('CheckinKeyRequest', signedFields),
+    reply: bare('CheckinKeyResponse', { message: shown('For people', 'Session checked in') }),
     errors: ['licenseNotFound', 'sessionNotFound', 'signatureRefused'],
-    source: 'decision 0010',
   }),
 };
 
 /** The operations on sessions for those who administer keys. */
 export const sessions = {
-  /** Lists the sessions whose lease runs, oldest first. */
-  list: endpoint({
+  /** Lists the sessions whose lease runs, oldest first. Source: decision 0010. */
+  list: endpoint('GET /session/list', 'license:read', {
     summary: 'List sessions',
     description:
-      'Lists the sessions of floating licences whose lease runs, oldest first: of the account, of a product or of one ' +
-      'key. Without `page` and `limit` the list is complete; with one of them it is one page, and `meta` says where ' +
-      'that stands.',
-    method: 'GET',
-    path: '/session/list',
-    scope: 'license:read',
+      'Lists the sessions of floating licences whose lease runs, oldest first, of the account, of a product or of one ' +
+      'key: all of them, or one page.',
     query: z.object({
       ...pageFields,
       productId: ProductId.optional().describe('Only sessions of keys of this product'),
       licenseKey: LicenseKey.optional().describe('Only sessions of this key'),
     }),
     reply: dataList('ListSessionsResponse', Session),
-    example: {
-      query: { productId, page: '1' },
-      reply: { items: [examples.listedSession], meta: examples.page },
-    },
-    errors: [],
-    source: 'decision 0010',
+    example: { page: '1' },
   }),
 
-  /** Ends a session without its signature. */
-  delete: endpoint({
+  /** Ends a session without its signature. Source: decision 0010. */
+  delete: endpoint('DELETE /session/by-id', 'license:activate', {
     summary: 'Release a session',
     description: 'Ends a session, whoever holds it: its seat is free at once, and its next heartbeat is refused.',
-    method: 'DELETE',
-    path: '/session/by-id',
-    scope: 'license:activate',
     query: z.object({
       sessionId: SessionId,
       productId: ProductId.optional().describe(
@@ -156,8 +117,6 @@ export const sessions = {
       ),
     }),
     reply: done('DeleteSessionResponse', 'sessions.delete'),
-    example: { query: { sessionId: examples.session.sessionId }, reply: undefined },
     errors: ['sessionNotFound'],
-    source: 'decision 0010',
   }),
 };

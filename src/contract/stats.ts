@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
-import { examples } from './openapi/examples.ts';
 import { data } from './reply.ts';
-import { Count, ProductId } from './scalars.ts';
+import { Count, ProductId, shownId } from './scalars.ts';
 
 const counts = {
   total: Count.describe('All keys: active, expired and blocked ones'),
@@ -15,8 +14,6 @@ const counts = {
   blocked: Count.describe('Disabled by the vendor'),
   trial: Count.describe('Trials, whatever else they are'),
 };
-
-const KeyCounts = z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' });
 
 /** How many keys there are, by status. */
 export type KeyCounts = Record<keyof typeof counts, number>;
@@ -31,9 +28,9 @@ const Weeks = z.array(
 /** Statistics of an account, or of one of its products. */
 export const Stats = z
   .looseObject({
-    keys: KeyCounts,
+    keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
     products: z
-      .array(z.looseObject({ productId: z.string(), ...counts }))
+      .array(z.looseObject({ productId: shownId(ProductId), ...counts }))
       .describe('The same by product, oldest product first; only products that have keys'),
     devices: Count.describe('How many devices hold a slot'),
     sessions: Count.describe('How many sessions are leased now'),
@@ -50,38 +47,17 @@ export const Stats = z
   .meta({ id: 'Stats', description: 'Statistics of keys, devices, sessions and customers' });
 export type Stats = z.output<typeof Stats>;
 
-const keyCounts = { total: 1, active: 1, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
-const perWeek = [{ week: '2026-11-16', count: 1 }];
-
 /** The operations on statistics. */
 export const stats = {
-  /** Counts keys, devices, sessions and customers. */
-  get: endpoint({
+  /** Counts keys, devices, sessions and customers. Source: decision 0052. */
+  get: endpoint('GET /stats', 'license:read', {
     summary: 'Count keys, devices and sessions',
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
       'next. A token that is limited to some products gets the statistics of these only. Keys are counted part by part, so ' +
       'what changes meanwhile may be counted as it was or as it is.',
-    method: 'GET',
-    path: '/stats',
-    scope: 'license:read',
     query: z.object({ productId: ProductId.optional().describe('Only this product') }),
     reply: data('GetStatsResponse', Stats),
-    example: {
-      query: { productId: examples.product.id },
-      reply: {
-        keys: keyCounts,
-        products: [{ productId: examples.product.id, ...keyCounts }],
-        devices: 1,
-        sessions: 0,
-        customers: null,
-        issuedPerWeek: perWeek,
-        activatedPerWeek: perWeek,
-        fullest: [examples.listedLicense],
-        nextToExpire: [examples.listedLicense],
-      },
-    },
-    errors: [],
-    source: 'decision 0052',
+    example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t' },
   }),
 };

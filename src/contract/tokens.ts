@@ -1,16 +1,27 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { durationField, flagField, list, pageFields } from './fields.ts';
-import { examples } from './openapi/examples.ts';
+import { durationField, flagField, list, pageFields, request } from './fields.ts';
 import { acted, actedList, done } from './reply.ts';
-import { Count, Instant, InstantText, Limit, Name, ProductId, TokenId, text } from './scalars.ts';
+import {
+  Count,
+  EndText,
+  Instant,
+  InstantText,
+  Limit,
+  Name,
+  ProductId,
+  shown,
+  shownId,
+  TokenId,
+  text,
+} from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
 /** A token as lists show it: never the secret. */
 export const Token = z
   .looseObject({
-    id: z.string().meta({ description: 'Identifier of the token', examples: [examples.token.id] }),
-    name: z.string().meta({ examples: [examples.token.name] }),
+    id: shownId(TokenId),
+    name: shown('What it is for', 'shop'),
     kind: TokenKind,
     scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
     productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
@@ -38,7 +49,13 @@ export type Token = z.output<typeof Token>;
 
 /** A token on the one occasion its secret is shown. */
 export const IssuedToken = z
-  .looseObject({ ...Token.shape, token: z.string().describe('The secret, shown this once') })
+  .looseObject({
+    ...Token.shape,
+    token: shown(
+      'The secret, shown this once',
+      'lkm_scoped_3m9x0v7q5k1c8w2d6t4n0f7h5j3p9r1b8y6z2a4e0s7g5k3m9q1v8cjw4t2n6',
+    ),
+  })
   .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' });
 
 /** A token that takes the place of another one, which ends soon. */
@@ -46,7 +63,7 @@ const RotatedToken = z
   .looseObject({
     ...IssuedToken.shape,
     replaces: z
-      .looseObject({ id: z.string(), expiresAt: InstantText })
+      .looseObject({ id: shownId(TokenId), expiresAt: EndText })
       .describe('The token whose place it takes, and when that one ends'),
   })
   .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' });
@@ -68,45 +85,30 @@ export const DEFAULT_OVERLAP = 'P1D';
 
 /** The operations on tokens. */
 export const tokens = {
-  /** Lists the tokens of the account, oldest first, revoked ones included; all of them unless a page is asked for. */
-  list: endpoint({
+  /** Lists the tokens of the account, oldest first, revoked ones included. Source: decisions 0008 and 0022. */
+  list: endpoint('GET /token', 'token:read', {
     summary: 'List tokens',
     description:
-      'Lists the tokens of the account, oldest first, revoked ones included, never their secrets. Without `page` and ' +
-      '`limit` the list is complete; with one of them it is one page, and `meta` says where that stands.',
-    method: 'GET',
-    path: '/token',
-    scope: 'token:read',
+      'Lists the tokens of the account, oldest first, revoked ones included, never their secrets: all of them, or one page.',
     query: z.object(pageFields),
     reply: actedList('ListTokensResponse', 'tokens.list', Token),
-    example: { query: { page: '1' }, reply: { items: [examples.token], meta: examples.page } },
-    errors: [],
-    source: 'decisions 0008 and 0022',
+    example: { page: '1' },
   }),
 
-  /** Shows one token. */
-  get: endpoint({
-    summary: 'Show a token',
-    description: 'Shows one token, never its secret.',
-    method: 'GET',
-    path: '/token/by-id',
-    scope: 'token:read',
+  /** Shows one token, never its secret. Source: decision 0008. */
+  get: endpoint('GET /token/by-id', 'token:read', {
+    summary: 'Show a token, without its secret',
     query: z.object({ tokenId: TokenId }),
     reply: acted('GetTokenResponse', 'tokens.get', Token),
-    example: { query: { tokenId: examples.token.id }, reply: examples.token },
     errors: ['tokenNotFound'],
-    source: 'decision 0008',
   }),
 
-  /** Creates a token that may do no more than the one that creates it. */
-  create: endpoint({
+  /** Creates a token that may do no more than the one that creates it. Source: decision 0008. */
+  create: endpoint('POST /token', 'token:write', {
     summary: 'Create a token',
     description:
       'Creates a token. It may do no more than the token that creates it, on no more products, from no more networks, ' +
       'no more often and for no longer. Its secret is shown in this response and never again.',
-    method: 'POST',
-    path: '/token',
-    scope: 'token:write',
     body: z
       .object({
         name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
@@ -137,86 +139,53 @@ export const tokens = {
         },
       }),
     reply: acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
-    example: {
-      body: {
-        name: 'shop',
-        kind: 'scoped',
-        scopes: ['license:write'],
-        productIds: [examples.product.id],
-        networks: ['203.0.113.0/24'],
-        maxIssues: 1_000,
-        expiresAt: '2027-11-21T10:00:00Z',
-      },
-      reply: examples.issuedToken,
-    },
+    example: { scopes: ['license:write'], networks: ['203.0.113.0/24'], maxIssues: 1_000 },
     errors: ['productNotFound'],
-    source: 'decision 0008',
   }),
 
-  /** Makes a token that takes the place of another one. */
-  rotate: endpoint({
+  /** Makes a token that takes the place of another one. Source: decision 0008. */
+  rotate: endpoint('POST /token/rotate', 'token:write', {
     summary: 'Replace a token',
     description:
       'Creates a token with the name and the rights of another one, which stays valid for the overlap, so that nothing ' +
       'stops while the new secret is handed out. Both spend one budget of keys. Whoever rotates a token may do all that ' +
       'it may do; the new one ends no later than its maker. Its secret is shown in this response and never again.',
-    method: 'POST',
-    path: '/token/rotate',
-    scope: 'token:write',
-    body: z
-      .object({
-        tokenId: TokenId,
-        overlap: durationField()
-          .optional()
-          .describe(
-            `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
-          ),
-        expiresAt: Instant.nullish().describe(
-          'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
-            'replaced one was',
+    body: request('RotateTokenRequest', {
+      tokenId: TokenId,
+      overlap: durationField()
+        .optional()
+        .describe(
+          `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
         ),
-      })
-      .meta({ id: 'RotateTokenRequest' }),
+      expiresAt: Instant.nullish().describe(
+        'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
+          'replaced one was',
+      ),
+    }),
     reply: acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
-    example: {
-      body: { tokenId: examples.token.id, overlap: 'PT12H' },
-      reply: { ...examples.issuedToken, replaces: { id: examples.token.id, expiresAt: '2026-11-21T22:00:00.000Z' } },
-    },
+    example: { overlap: 'PT12H' },
     errors: ['tokenNotFound', 'tokenEnded'],
-    source: 'decision 0008',
   }),
 
-  /** Revokes a token; its next request is refused. */
-  revoke: endpoint({
+  /** Revokes a token; its next request is refused. Source: decision 0008. */
+  revoke: endpoint('DELETE /token/by-id', 'token:write', {
     summary: 'Revoke a token',
     description:
       'Revokes a token; its next request is refused. Revoking it again changes nothing. A token revokes itself and ' +
       'those that it could have created. The last admin token of an account is revoked only with `force`, since nothing ' +
       'could create another one over the API.',
-    method: 'DELETE',
-    path: '/token/by-id',
-    scope: 'token:write',
     query: z.object({
       tokenId: TokenId,
       force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),
     }),
     reply: done('RevokeTokenResponse', 'tokens.revoke'),
-    example: { query: { tokenId: examples.token.id }, reply: undefined },
     errors: ['tokenNotFound', 'lastAdminToken'],
-    source: 'decision 0008',
   }),
 
-  /** Shows the token in use. */
-  self: endpoint({
+  /** Shows the token that the request carries. Source: decision 0008. */
+  self: endpoint('GET /token/self', 'none', {
     summary: 'Show the token in use',
-    description: 'Shows the token that the request carries. Any valid token may call it.',
-    method: 'GET',
-    path: '/token/self',
-    scope: 'none',
     openToClients: true,
     reply: acted('GetOwnTokenResponse', 'tokens.self', Token),
-    example: { reply: examples.token },
-    errors: [],
-    source: 'decision 0008',
   }),
 };

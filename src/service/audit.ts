@@ -1,5 +1,5 @@
 import type { audit } from '../contract/audit.ts';
-import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
+import { DEFAULT_FEED_SIZE } from '../contract/fields.ts';
 import type { ShownIp } from '../contract/scalars.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { FIRST_HASH } from '../domain/audit-chain.ts';

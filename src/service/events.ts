@@ -1,6 +1,6 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type { events } from '../contract/events.ts';
-import { DEFAULT_FEED_SIZE } from '../contract/feed.ts';
+import { DEFAULT_FEED_SIZE } from '../contract/fields.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { showAddress } from './audit.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import type { Session as ShownSession } from '../contract/session-fields.ts';
+import type { Session as ShownSession } from '../contract/keys/licenses.ts';
 import { type License, NO_TAG } from '../domain/license.ts';
 import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,6 @@
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Session as ShownSession } from '../contract/session-fields.ts';
+import type { Session as ShownSession } from '../contract/keys/licenses.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
 import { newId } from '../domain/ids.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { mutates, responseHeaders } from '../../src/contract/endpoint.ts';
+import { mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
 import { streamEvents } from '../../src/contract/event-stream.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
+import { exampleOf } from '../../src/contract/openapi/examples.ts';
+import { responseHeaders } from '../../src/contract/openapi/headers.ts';
 import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { createWorld, type Parsed } from '../support/world.ts';
 
@@ -294,9 +296,7 @@ describe('the headers of responses', () => {
 });
 
 describe('the envelope', () => {
-  const enveloped = listEndpoints().filter(
-    ({ endpoint }) => 'action' in Object(endpoint.reply.wrap(endpoint.example.reply as never)),
-  );
+  const enveloped = listEndpoints().filter(({ endpoint }) => 'action' in Object(exampleOf(endpoint).reply));
 
   it('is that of the customer family on all but keys, sessions, versions, public ones and numbered lists', () => {
     const names = enveloped.map(({ name }) => name);
@@ -320,7 +320,7 @@ describe('the envelope', () => {
   });
 
   it.each(enveloped)('of $name has its name for its action', ({ name, endpoint }) => {
-    expect(endpoint.reply.wrap(endpoint.example.reply as never)).toMatchObject({ action: name, status: true, code: 0 });
+    expect(exampleOf(endpoint).reply).toMatchObject({ action: name, status: true, code: 0 });
   });
 });
 

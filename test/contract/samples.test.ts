@@ -6,6 +6,7 @@ import { streamEvents } from '../../src/contract/event-stream.ts';
 import { parseIsoDuration } from '../../src/contract/fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { commandLines } from '../../src/contract/openapi/command-lines.ts';
+import { exampleOf } from '../../src/contract/openapi/examples.ts';
 import { samplesOf } from '../../src/contract/openapi/samples.ts';
 import { listCommandLines } from '../../tools/write-command-lines.ts';
 
@@ -20,12 +21,12 @@ function sampleOf({ name, endpoint }: ReturnType<typeof listEndpoints>[number], 
 
 describe('the samples of an endpoint', () => {
   it.each(listEndpoints())('$name: the client sends the example', async (named) => {
-    const { method, path, query, body, reply, example } = named.endpoint;
+    const { method, path, query, body, reply } = named.endpoint;
+    const example = exampleOf(named.endpoint);
     const sent: Request[] = [];
     const answer: Fetch = async (request) => {
       sent.push(request);
-      const wrapped = reply.wrap(example.reply as never);
-      const text = typeof wrapped === 'string' ? wrapped : JSON.stringify(wrapped);
+      const text = typeof example.reply === 'string' ? example.reply : JSON.stringify(example.reply);
       return new Response(text, { status: reply.status, headers: { 'content-type': reply.contentType } });
     };
     const source = `return (async () => { ${sampleOf(named, 'client')} })()`;
@@ -37,21 +38,22 @@ describe('the samples of an endpoint', () => {
     const url = new URL(request?.url ?? '');
     expect([sent.length, request?.method, url.pathname]).toEqual([1, method, path]);
     // An instant may be written in another way.
-    expect(query?.parse(Object.fromEntries(url.searchParams))).toEqual(query?.parse(example.query ?? {}));
+    expect(query?.parse(Object.fromEntries(url.searchParams))).toEqual(query?.parse(example.query));
     if (body !== undefined) expect(body.parse(await request?.json())).toEqual(body.parse(example.body));
   });
 
   it.each([...listEndpoints(), { name: 'events.stream', endpoint: streamEvents }])(
     '$name: curl sends the example',
     (named) => {
-      const { method, path, scope, example } = named.endpoint;
+      const { method, path, scope } = named.endpoint;
+      const example = exampleOf(named.endpoint);
       const script = `curl() { printf '%s\\0' "$@"; }; uuidgen() { echo k; }\n${sampleOf(named, 'curl')}`;
       const env = { PATH: process.env.PATH, LKM_BASE_URL: baseUrl, LKM_TOKEN: 't' };
       const words = execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
       const behind = (flag: string) => words.filter((_, index) => words[index - 1] === flag);
       const url = new URL(words.find((word) => word.startsWith(baseUrl)) ?? '');
       expect([url.pathname, behind('-X')]).toEqual([path, method === 'GET' ? [] : [method]]);
-      expect(Object.fromEntries(url.searchParams)).toEqual(example.query ?? {});
+      expect(Object.fromEntries(url.searchParams)).toEqual(example.query);
       expect(behind('-H')).toEqual([
         ...(scope === 'public' ? [] : ['Authorization: Bearer t']),
         ...(mutates(named.endpoint) ? ['Idempotency-Key: k'] : []),

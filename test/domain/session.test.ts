@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { examples } from '../../src/contract/openapi/examples.ts';
+import { contract } from '../../src/contract/index.ts';
+import { exampleOf } from '../../src/contract/openapi/examples.ts';
 import { acceptRequest, type SessionProof } from '../../src/domain/session.ts';
 
 const session: SessionProof = { id: 'ses_1', secret: 'secret', nonce: 'n2', previousNonce: 'n1' };
@@ -36,9 +37,11 @@ describe('a request that a session signs', () => {
   });
 
   it('is signed as the example of the contract shows', () => {
-    const { sessionId: id, sessionSecret: secret, nextNonce: nonce } = examples.session;
-    expect({ sessionId: id, timestamp: nonce, signature: sign(nonce, { id, secret }).signature }).toEqual(
-      examples.heartbeat,
-    );
+    const { sessionId: id, sessionSecret: secret, nextNonce: nonce } = Object(exampleOf(contract.keys.checkout).reply);
+    expect(exampleOf(contract.keys.heartbeat).body).toMatchObject({
+      sessionId: id,
+      timestamp: nonce,
+      signature: sign(nonce, { id, secret }).signature,
+    });
   });
 });

@@ -40,18 +40,12 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
     edits: [
       { before: " } from './reply.ts';", add: ', lines' },
       {
-        before: '  /** Creates a customer. */',
+        before: '  /** Creates a customer.',
         add: `  /** All customers of the account, oldest first, as they are read. */
-  export: endpoint({
+  export: endpoint('GET /customer/export', 'customer:read', {
     summary: 'Export customers',
     description: 'Lists all customers of the account, oldest first, a line of JSON each.',
-    method: 'GET',
-    path: '/customer/export',
-    scope: 'customer:read',
     reply: lines(Customer),
-    example: { reply: { items: [examples.customer] } },
-    errors: [],
-    source: 'a drill',
   }),
 
 `,

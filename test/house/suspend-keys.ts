@@ -14,18 +14,13 @@ export const suspendKeys: readonly (DrillFile & Named)[] = [
     file: 'src/contract/keys/changes.ts',
     edits: [
       {
-        before: '  unblock: endpoint({',
-        add: `  suspendAllOfCustomer: endpoint({
+        before: "  unblock: endpoint('POST /key/unblock', 'license:write', {",
+        add: `  suspendAllOfCustomer: endpoint('POST /key/suspend-all-of-customer', 'license:write', {
     summary: 'Block all keys of a customer',
     description: 'Blocks the keys of a customer that are not blocked, and says how many these were.',
-    method: 'POST',
-    path: '/key/suspend-all-of-customer',
-    scope: 'license:write',
-    body: z.object({ customerId: CustomerId }).meta({ id: 'SuspendKeysRequest' }),
+    body: request('SuspendKeysRequest', { customerId: CustomerId }),
     reply: bare('SuspendKeysResponse', { suspended: z.int().min(0).max(999_999_999).describe('How many') }),
-    example: { body: { customerId: examples.customer.id }, reply: { suspended: 2 } },
     errors: ['customerNotFound'],
-    source: 'a drill',
   }),
 
 `,

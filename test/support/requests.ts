@@ -1,5 +1,5 @@
-import { type Contract, listEndpoints } from '../../src/contract/index.ts';
-import { examples } from '../../src/contract/openapi/examples.ts';
+import { type Contract, contract, listEndpoints } from '../../src/contract/index.ts';
+import { exampleOf } from '../../src/contract/openapi/examples.ts';
 import type { ScenarioRequest } from './scenario.ts';
 import { signedBy } from './sessions.ts';
 import type { As, Parsed, World } from './world.ts';
@@ -41,13 +41,12 @@ type MakeRequest = (own: Belongings) => ScenarioRequest;
 
 /** The ids in the examples of the contract. */
 const exampleIds: Partial<Belongings> = {
-  productId: examples.product.id,
-  customerId: examples.customer.id,
-  licenseKey: examples.device.licenseKey,
-  tokenId: examples.token.id,
-  sessionId: examples.session.sessionId,
-  versionId: examples.version.id,
-  webhookId: examples.webhook.id,
+  ...exampleOf(contract.keys.get).query,
+  ...exampleOf(contract.customers.get).query,
+  ...exampleOf(contract.tokens.get).query,
+  ...exampleOf(contract.sessions.delete).query,
+  ...exampleOf(contract.webhooks.get).query,
+  versionId: String(exampleOf(contract.products.updateVersion).body?.versionId),
 };
 
 /** The example of an endpoint with the ids of an account in place of its own. */
@@ -107,7 +106,7 @@ const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
 export const validRequests = Object.fromEntries(
   listEndpoints().map(({ name, endpoint }) => [
     name,
-    ownRequests[name as EndpointName] ?? ((own) => fromExample(endpoint.example, own)),
+    ownRequests[name as EndpointName] ?? ((own) => fromExample(exampleOf(endpoint), own)),
   ]),
 ) as Readonly<Record<EndpointName, MakeRequest>>;
 

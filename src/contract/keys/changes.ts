@@ -1,39 +1,29 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
-import { changing, flagField, list, positiveDurationField } from '../fields.ts';
-import { MetadataChanges } from '../metadata-changes.ts';
-import { examples } from '../openapi/examples.ts';
+import { changing, eitherOf, flagField, positiveDurationField, request } from '../fields.ts';
 import { bare, data, done } from '../reply.ts';
-import { CustomerId, HostId, IfUpdatedAt, Instant, Limit, text } from '../scalars.ts';
-import { HeartbeatSeconds, LeaseSeconds, License, licenseAddress, licenseTypes } from './licenses.ts';
-
-const { productId, licenseKey } = examples.device;
-const address = { productId, licenseKey };
+import { CustomerId, IfUpdatedAt, Instant, Limit, shown, text, VersionId } from '../scalars.ts';
+import { License, licenseAddress, licenseSettings } from './licenses.ts';
+import { MetadataChanges } from './metadata.ts';
 
 /** What can be changed of a licence. Absent is unchanged; null clears what may be null. */
 const changes = {
   maxActivations: Limit.nullish().describe('How many devices may use it; null means unlimited'),
   expirationDate: Instant.nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
-  gracePeriod: positiveDurationField()
-    .nullish()
-    .describe('How long after its end it may still be used, ISO 8601; null: not at all'),
   customerId: CustomerId.nullish().describe('The customer it is for; null: nobody'),
+  ...licenseSettings,
   metadata: MetadataChanges.optional(),
-  allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
-  licenseType: z.enum(licenseTypes).optional().describe('node-locked takes away maxConcurrentSessions'),
-  maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: HeartbeatSeconds.optional(),
-  sessionLeaseDuration: LeaseSeconds.optional(),
-  customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices'),
-  versionId: text(1, 256).nullish().describe('The product version it is for; null means any'),
+  versionId: VersionId.nullish().describe('The product version it is for; null means any'),
 };
 
 const changeable = Object.keys(changes) as (keyof typeof changes)[];
 
-const note = text(1, 500).optional().describe('Why; kept in the audit log');
-
-const switching = z.object({ ...licenseAddress, note: note, ifUpdatedAt: IfUpdatedAt });
+const blocking = {
+  ...licenseAddress,
+  note: text(1, 500).optional().describe('Why; kept in the audit log'),
+  ifUpdatedAt: IfUpdatedAt,
+};
 
 /** What is changed of a key. */
 export const UpdateKeyRequest = changing('UpdateKeyRequest', changeable, {
@@ -44,74 +34,50 @@ export const UpdateKeyRequest = changing('UpdateKeyRequest', changeable, {
 });
 
 /** By how much a key is renewed. */
-export const RenewKeyRequest = z
-  .object({
-    ...licenseAddress,
-    duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
-    from: z
-      .enum(['end', 'now', 'later'])
-      .optional()
-      .describe('From when: its end, now, or the later of the two; default later'),
-    ifUpdatedAt: IfUpdatedAt,
-  })
-  .meta({ id: 'RenewKeyRequest' });
+export const RenewKeyRequest = request('RenewKeyRequest', {
+  ...licenseAddress,
+  duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
+  from: z
+    .enum(['end', 'now', 'later'])
+    .optional()
+    .describe('From when: its end, now, or the later of the two; default later'),
+  ifUpdatedAt: IfUpdatedAt,
+});
 
 /** The key that is blocked. */
-export const BlockKeyRequest = switching.meta({ id: 'BlockKeyRequest' });
+export const BlockKeyRequest = request('BlockKeyRequest', blocking);
 
 /** The operations that change keys. */
 export const keyChanges = {
-  /** Changes limits, end, customer and other fields of a licence; what is not given stays as it is. */
-  update: endpoint({
+  /** Changes limits, end, customer and other fields of a licence. Source: decision 0049. */
+  update: endpoint('PATCH /key', 'license:write', {
     summary: 'Change a licence key',
     description:
       'Changes the fields that are given and no others. Null clears a field that may be null. `metadata` is merged by ' +
       'name, and so are its `features`: null removes an entry. A limit below what is in use is refused unless `force` ' +
       'is true; devices and sessions then stay, and new ones have to wait.',
-    method: 'PATCH',
-    path: '/key',
-    scope: 'license:write',
     refusesOthersFields: true,
     body: UpdateKeyRequest,
     reply: data('UpdateKeyResponse', License),
-    example: {
-      body: { ...address, maxActivations: 10, metadata: { features: { sso: null }, plan: 'pro' } },
-      reply: { ...examples.license, maxActivations: 10 },
-    },
+    example: { maxActivations: 5, metadata: { features: { seats: null }, plan: 'pro' } },
     errors: ['licenseNotFound', 'customerNotFound', 'versionNotFound', 'stale', 'inUse'],
-    source: 'decision 0049',
   }),
 
-  /** Moves the end of a licence. */
-  renew: endpoint({
+  /** Moves the end of a licence. Source: decision 0049. */
+  renew: endpoint('POST /key/renew', 'license:write', {
     summary: 'Renew a licence key',
     description:
       'Adds a duration to the end of a licence, to now, or to whichever of the two is later. A licence that never ' +
       'expires, or has no end before its first use, is refused.',
-    method: 'POST',
-    path: '/key/renew',
-    scope: 'license:write',
     body: RenewKeyRequest,
     reply: data('RenewKeyResponse', License),
-    example: {
-      body: { ...address, duration: 'P1Y' },
-      reply: {
-        ...examples.license,
-        expirationDate: '2028-11-21T10:00:00.000Z',
-        graceUntil: '2028-12-05T10:00:00.000Z',
-      },
-    },
     errors: ['licenseNotFound', 'stale', 'noEnd'],
-    source: 'decision 0049',
   }),
 
-  /** Gives a licence to another customer, to a new one, or to nobody. */
-  transfer: endpoint({
+  /** Gives a licence to another customer, to a new one, or to nobody. Source: decision 0049. */
+  transfer: endpoint('POST /key/transfer', 'license:write', {
     summary: 'Give a licence key to another customer',
     description: 'Gives a licence key to a customer who exists, to a new one, or to nobody. Devices keep their slots.',
-    method: 'POST',
-    path: '/key/transfer',
-    scope: 'license:write',
     body: z
       .object({
         ...licenseAddress,
@@ -119,64 +85,46 @@ export const keyChanges = {
         newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
         ifUpdatedAt: IfUpdatedAt,
       })
-      .refine((body) => (body.customerId === undefined) !== (body.newCustomer === undefined), {
-        message: 'one of customerId and newCustomer is required',
-        path: ['customerId'],
-      })
+      .refine(...eitherOf('customerId', 'newCustomer'))
       .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
     reply: data('TransferKeyResponse', License),
-    example: { body: { ...address, customerId: examples.customer.id }, reply: examples.license },
+    example: { customerId: 'cus_01jd7q41c8fzks2v0t9e6h3m5p' },
     errors: ['licenseNotFound', 'customerNotFound', 'emailTaken', 'stale'],
-    source: 'decision 0049',
   }),
 
-  /** Disables a licence; one that is disabled stays so. */
-  block: endpoint({
+  /** Disables a licence; one that is disabled stays so. Source: decision 0049. */
+  block: endpoint('POST /key/block', 'license:write', {
     summary: 'Block a licence key',
     description:
       'Disables a licence: it cannot be activated, signed or checked out until it is unblocked. Devices keep their ' +
       'slots. A key that is blocked already stays so.',
-    method: 'POST',
-    path: '/key/block',
-    scope: 'license:write',
     body: BlockKeyRequest,
-    reply: bare('BlockKeyResponse', { message: z.string().meta({ examples: ['License blocked'] }) }),
-    example: { body: { ...address, note: 'chargeback' }, reply: { message: 'License blocked' } },
+    reply: bare('BlockKeyResponse', { message: shown('For people', 'License blocked') }),
+    example: { note: 'chargeback' },
     errors: ['licenseNotFound', 'stale'],
-    source: 'decision 0049',
   }),
 
-  /** Takes back the blocking of a licence. */
-  unblock: endpoint({
+  /** Takes back the blocking of a licence. Source: decision 0049. */
+  unblock: endpoint('POST /key/unblock', 'license:write', {
     summary: 'Unblock a licence key',
     description: 'Makes a blocked licence usable again. A key that is not blocked stays as it is.',
-    method: 'POST',
-    path: '/key/unblock',
-    scope: 'license:write',
-    body: switching.meta({ id: 'UnblockKeyRequest' }),
-    reply: bare('UnblockKeyResponse', { message: z.string().meta({ examples: ['License unblocked'] }) }),
-    example: { body: address, reply: { message: 'License unblocked' } },
+    body: request('UnblockKeyRequest', blocking),
+    reply: bare('UnblockKeyResponse', { message: shown('For people', 'License unblocked') }),
     errors: ['licenseNotFound', 'stale'],
-    source: 'decision 0049',
   }),
 
-  /** Removes a licence for ever, with its devices and sessions. */
-  delete: endpoint({
+  /** Removes a licence for ever, with its devices and sessions. Source: decision 0049. */
+  delete: endpoint('DELETE /key', 'license:write', {
     summary: 'Delete a licence key for ever',
     description:
       'Deletes a licence key with its devices and sessions. One that has any is refused unless `force` is true. This ' +
       'cannot be undone; a blocked key keeps its history.',
-    method: 'DELETE',
-    path: '/key',
-    scope: 'license:write',
     query: z.object({
       ...licenseAddress,
       force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),
       ifUpdatedAt: IfUpdatedAt,
     }),
     reply: done('DeleteKeyResponse', 'keys.delete'),
-    example: { query: address, reply: undefined },
     errors: ['licenseNotFound', 'stale', 'inUse'],
-    source: 'decision 0049',
   }),
 };

@@ -1,12 +1,37 @@
 import { z } from 'zod';
 import { CustomerSummary } from '../customers.ts';
-import { Count, InstantText, LicenseKey, ProductId, ShownIp, ShownKey } from '../scalars.ts';
-import { Session } from '../session-fields.ts';
-import { SignedFile } from './license-files.ts';
+import type { Reason } from '../errors.ts';
+import { list, positiveDurationField } from '../fields.ts';
+import { ProductVersion } from '../products.ts';
+import {
+  Count,
+  EndText,
+  HostId,
+  InstantText,
+  Kid,
+  LicenseId,
+  LicenseKey,
+  Limit,
+  ProductId,
+  Reference,
+  ShownIp,
+  ShownKey,
+  shown,
+  shownId,
+} from '../scalars.ts';
 import { Metadata } from './metadata.ts';
 
 /** The fields that name one licence. */
 export const licenseAddress = { productId: ProductId, licenseKey: LicenseKey };
+
+/** The errors of every use of a licence by a host. */
+export const useErrors = [
+  'licenseNotFound',
+  'licenseExpired',
+  'licenseDisabled',
+  'customerInactive',
+  'deviceNotAllowed',
+] as const satisfies readonly Reason[];
 
 /** Carried by replies to uses of an expired licence. Source: decision 0048. */
 export const Warning = z.string().describe('Present when the licence has expired and is used in its grace period');
@@ -14,17 +39,40 @@ export const Warning = z.string().describe('Present when the licence has expired
 /** A device: the link between a key and one host. Source: API description, "Device". */
 export const Device = z
   .looseObject({
-    id: z.string().meta({ description: 'Identifier of the activation', examples: ['dev_01jd7q6b9n3zt5c8y2x4w6v0qk'] }),
-    hostId: z.string().meta({ description: 'Identifier of the device', examples: ['host-1'] }),
-    deviceTag: z.string().meta({ description: 'What people call the device; "No tag" when there is none' }),
-    ipAddress: ShownIp.meta({
-      description: 'The address it was activated from; masked for read-only callers',
-      examples: ['203.0.*.*'],
-    }),
+    id: shown('Identifier of the activation', 'dev_01jd7q6b9n3zt5c8y2x4w6v0qk'),
+    hostId: shownId(HostId),
+    deviceTag: shown('What people call the device; "No tag" when there is none', 'No tag'),
+    ipAddress: ShownIp.describe('The address it was activated from; masked for read-only callers'),
     activationTime: InstantText,
   })
   .meta({ id: 'Device', description: 'An activation: one device that holds one activation slot of a key' });
 export type Device = z.output<typeof Device>;
+
+/** A session whose lease runs. Its secret is never shown again. */
+export const Session = z
+  .looseObject({
+    id: shown('Identifier of the session', 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz'),
+    hostId: z.string().nullable().describe('The device that uses it; null when none was named'),
+    deviceTag: Device.shape.deviceTag,
+    userIdentifier: z.string().nullable().describe('Who uses it; null when nobody was named'),
+    createdAt: InstantText,
+    expiresAt: EndText.describe('When its lease ends unless it is prolonged'),
+  })
+  .meta({ id: 'Session', description: 'A leased concurrent use of a floating licence' });
+export type Session = z.output<typeof Session>;
+
+/** A licence file as the service remembers it: never its text. */
+export const SignedFile = z
+  .looseObject({
+    id: shown('Identifier of the file, its `jti`', 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6'),
+    hostId: shownId(HostId),
+    kid: Kid,
+    signedAt: InstantText,
+    endsAt: EndText.describe('Until when it verifies'),
+    revokedAt: InstantText.nullable().describe('When its device was freed; null means it was not'),
+  })
+  .meta({ id: 'SignedFile', description: 'A licence file that was signed and has not ended' });
+export type SignedFile = z.output<typeof SignedFile>;
 
 export const licenseTypes = ['node-locked', 'floating'] as const;
 
@@ -34,57 +82,77 @@ export const DEFAULT_HEARTBEAT_SECONDS = 300;
 /** How long a session lasts without a report when the licence does not say, in seconds. */
 export const DEFAULT_LEASE_SECONDS = 900;
 
-/** How often a session reports itself. */
-export const HeartbeatSeconds = z
-  .int()
-  .min(60)
-  .max(86_400)
-  .describe(
-    `Seconds between two reports of a session, at most sessionLeaseDuration; default ${DEFAULT_HEARTBEAT_SECONDS}`,
-  );
-
 /** The longest lease of a session, in seconds. */
 export const MAX_LEASE_SECONDS = 2_592_000;
 
-/** How long a session lasts without a report. */
-export const LeaseSeconds = z
-  .int()
-  .min(300)
-  .max(MAX_LEASE_SECONDS)
-  .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`);
+/** What the vendor says of a licence that is issued, imported or changed. */
+export const licenseSettings = {
+  gracePeriod: positiveDurationField()
+    .nullish()
+    .describe('How long after its end it may still be used, ISO 8601; null: not at all'),
+  allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
+  licenseType: z.enum(licenseTypes).optional().describe('Default node-locked, which has no maxConcurrentSessions'),
+  maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
+  heartbeatInterval: z
+    .int()
+    .min(60)
+    .max(86_400)
+    .optional()
+    .describe(
+      `Seconds between two reports of a session, at most sessionLeaseDuration; default ${DEFAULT_HEARTBEAT_SECONDS}`,
+    ),
+  sessionLeaseDuration: z
+    .int()
+    .min(300)
+    .max(MAX_LEASE_SECONDS)
+    .optional()
+    .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`),
+  customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
+};
+
+type Settings = Partial<z.output<z.ZodObject<typeof licenseSettings>>>;
 
 /** A session that reports itself more rarely than its lease lasts would lose its seat between two reports. */
-export function heartbeatsWithinLease(timing: {
-  readonly heartbeatInterval?: number | undefined;
-  readonly sessionLeaseDuration?: number | undefined;
-}): boolean {
+export function heartbeatsWithinLease(timing: Pick<Settings, 'heartbeatInterval' | 'sessionLeaseDuration'>): boolean {
   const { heartbeatInterval = DEFAULT_HEARTBEAT_SECONDS, sessionLeaseDuration = DEFAULT_LEASE_SECONDS } = timing;
   return heartbeatInterval <= sessionLeaseDuration;
 }
 
+/** Refuses the settings of a new licence where one does not go with another. */
+export const agreeing = <T extends z.ZodType<Settings>>(license: T) =>
+  license
+    .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null, {
+      message: 'maxConcurrentSessions goes with licenseType floating',
+      path: ['maxConcurrentSessions'],
+    })
+    .refine(heartbeatsWithinLease, {
+      message: 'heartbeatInterval is longer than sessionLeaseDuration',
+      path: ['heartbeatInterval'],
+    });
+
 /** A licence in its shorter form. Source: API description, "License". */
-const ShortLicense = z.looseObject({
-  id: z.string().meta({ description: 'Identifier of the licence', examples: ['lic_01jd7q4xk1ffvr3h8n5p6m2w9t'] }),
-  key: ShownKey.meta({
-    description: 'The licence key; masked for read-only callers',
-    examples: ['*****-*****-*****-*****-85SB5'],
-  }),
-  productId: z
-    .string()
-    .meta({ description: 'Identifier of its product', examples: ['prod_01jd7q3v6ye2wb8x5k9m4n0r7t'] }),
-  maxActivations: Count.nullable().describe('How many devices may use it; null means unlimited'),
+const shortLicense = {
+  id: LicenseId,
+  key: ShownKey,
+  productId: shownId(ProductId),
+  maxActivations: Count.nullable()
+    .describe('How many devices may use it; null means unlimited')
+    .meta({ examples: [5] }),
   activations: Count.describe('How many devices hold a slot'),
   devices: z.array(Device).describe('Empty for tokens of kind client, which learn nothing about other devices'),
-  activated: z.boolean().describe('Whether it has a device and the vendor has not disabled it'),
-  expirationDate: InstantText.nullable().describe('When it expires; null means never'),
-});
+  activated: z.boolean().meta({
+    description: 'Whether it has a device and the vendor has not disabled it',
+    examples: [true],
+  }),
+  expirationDate: EndText.nullable().meta({ ...EndText.meta(), description: 'When it expires; null means never' }),
+};
 
 /** The fields that only the full form carries. */
-const licenseExtras = {
-  reference: z
-    .string()
-    .nullable()
-    .describe("The vendor's own name of it, unique in the account; null: none. Absent for tokens of kind client"),
+const LicenseExtras = z.object({
+  reference: z.string().nullable().meta({
+    description: "The vendor's own name of it, unique in the account; null: none. Absent for tokens of kind client",
+    examples: Reference.meta()?.examples,
+  }),
   expiresAfter: z
     .string()
     .nullable()
@@ -99,29 +167,27 @@ const licenseExtras = {
     .array(z.string())
     .nullable()
     .describe('The only hosts that may use it; null means any. Absent for tokens of kind client'),
-  licenseType: z.string().meta({ description: licenseTypes.join(' or '), examples: ['node-locked'] }),
+  licenseType: shown(licenseTypes.join(' or '), 'node-locked'),
   maxConcurrentSessions: Count.nullable().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: Count.describe('Seconds between two reports of a session'),
-  sessionLeaseDuration: Count.describe('Seconds that a session lasts without a report'),
+  heartbeatInterval: Count.describe('Seconds between two reports of a session').meta({
+    examples: [DEFAULT_HEARTBEAT_SECONDS],
+  }),
+  sessionLeaseDuration: Count.describe('Seconds that a session lasts without a report').meta({
+    examples: [DEFAULT_LEASE_SECONDS],
+  }),
   customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),
-  version: z
-    .looseObject({
-      id: z.string(),
-      version: z.string().describe('Its name'),
-      description: z.string().nullable(),
-      active: z.boolean().describe('Whether licences may be given this version'),
-    })
+  version: ProductVersion.pick({ id: true, version: true, description: true, active: true })
     .nullable()
-    .describe('The product version it is for; null means any'),
+    .meta({ description: 'The product version it is for; null means any', examples: [null] }),
   createdAt: InstantText,
   updatedAt: InstantText,
-};
+});
 
 /** A licence as `GET /key` shows it; everything beyond the shorter form may be absent. */
 export const License = z
-  .looseObject({ ...ShortLicense.shape, ...z.object(licenseExtras).partial().shape })
+  .looseObject({ ...shortLicense, ...LicenseExtras.partial().shape })
   .meta({ id: 'License', description: 'A licence key with its limits, its state and its devices' });
 export type License = z.output<typeof License>;
 

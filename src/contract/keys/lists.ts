@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { flagField, integerField, pageFields, positiveDurationField, SearchText } from '../fields.ts';
-import { examples } from '../openapi/examples.ts';
+import { flagField, integerField, notBoth, pageFields, positiveDurationField, SearchText } from '../fields.ts';
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
-import { CustomerId, Instant, ProductId, text } from '../scalars.ts';
+import { CustomerId, Instant, ProductId, shownId, text } from '../scalars.ts';
 import { License, licenseTypes } from './licenses.ts';
 import { METADATA_LIMITS } from './metadata.ts';
 
@@ -15,7 +14,7 @@ export type KeyStatus = (typeof keyStatuses)[number];
 
 /** A licence in a list. */
 export const ListedLicense = License.omit({ devices: true })
-  .extend({ customerId: z.string().nullable().optional().describe('Its customer; null when it has none') })
+  .extend({ customerId: shownId(CustomerId).nullable().optional().describe('Its customer; null when it has none') })
   .meta({ id: 'ListedLicense', description: 'A licence key with its limits and its state, without its devices' });
 export type ListedLicense = z.output<typeof ListedLicense>;
 
@@ -25,22 +24,19 @@ const MAX_METADATA_FILTERS = 5;
 /** A query parameter `metadata.NAME` asks for the entry NAME. */
 const METADATA_PREFIX = 'metadata.';
 
-const entryName = text(1, METADATA_LIMITS.nameLength);
-const entryValue = text(0, METADATA_LIMITS.valueLength);
-
-/** What `metadata` is on the wire: a parameter for each entry. */
-const writtenEntries = z
-  .record(z.string().regex(/^metadata\../), entryValue)
-  .meta({ maxProperties: MAX_METADATA_FILTERS, examples: [{ 'metadata.plan': 'pro' }] });
+const EntryValue = text(0, METADATA_LIMITS.valueLength);
 
 const metadataFilter = showAs(
   z
-    .record(entryName, entryValue)
+    .record(text(1, METADATA_LIMITS.nameLength), EntryValue)
     .refine(
       (entries) => Object.keys(entries).length <= MAX_METADATA_FILTERS,
       `at most ${MAX_METADATA_FILTERS} entries`,
     ),
-  writtenEntries,
+  // On the wire there is a parameter for each entry.
+  z
+    .record(z.string().regex(/^metadata\../), EntryValue)
+    .meta({ maxProperties: MAX_METADATA_FILTERS, examples: [{ 'metadata.plan': 'pro' }] }),
 );
 
 const Filters = z
@@ -88,21 +84,17 @@ const Filters = z
     message: 'within goes with status expiring',
     path: ['within'],
   })
-  .refine(({ page, cursor }) => page === undefined || cursor === undefined, {
-    message: 'page and cursor cannot be combined',
-    path: ['cursor'],
-  });
+  .refine(...notBoth('cursor', 'page'));
 
 /** Makes one field of the query parameters `metadata.NAME`. */
 const metadataParameters = z.codec(z.looseObject({}), z.any(), {
   decode: (written) => {
-    const [own, entries] = [new Map<string, unknown>(), new Map<string, unknown>()];
-    for (const [name, value] of Object.entries(written)) {
-      if (name.startsWith(METADATA_PREFIX)) entries.set(name.slice(METADATA_PREFIX.length), value);
-      else if (name !== 'metadata') own.set(name, value);
-    }
-    if (entries.size > 0) own.set('metadata', Object.fromEntries(entries));
-    return Object.fromEntries(own);
+    const isEntry = (name: string) => name.startsWith(METADATA_PREFIX);
+    const own = Object.entries(written).filter(([name]) => !isEntry(name) && name !== 'metadata');
+    const entries = Object.entries(written)
+      .filter(([name]) => isEntry(name))
+      .map(([name, value]) => [name.slice(METADATA_PREFIX.length), value]);
+    return { ...Object.fromEntries(own), ...(entries.length > 0 && { metadata: Object.fromEntries(entries) }) };
   },
   encode: ({ metadata, ...own }: { readonly metadata?: Readonly<Record<string, string>> }) => ({
     ...own,
@@ -114,40 +106,28 @@ const metadataParameters = z.codec(z.looseObject({}), z.any(), {
 
 const query = showAs(metadataParameters.pipe(Filters), Filters);
 
-const page = { items: [examples.listedLicense], meta: examples.page };
-
 /** The lists of keys. */
 export const keyLists = {
-  /** Lists keys, newest first: a page of them, or by cursor all of them while they change. */
-  list: endpoint({
+  /** Lists keys, newest first: a page of them, or by cursor all of them while they change. Source: decision 0052. */
+  list: endpoint('GET /key/list', 'license:read', {
     summary: 'List licence keys',
     description:
       'Lists licence keys, newest first, without their devices. Filters narrow the list down; a token that is limited to ' +
       'some products gets keys of these only. Keys are masked unless the token is an admin or holds `license:reveal`.',
-    method: 'GET',
-    path: '/key/list',
-    scope: 'license:read',
     query,
     reply: partList('ListKeysResponse', ListedLicense, z.union([PageMeta, CursorMeta])),
-    example: { query: { status: 'expiring', within: 'P30D', 'metadata.plan': 'pro' }, reply: page },
-    errors: [],
-    source: 'decision 0052',
+    example: { status: 'expiring', within: 'P30D', 'metadata.plan': 'pro' },
   }),
 };
 
 /** The keys of a customer: an operation on customers. */
 export const customerKeys = {
-  /** Lists the keys of one customer, newest first. */
-  keys: endpoint({
+  /** Lists the keys of one customer, newest first. Source: decision 0052. */
+  keys: endpoint('GET /customer/keys', 'license:read', {
     summary: 'List the licence keys of a customer',
     description: 'Lists the licence keys of one customer, newest first, as `GET /key/list` does.',
-    method: 'GET',
-    path: '/customer/keys',
-    scope: 'license:read',
     query: z.object({ customerId: CustomerId, ...pageFields }),
     reply: partList('ListCustomerKeysResponse', ListedLicense, PageMeta),
-    example: { query: { customerId: examples.customer.id }, reply: page },
     errors: ['customerNotFound'],
-    source: 'decision 0052',
   }),
 };

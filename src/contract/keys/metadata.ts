@@ -1,47 +1,62 @@
 import { z } from 'zod';
-import { atMost, countMembers, record } from '../fields.ts';
-import { showAs } from '../openapi/json-schema.ts';
+import { record, withAtMost } from '../fields.ts';
 import { PRINTABLE, text } from '../scalars.ts';
 
-export const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
+const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
+
+const FeatureName = text(1, 64);
 
 /** So that a licence file stays well under the 64 KiB that its verifier reads. */
 const MAX_FEATURES = 40;
-
-/** What a licence switches on in the product. */
-export const Features = z.record(text(1, 64), Feature).meta({
-  id: 'Features',
-  description: 'What the licence switches on in the product; part of the signed licence file',
-  examples: [{ sso: true, seats: 5 }],
-});
 
 /** Bounds of free metadata. Source: decision 0004. */
 export const METADATA_LIMITS = { entries: 50, nameLength: 64, valueLength: 500, bytes: 8_192 } as const;
 
 /** What stands in `metadata` beside the free entries. */
-const metadataFields = ['features', 'is_trial'];
+const ownFields = ['features', 'is_trial'];
 
-/** Whether an entry of metadata is the vendor's own. */
-export const isFree = (name: string): boolean => !metadataFields.includes(name);
+const MAX_MEMBERS = METADATA_LIMITS.entries + ownFields.length;
 
-/** Free entries of metadata. */
-export const FreeMetadata = z.record(
-  text(1, METADATA_LIMITS.nameLength),
-  z.union([z.boolean(), z.number(), text(0, METADATA_LIMITS.valueLength)]),
-);
+/** So many that all entries can be removed and as many added. */
+const MAX_CHANGES = 2 * METADATA_LIMITS.entries + ownFields.length;
+
+const EntryName = text(1, METADATA_LIMITS.nameLength);
+
+const EntryValue = z.union([z.boolean(), z.number(), text(0, METADATA_LIMITS.valueLength)]);
+type EntryValue = z.output<typeof EntryValue>;
+
+const FreeEntries = z.record(EntryName, EntryValue);
+
+const FreeChanges = z.record(EntryName, EntryValue.nullable());
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** All members but `features` and `is_trial`. */
+const withoutOwn = (metadata: Members): Members =>
+  Object.fromEntries(Object.entries(metadata).filter(([name]) => !ownFields.includes(name)));
+
+const sizeOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
+
+/** Adds what is wrong with the free entries. */
+const checkEntries =
+  (entries: z.ZodType): z.core.CheckFn<Members> =>
+  ({ value, issues }) => {
+    const { error } = entries.safeParse(withoutOwn(value));
+    for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
+  };
 
 /**
  * What JSON Schema says of free entries beside the members that have a meaning. `additionalProperties` stays open: a
  * generated type with an index signature that does not fit these members would not compile. Generators pass over `if`.
  */
-export const freeMetadataShown = (maxProperties: number, more: readonly object[] = []) => ({
+const entriesShown = (maxProperties: number, ...more: readonly object[]) => ({
   additionalProperties: {},
   propertyNames: { minLength: 1, maxLength: METADATA_LIMITS.nameLength, pattern: PRINTABLE.source },
   maxProperties,
   if: {},
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: {
-    properties: Object.fromEntries(metadataFields.map((name) => [name, {}])),
+    properties: Object.fromEntries(ownFields.map((name) => [name, {}])),
     additionalProperties: {
       anyOf: [
         { type: 'boolean' },
@@ -53,61 +68,79 @@ export const freeMetadataShown = (maxProperties: number, more: readonly object[]
   },
 });
 
-const NewMetadataObject = z
-  .looseObject({
-    features: record(text(1, 64), Feature, MAX_FEATURES).optional().describe('What the licence switches on'),
-    is_trial: z.boolean().optional().describe('Whether it is a trial; default false'),
-  })
-  .check(({ value, issues }) => {
-    const free = Object.fromEntries(Object.entries(value).filter(([name]) => isFree(name)));
-    if (Object.keys(free).length > METADATA_LIMITS.entries) {
-      issues.push({
-        code: 'custom',
-        message: `Too big: at most ${METADATA_LIMITS.entries} free entries`,
-        input: value,
-      });
-    }
-    const { error } = FreeMetadata.safeParse(free);
-    for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
-    if (new TextEncoder().encode(JSON.stringify(free)).length > METADATA_LIMITS.bytes) {
-      issues.push({
-        code: 'custom',
-        message: `Too big: at most ${METADATA_LIMITS.bytes} bytes as JSON`,
-        input: value,
-      });
-    }
-  })
-  .meta({
-    id: 'NewLicenseMetadata',
-    description:
-      `Features, the trial mark, and up to ${METADATA_LIMITS.entries} free entries of the vendor's own, ` +
-      `${METADATA_LIMITS.bytes} bytes in all. Free entries are returned with the licence and are not part of the ` +
-      'signed licence file.',
-    ...freeMetadataShown(METADATA_LIMITS.entries + metadataFields.length),
-  });
+const is_trial = z.boolean().optional().describe('Whether it is a trial; default false');
 
 /** What a new licence carries beside its limits: features, the trial mark and free entries. */
-export const NewMetadata = showAs(
-  atMost(METADATA_LIMITS.entries + metadataFields.length, 'members', countMembers).pipe(NewMetadataObject),
-  NewMetadataObject,
+export const NewMetadata = withAtMost(
+  MAX_MEMBERS,
+  z
+    .looseObject({
+      features: record(FeatureName, Feature, MAX_FEATURES).optional().describe('What the licence switches on'),
+      is_trial,
+    })
+    .check(checkEntries(FreeEntries))
+    .refine((metadata) => Object.keys(withoutOwn(metadata)).length <= METADATA_LIMITS.entries, {
+      message: `Too big: at most ${METADATA_LIMITS.entries} free entries`,
+    })
+    .refine((metadata) => sizeOf(withoutOwn(metadata)) <= METADATA_LIMITS.bytes, {
+      message: `Too big: at most ${METADATA_LIMITS.bytes} bytes as JSON`,
+    })
+    .meta({
+      id: 'NewLicenseMetadata',
+      description:
+        `Features, the trial mark, and up to ${METADATA_LIMITS.entries} free entries of the vendor's own, ` +
+        `${METADATA_LIMITS.bytes} bytes in all. Free entries are returned with the licence and are not part of the ` +
+        'signed licence file.',
+      ...entriesShown(MAX_MEMBERS),
+    }),
 );
 
-/** The free entries of metadata: all but `features` and `is_trial`. */
-export function freeMetadataOf(metadata: Readonly<Record<string, unknown>> = {}): z.output<typeof FreeMetadata> {
-  return Object.fromEntries(
-    Object.entries(metadata).filter((entry): entry is [string, FreeValue] => isFree(entry[0]) && isScalar(entry[1])),
+/** Changes of the metadata of a licence. Source: decision 0004. */
+export const MetadataChanges = withAtMost(
+  MAX_CHANGES,
+  z
+    .looseObject({
+      features: record(FeatureName, Feature.nullable(), 2 * METADATA_LIMITS.entries)
+        .optional()
+        .describe('Merged by name with those that are there; null removes one'),
+      is_trial,
+    })
+    .check(checkEntries(FreeChanges))
+    .meta({
+      id: 'LicenseMetadataChanges',
+      description:
+        'Merged by name with what is there: a value sets an entry, null removes it, and other entries stay. What comes ' +
+        'of it has the bounds of a new key.',
+      ...entriesShown(MAX_CHANGES, { type: 'null' }),
+    }),
+);
+
+/** The changes of free entries. */
+export const freeChangesOf = (changes: Members): z.output<typeof FreeChanges> => FreeChanges.parse(withoutOwn(changes));
+
+/** Whether metadata has the bounds of that of a new key. */
+export const isWithinBounds = (metadata: Members): boolean => NewMetadata.safeParse(metadata).success;
+
+/** The free entries of metadata: what is no boolean, number or text is left out. */
+export const freeMetadataOf = (metadata: Members = {}): z.output<typeof FreeEntries> =>
+  Object.fromEntries(
+    Object.entries(withoutOwn(metadata)).filter((entry): entry is [string, EntryValue] =>
+      ['string', 'number', 'boolean'].includes(typeof entry[1]),
+    ),
   );
-}
 
-type FreeValue = z.output<typeof FreeMetadata>[string];
-
-const isScalar = (value: unknown): value is FreeValue => ['string', 'number', 'boolean'].includes(typeof value);
+const Features = z.record(FeatureName, Feature).meta({
+  id: 'Features',
+  description: 'What the licence switches on in the product; part of the signed licence file',
+  examples: [{ sso: true, seats: 5 }],
+});
 
 /** What a licence carries beside its limits. Source: API description, "License". */
 export const Metadata = z
-  .object({
-    features: Features,
-    is_trial: z.boolean().describe('Whether it is a trial'),
-  })
-  .catchall(z.custom<FreeValue | z.output<typeof Features>>())
-  .meta({ id: 'LicenseMetadata', description: 'Features, the trial mark and the free entries of the vendor' });
+  .object({ features: Features, is_trial: z.boolean().describe('Whether it is a trial') })
+  .catchall(z.custom<EntryValue | z.output<typeof Features>>())
+  .meta({
+    id: 'LicenseMetadata',
+    description: 'Features, the trial mark and the free entries of the vendor',
+    examples: [{ features: { sso: true }, is_trial: false, plan: 'pro' }],
+  });

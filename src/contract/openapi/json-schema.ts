@@ -5,8 +5,16 @@ export type Json = Record<string, unknown>;
 
 /** The JSON Schema of an object, as far as it is looked at. */
 export interface JsonSchema extends Json {
-  readonly properties?: Readonly<Record<string, Json>>;
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
 }
 
 /** What the document shows in place of a schema that only the server's way of checking needs. */
@@ -23,7 +31,7 @@ export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
  *
  * @param components takes the schemas that have an id; the result refers to them
  */
-export function jsonSchemaOf(schema: z.ZodType, components: Json): JsonSchema {
+export function jsonSchemaOf(schema: z.ZodType, components: Record<string, JsonSchema>): JsonSchema {
   const definitions: Record<string, Json> = {};
   const own = inComponents(convert(schema, definitions));
   for (const [id, definition] of Object.entries(definitions)) {

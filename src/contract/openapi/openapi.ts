@@ -1,31 +1,23 @@
-import {
-  type AnyEndpoint,
-  headersOfError,
-  headersOfSuccess,
-  IDEMPOTENCY_KEY_PATTERN,
-  idempotencyHeaders,
-  mutates,
-  type ResponseHeaderName,
-  reasonsOf,
-  responseHeaders,
-} from '../endpoint.ts';
+import type { z } from 'zod';
+import { type AnyEndpoint, mutates, reasonsOf } from '../endpoint.ts';
 import { apiErrors, type Reason } from '../errors.ts';
 import { streamEvents } from '../event-stream.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
-import { type Json, jsonSchemaOf } from './json-schema.ts';
+import { type Example, exampleOf } from './examples.ts';
+import { headersOfError, headersOfSuccess, responseHeaders } from './headers.ts';
+import { type Json, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { samplesOf } from './samples.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
 export function toOpenApi(): Json {
-  const schemas: Json = {};
+  const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, Json> = {};
   for (const { name, endpoint } of listEndpoints()) {
     const method = endpoint.method.toLowerCase();
     paths[endpoint.path] = { ...paths[endpoint.path], [method]: operation(name, endpoint, schemas) };
   }
   paths[streamEvents.path] = { get: operation('events.stream', streamEvents, schemas) };
-  const webhooks = webhookOperations(schemas);
   return {
     openapi: '3.1.1',
     info: {
@@ -39,7 +31,7 @@ export function toOpenApi(): Json {
     security: [{ bearer: [] }],
     tags: Object.entries(resources).map(([name, description]) => ({ name, description })),
     paths,
-    webhooks,
+    webhooks: webhookOperations(schemas),
     components: {
       securitySchemes: {
         bearer: {
@@ -89,8 +81,11 @@ const idempotencyKeySchema = {
   description: '1 to 255 visible ASCII characters, such as a UUID',
   minLength: 1,
   maxLength: 255,
-  pattern: IDEMPOTENCY_KEY_PATTERN,
+  pattern: '^[!-~]([ -~]*[!-~])?$',
 };
+
+/** The headers of a request that changes something; either will do. Source: API description, "Common behavior". */
+const idempotencyHeaders = ['Idempotency-Key', 'X-Idempotency-Key'];
 
 const idempotencyParameter = (header: string, operation: string) => ({
   name: header,
@@ -109,32 +104,33 @@ function exampleKey(operation: string): string {
   return `5f0c1f2e-7a43-4a52-9d0e-${hash.toString(16).padStart(12, '0')}`;
 }
 
-function operation(name: string, endpoint: AnyEndpoint, schemas: Json): Json {
-  const { reply, example } = endpoint;
-  const content = (schema: Json, value: unknown, type = 'application/json') => ({ [type]: { schema, example: value } });
+function operation(name: string, endpoint: AnyEndpoint, schemas: Record<string, JsonSchema>): Json {
+  const { query, body, reply } = endpoint;
+  const example = exampleOf(endpoint);
+  const content = (schema: z.ZodType, value: unknown, type = 'application/json') => ({
+    [type]: { schema: jsonSchemaOf(schema, schemas), example: value },
+  });
   return {
     operationId: name,
     summary: endpoint.summary,
-    description: [endpoint.description, rightsText(endpoint)].join('\n\n'),
+    description: [endpoint.description ?? `${endpoint.summary}.`, rightsText(endpoint)].join('\n\n'),
     tags: [name.split('.')[0]],
-    ...(endpoint.scope === 'public' ? { security: [] } : {}),
-    ...(endpoint.retirement === undefined ? {} : { deprecated: true }),
+    ...(endpoint.scope === 'public' && { security: [] }),
+    ...(endpoint.retirement && { deprecated: true }),
     parameters: [
-      ...(endpoint.query ? parametersOf(endpoint, schemas) : []),
+      ...(query ? parametersOf(query, example.query, schemas) : []),
       ...(mutates(endpoint) ? idempotencyHeaders.map((header) => idempotencyParameter(header, name)) : []),
     ],
-    ...(endpoint.body
-      ? { requestBody: { required: true, content: content(jsonSchemaOf(endpoint.body, schemas), example.body) } }
-      : {}),
+    ...(body && { requestBody: { required: true, content: content(body, example.body) } }),
     responses: {
       [reply.status]: {
         description: endpoint.summary,
-        headers: references(headersOfSuccess(endpoint)),
-        content: content(jsonSchemaOf(reply.schema, schemas), reply.wrap(example.reply as never), reply.contentType),
+        headers: references('headers', headersOfSuccess(endpoint)),
+        content: content(reply.schema, example.reply, reply.contentType),
       },
       ...errorResponses(endpoint),
     },
-    'x-codeSamples': samplesOf(name, endpoint),
+    'x-codeSamples': samplesOf(name, endpoint, example),
   };
 }
 
@@ -144,8 +140,8 @@ function rightsText({ scope, openToClients }: AnyEndpoint): string {
   return `${scope === 'none' ? 'Needs a valid token.' : `Needs the scope \`${scope}\`.`}${clients}`;
 }
 
-function parametersOf({ query, example }: AnyEndpoint, schemas: Json): Json[] {
-  const { properties = {}, required = [] } = query ? jsonSchemaOf(query, schemas) : {};
+function parametersOf(query: z.ZodType, written: Example['query'], schemas: Record<string, JsonSchema>): Json[] {
+  const { properties = {}, required = [] } = jsonSchemaOf(query, schemas);
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -153,10 +149,10 @@ function parametersOf({ query, example }: AnyEndpoint, schemas: Json): Json[] {
     description,
     schema,
     // A list is written with commas.
-    ...(schema.type === 'array' ? { style: 'form', explode: false } : {}),
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
     // Each member is a parameter of its own.
-    ...(schema.type === 'object' ? { style: 'form', explode: true } : {}),
-    ...(example.query?.[name] === undefined ? {} : { example: typed(example.query[name], schema) }),
+    ...(schema.type === 'object' && { style: 'form', explode: true }),
+    ...(written[name] !== undefined && { example: typed(written[name], schema) }),
   }));
 }
 
@@ -167,24 +163,24 @@ const typed = (written: string, { type }: Json): unknown =>
 /** One response per status, with an example for each of its errors. */
 function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
   const byStatus = Map.groupBy(reasonsOf(endpoint), (reason) => String(apiErrors[reason].status));
-  return Object.fromEntries(
-    [...byStatus].map(([status, reasons]) => [
-      status,
-      {
-        description: reasons.map(describeError).join('; '),
-        headers: references(headersOfError(endpoint, reasons)),
-        content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/Error' },
-            examples: Object.fromEntries(
-              reasons.map((reason) => [reason, { $ref: `#/components/examples/${reason}` }]),
-            ),
-          },
+  const responses = [...byStatus].map(([status, reasons]) => [
+    status,
+    {
+      description: reasons.map((reason) => `code ${apiErrors[reason].code}: ${apiErrors[reason].message}`).join('; '),
+      headers: references('headers', headersOfError(endpoint, reasons)),
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          examples: references('examples', reasons),
         },
       },
-    ]),
-  );
+    },
+  ]);
+  return Object.fromEntries(responses);
 }
+
+const references = (kind: 'headers' | 'examples', names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]));
 
 /** The headers that some response carries. */
 function usedHeaders(): Json {
@@ -197,21 +193,9 @@ function usedHeaders(): Json {
   return Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => used.has(name)));
 }
 
+/** An example of each error that some endpoint may return. */
 function errorExamples(): Json {
   const reasons = new Set(listEndpoints().flatMap(({ endpoint }) => reasonsOf(endpoint)));
-  return Object.fromEntries([...reasons].map((reason) => [reason, { value: wireError(reason) }]));
-}
-
-const references = (names: readonly ResponseHeaderName[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-function wireError(reason: Reason): { readonly message: string; readonly code: number } {
-  const { code, message } = apiErrors[reason];
-  const detail = { customerId: '{customerId}', email: '{email}', why: '{why}' };
-  return { message: typeof message === 'string' ? message : message(detail), code };
-}
-
-function describeError(reason: Reason): string {
-  const { code, message } = wireError(reason);
-  return `code ${code}: ${message}`;
+  const example = ({ message, code }: (typeof apiErrors)[Reason]) => ({ value: { message, code } });
+  return Object.fromEntries([...reasons].map((reason) => [reason, example(apiErrors[reason])]));
 }

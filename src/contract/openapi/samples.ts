@@ -1,6 +1,7 @@
 import { type AnyEndpoint, mutates } from '../endpoint.ts';
 import { type Duration, writeDuration } from '../fields.ts';
 import { commandLines } from './command-lines.ts';
+import { type Example, exampleOf } from './examples.ts';
 
 /** A request in one language, as viewers of OpenAPI show it (`x-codeSamples`). */
 export interface Sample {
@@ -10,17 +11,17 @@ export interface Sample {
 }
 
 /** The example of an endpoint as it is sent by curl, by the command and by the client. */
-export function samplesOf(name: string, endpoint: AnyEndpoint): readonly Sample[] {
+export function samplesOf(name: string, endpoint: AnyEndpoint, example = exampleOf(endpoint)): readonly Sample[] {
   const command = commandLines[name];
   return [
-    { lang: 'Shell', label: 'curl', source: curlOf(endpoint) },
+    { lang: 'Shell', label: 'curl', source: curlOf(endpoint, example) },
     ...(command === undefined ? [] : [{ lang: 'Shell', label: 'lkm', source: command } as const]),
-    { lang: 'TypeScript', label: 'client', source: callOf(name, endpoint) },
+    { lang: 'TypeScript', label: 'client', source: callOf(name, endpoint, example) },
   ];
 }
 
-function curlOf(endpoint: AnyEndpoint): string {
-  const { method, path, scope, example } = endpoint;
+function curlOf(endpoint: AnyEndpoint, example: Example): string {
+  const { method, path, scope } = endpoint;
   const query = new URLSearchParams(example.query).toString();
   const headers = [
     ...(scope === 'public' ? [] : ['"Authorization: Bearer $LKM_TOKEN"']),
@@ -40,11 +41,11 @@ const FOLLOWING = `for await (const event of followEvents({ baseUrl, token })) {
 }`;
 
 /** The client takes values where the wire has texts: numbers, durations, lists. */
-function callOf(name: string, { query, body, example }: AnyEndpoint): string {
+function callOf(name: string, { query, body, reply }: AnyEndpoint, example: Example): string {
   if (name === 'events.stream') return FOLLOWING;
-  const input = { ...Object(query?.parse(example.query ?? {})), ...Object(body?.parse(example.body)) };
+  const input = { ...Object(query?.parse(example.query)), ...Object(body?.parse(example.body)) };
   const call = `await client.${name}(${Object.keys(input).length === 0 ? '' : literalOf(input)});`;
-  return example.reply === undefined ? call : `const reply = ${call}`;
+  return reply.unwrap(example.reply) === undefined ? call : `const reply = ${call}`;
 }
 
 /** Begins a duration in JSON text; no text of an example does. */

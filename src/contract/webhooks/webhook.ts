@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { examples } from '../openapi/examples.ts';
-import { Count, InstantText, text } from '../scalars.ts';
+import { Seq } from '../fields.ts';
+import { Active, Count, InstantText, identifier, shown, shownId } from '../scalars.ts';
 
 /** The dated contracts whose payloads are still sent, newest first. Source: API description, "Versioning", 3. */
 export const payloadVersions = ['2026-11-21'] as const;
@@ -8,11 +8,7 @@ export const payloadVersions = ['2026-11-21'] as const;
 /** A dated contract that an endpoint's payloads follow. */
 export type PayloadVersion = (typeof payloadVersions)[number];
 
-/** Identifier of a webhook. */
-export const WebhookId = text(1, 256)
-  .meta({ description: 'Identifier of a webhook', examples: [examples.webhook.id] })
-  .brand<'WebhookId'>();
-export type WebhookId = z.output<typeof WebhookId>;
+export const WebhookId = identifier<'WebhookId'>('Identifier of a webhook', 'whk_01jd7q9m3t6xa2w8r5b0y7n1c4');
 
 /** Why a webhook was stopped by the service. */
 export const DisabledReason = z
@@ -23,14 +19,14 @@ export type DisabledReason = z.output<typeof DisabledReason>;
 /** A webhook as it is shown: never its secret. */
 export const Webhook = z
   .looseObject({
-    id: z.string().meta({ description: 'Identifier of the webhook', examples: [examples.webhook.id] }),
-    url: z.string().meta({ description: 'Where events are sent', examples: [examples.webhook.url] }),
+    id: shownId(WebhookId),
+    url: shown('Where events are sent', 'https://shop.example.com/hooks/lkm'),
     types: z.array(z.string()).nullable().describe('The only types of events that are sent; null means all'),
     description: z.string().nullable(),
     reveal: z.boolean().describe('Whether licence keys are sent in full, and not masked'),
     ordered: z.boolean().describe('Whether an event is sent only once the one before it was accepted'),
-    active: z.boolean().describe('Whether events are sent; those of the meantime are sent once it is active again'),
-    apiVersion: z.string().describe('The dated contract that its payloads follow'),
+    active: Active.describe('Whether events are sent; those of the meantime are sent once it is active again'),
+    apiVersion: shown('The dated contract that its payloads follow', '2026-11-21'),
     lastSeq: Count.describe('Events up to this number have been sent at least once, or were not wanted'),
     failingSince: InstantText.nullable().describe('Since when nothing was accepted; null while the last one was'),
     disabledAt: InstantText.nullable().describe('When the service stopped it; null when it did not'),
@@ -46,10 +42,10 @@ export type Webhook = z.output<typeof Webhook>;
 export const IssuedWebhook = z
   .looseObject({
     ...Webhook.shape,
-    secret: z
-      .string()
-      .describe('What signs the events: `whsec_` and base64. Shown this once')
-      .meta({ examples: [examples.issuedWebhook.secret] }),
+    secret: shown(
+      'What signs the events: `whsec_` and base64. Shown this once',
+      'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazp5c1Zk0ts=',
+    ),
   })
   .meta({ id: 'IssuedWebhook', description: 'An address that events are sent to, with its secret' });
 
@@ -60,9 +56,9 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** One event on its way to one webhook. */
 export const Delivery = z
   .looseObject({
-    seq: Count.min(1).describe('The number of the event'),
-    eventId: z.string().meta({ description: 'The event: `webhook-id`', examples: [examples.event.id] }),
-    type: z.string().describe('The type of the event'),
+    seq: Seq.describe('The number of the event'),
+    eventId: shown('The event: `webhook-id`', 'evt_01jd7q8k5v1n4c7w0x2z6b9t3m'),
+    type: shown('The type of the event', 'license.created'),
     state: z
       .enum(deliveryStates)
       .describe('delivered: accepted; retrying: sent again at `nextAttemptAt`; dead: given up until it is replayed'),

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { eventTypes } from '../events.ts';
-import { changing, list, pageFields } from '../fields.ts';
-import { examples } from '../openapi/examples.ts';
+import { changing, list, pageFields, request } from '../fields.ts';
 import { acted, actedList, done } from '../reply.ts';
-import { IfUpdatedAt, text } from '../scalars.ts';
+import { Active, IfUpdatedAt, text } from '../scalars.ts';
 import { IssuedWebhook, payloadVersions, Webhook, WebhookId } from './webhook.ts';
 
 /** The longest time for which two secrets sign, in seconds. */
@@ -18,7 +17,7 @@ const byId = z.object({ webhookId: WebhookId });
 const Url = text(8, 2_048).meta({
   description:
     'Where events are sent: `https`, without a user name, at a public address. It is resolved and checked at each attempt',
-  examples: [examples.webhook.url],
+  examples: ['https://shop.example.com/hooks/lkm'],
 });
 
 const Types = list(z.enum(eventTypes), 1, eventTypes.length);
@@ -33,7 +32,7 @@ const settings = {
     .boolean()
     .optional()
     .describe('Whether an event is sent only once the one before it was accepted. Default false'),
-  active: z.boolean().optional().describe('Whether events are sent. Default true'),
+  active: Active.optional().describe('Whether events are sent. Default true'),
   apiVersion: z
     .enum(payloadVersions)
     .optional()
@@ -42,71 +41,47 @@ const settings = {
 
 /** The operations on webhooks. */
 export const webhooks = {
-  /** Adds a webhook; what happens from now on is sent to it. */
-  create: endpoint({
+  /** Adds a webhook; what happens from now on is sent to it. Source: decision 0070. */
+  create: endpoint('POST /webhook', 'webhook:write', {
     summary: 'Create a webhook',
     description:
       'Adds an address that events are sent to, from its own `webhook.created` on. Requests are signed as Standard ' +
       'Webhooks says, with the secret of this response, which is never shown again. Not for a token that is limited to ' +
       'some products, as are all operations on webhooks.',
-    method: 'POST',
-    path: '/webhook',
-    scope: 'webhook:write',
-    body: z
-      .object({
-        url: Url,
-        types: Types.optional().describe('The only types of events to send; absent means all'),
-        ...settings,
-      })
-      .meta({ id: 'CreateWebhookRequest' }),
+    body: request('CreateWebhookRequest', {
+      url: Url,
+      types: Types.optional().describe('The only types of events to send; absent means all'),
+      ...settings,
+    }),
     reply: acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, 201),
-    example: {
-      body: { url: examples.webhook.url, types: ['license.created'], description: 'shop' },
-      reply: examples.issuedWebhook,
-    },
+    example: { types: ['license.created'], description: 'shop' },
     errors: ['webhookUrlRefused', 'webhookLimit'],
-    source: 'decision 0070',
   }),
 
-  /** Lists the webhooks of the account, oldest first. */
-  list: endpoint({
+  /** Lists the webhooks of the account, oldest first. Source: decision 0070. */
+  list: endpoint('GET /webhook', 'webhook:read', {
     summary: 'List webhooks',
-    description:
-      'Lists the webhooks of the account, oldest first, never their secrets. Without `page` and `limit` the list is ' +
-      'complete; with one of them it is one page, and `meta` says where that stands.',
-    method: 'GET',
-    path: '/webhook',
-    scope: 'webhook:read',
+    description: 'Lists the webhooks of the account, oldest first, never their secrets: all of them, or one page.',
     query: z.object(pageFields),
     reply: actedList('ListWebhooksResponse', 'webhooks.list', Webhook),
-    example: { query: { page: '1' }, reply: { items: [examples.webhook], meta: examples.page } },
-    errors: [],
-    source: 'decision 0070',
+    example: { page: '1' },
   }),
 
-  /** Shows one webhook. */
-  get: endpoint({
+  /** Shows one webhook. Source: decision 0070. */
+  get: endpoint('GET /webhook/by-id', 'webhook:read', {
     summary: 'Show a webhook',
     description: 'Shows one webhook and how it is doing.',
-    method: 'GET',
-    path: '/webhook/by-id',
-    scope: 'webhook:read',
     query: byId,
     reply: acted('GetWebhookResponse', 'webhooks.get', Webhook),
-    example: { query: { webhookId: examples.webhook.id }, reply: examples.webhook },
     errors: ['webhookNotFound'],
-    source: 'decision 0070',
   }),
 
-  /** Changes a webhook, stops it, or lets it go on where it stopped. */
-  update: endpoint({
+  /** Changes a webhook, stops it, or lets it go on where it stopped. Source: decision 0070. */
+  update: endpoint('PUT /webhook/by-id', 'webhook:write', {
     summary: 'Update a webhook',
     description:
       'Changes what is given of a webhook. One that becomes active again goes on where it stopped, so that nothing of ' +
       'the meantime is missing. With `ifUpdatedAt` nothing is changed when somebody else has changed it since.',
-    method: 'PUT',
-    path: '/webhook/by-id',
-    scope: 'webhook:write',
     query: byId,
     body: changing(
       'UpdateWebhookRequest',
@@ -119,52 +94,36 @@ export const webhooks = {
       },
     ),
     reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
-    example: {
-      query: { webhookId: examples.webhook.id },
-      body: { active: false },
-      reply: { ...examples.webhook, active: false },
-    },
+    example: { active: true },
     errors: ['webhookNotFound', 'webhookUrlRefused', 'stale'],
-    source: 'decision 0070',
   }),
 
-  /** Removes a webhook with its deliveries. */
-  delete: endpoint({
+  /** Removes a webhook with its deliveries. Source: decision 0070. */
+  delete: endpoint('DELETE /webhook/by-id', 'webhook:write', {
     summary: 'Delete a webhook',
     description: 'Deletes a webhook and the list of its deliveries. Nothing is sent to it any more.',
-    method: 'DELETE',
-    path: '/webhook/by-id',
-    scope: 'webhook:write',
     query: byId,
     reply: done('DeleteWebhookResponse', 'webhooks.delete'),
-    example: { query: { webhookId: examples.webhook.id }, reply: undefined },
     errors: ['webhookNotFound'],
-    source: 'decision 0070',
   }),
 
-  /** Gives a webhook a new secret. */
-  rotate: endpoint({
+  /** Gives a webhook a new secret. Source: decision 0070. */
+  rotate: endpoint('POST /webhook/rotate', 'webhook:write', {
     summary: 'Rotate the secret of a webhook',
     description:
       'Makes a new secret, shown in this response and never again. For a time both secrets sign each request, so that a ' +
       'receiver that knows either of them accepts it.',
-    method: 'POST',
-    path: '/webhook/rotate',
-    scope: 'webhook:write',
-    body: z
-      .object({
-        webhookId: WebhookId,
-        overlap: z
-          .int()
-          .min(0)
-          .max(MAX_OVERLAP_SECONDS)
-          .optional()
-          .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
-      })
-      .meta({ id: 'RotateWebhookRequest' }),
+    body: request('RotateWebhookRequest', {
+      webhookId: WebhookId,
+      overlap: z
+        .int()
+        .min(0)
+        .max(MAX_OVERLAP_SECONDS)
+        .optional()
+        .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
+    }),
     reply: acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook),
-    example: { body: { webhookId: examples.webhook.id, overlap: 3_600 }, reply: examples.issuedWebhook },
+    example: { overlap: 3_600 },
     errors: ['webhookNotFound'],
-    source: 'decision 0070',
   }),
 };

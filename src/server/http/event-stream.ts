@@ -1,7 +1,7 @@
 import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
-import { MAX_SEQ } from '../../contract/feed.ts';
+import { MAX_SEQ } from '../../contract/fields.ts';
 import type { Contract } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
 import { listEvents } from '../../service/events.ts';

@@ -3,7 +3,7 @@ import { apiError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/events.ts';
 import type { keyChanges } from '../../contract/keys/changes.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
-import { freeChangesOf, isWithinBounds } from '../../contract/metadata-changes.ts';
+import { freeChangesOf, isWithinBounds } from '../../contract/keys/metadata.ts';
 import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import {

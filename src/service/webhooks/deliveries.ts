@@ -1,5 +1,5 @@
 import { apiError } from '../../contract/errors.ts';
-import { MAX_SEQ } from '../../contract/feed.ts';
+import { MAX_SEQ } from '../../contract/fields.ts';
 import type { webhookDeliveries } from '../../contract/webhooks/deliveries.ts';
 import type { Delivery } from '../../contract/webhooks/webhook.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { payloadSchema } from '../../../src/contract/webhooks/payloads.ts';
+import { payloadSchema } from '../../../src/contract/openapi/webhooks.ts';
 import { RETRY_SECONDS } from '../../../src/domain/webhooks/schedule.ts';
 import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
 import { watchClock } from '../../../src/server/clock-watch.ts';

@@ -46,8 +46,8 @@ export const createKeysOperation = bulkOperation({
 /** What the options say of a key, besides its product. */
 interface KeyInput {
   readonly usesPerKey?: number | null | undefined;
-  readonly expiresAfter?: Duration | undefined;
-  readonly gracePeriod?: Duration | undefined;
+  readonly expiresAfter?: Duration | null | undefined;
+  readonly gracePeriod?: Duration | null | undefined;
 }
 
 interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {

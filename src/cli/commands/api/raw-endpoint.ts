@@ -8,8 +8,6 @@ export function rawEndpoint({ method, path, query, body }: WrittenRequest): AnyE
   const known = endpointAt(method, path);
   return {
     summary: '',
-    description: '',
-    source: 'the command line',
     method,
     path,
     scope: known?.scope ?? 'none',
@@ -23,7 +21,6 @@ export function rawEndpoint({ method, path, query, body }: WrittenRequest): AnyE
       wrap: (payload) => payload,
       unwrap: (wire) => wire,
     },
-    example: { reply: null },
     errors: known?.errors ?? [],
   };
 }

@@ -1,8 +1,6 @@
 import type { Customer } from '../../../contract/customers.ts';
-import type { SignedFile } from '../../../contract/keys/license-files.ts';
-import { License } from '../../../contract/keys/licenses.ts';
+import { License, type Session, type SignedFile } from '../../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
-import type { Session } from '../../../contract/session-fields.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
 import { option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
