@@ -48,7 +48,9 @@ export async function sendOnce(
   if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
   try {
-    const response = transport(request, end.signal).then((received) => readResponse(received, maxBytes));
+    const response = transport(request, end.signal).then(async ({ status, headers, body }) => {
+      return { kind: 'response' as const, status, headers, text: await readText(body, maxBytes) };
+    });
     return await rejectOnAbort(response, end.signal);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -57,10 +59,6 @@ export async function sendOnce(
     clearTimeout(timer);
     signal?.removeEventListener('abort', forward);
   }
-}
-
-async function readResponse({ status, headers, body }: TransportResponse, maxBytes: number): Promise<RawResponse> {
-  return { kind: 'response', status, headers, text: await readText(body, maxBytes) };
 }
 
 /** The text of a body; null when it is longer than `maxBytes`. */

@@ -2,7 +2,7 @@ import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
 import { sendOnce } from './attempt.ts';
 import { isInProgress, mayHaveRun, toCallError } from './errors.ts';
 import type { PreparedRequest, ResponseHeaders, Transport } from './network.ts';
-import type { AttemptEvent, CallOptions, Exchange } from './options.ts';
+import type { CallOptions, ClientOptions } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
 import { type AttemptResult, isReplayed, maxResponseBytes, readResult } from './response.ts';
 import type { Timing } from './timing.ts';
@@ -16,10 +16,8 @@ export interface CallContext {
   readonly limits: RetryLimits & { readonly timeoutMs: number };
   readonly timing: Timing;
   readonly transport: Transport;
+  readonly hooks: Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange'>;
   onHeaders(operation: string, headers: ResponseHeaders): void;
-  onSend(operation: string): void;
-  onAttempt(attempt: AttemptEvent): void;
-  onExchange(exchange: Exchange): void;
 }
 
 /**
@@ -33,7 +31,7 @@ export async function call(
   input: unknown,
   { idempotencyKey, signal }: CallOptions,
 ): Promise<unknown> {
-  const { transport, timing, limits, host } = context;
+  const { transport, timing, limits, host, hooks } = context;
   signal?.throwIfAborted();
   const key = mutates(endpoint) ? (idempotencyKey ?? timing.newKey()) : null;
   const request = prepareRequest(context, endpoint, input, key);
@@ -42,16 +40,16 @@ export async function call(
 
   for (let before = noAttempts; ; ) {
     const startedAt = timing.now();
-    context.onSend(operation);
+    hooks.onSend?.(operation);
     const received = await sendOnce(transport, request, bounds);
     const response = received.kind === 'response' ? received : null;
     if (response !== null) context.onHeaders(operation, response.headers);
-    context.onExchange({ request, response });
+    hooks.onExchange?.({ request, response });
     const result = received.kind === 'response' ? readResult(endpoint, received, timing.now()) : received;
     const durationMs = Math.max(0, timing.now() - startedAt);
     const state = addAttempt(before, result, durationMs);
     const delayMs = retryDelay(result, state, limits, timing.random());
-    context.onAttempt({
+    hooks.onAttempt?.({
       operation,
       attempt: state.attempts,
       status: response?.status ?? null,

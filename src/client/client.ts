@@ -79,23 +79,17 @@ export function createCallEndpoint(options: ClientOptions): CallEndpoint {
 }
 
 /** The operations of the contract, called by `callEndpoint`. */
-export const clientOfCall = (callEndpoint: CallEndpoint): Client =>
-  clientOf(
-    (endpoint) =>
-      (...input) =>
-        callEndpoint(endpoint, ...input),
-  );
-
-/** Builds a client from the contract; `operation` makes the function of each endpoint. */
-export function clientOf(operation: (endpoint: AnyEndpoint) => AnyOperation): Client {
+export function clientOfCall(callEndpoint: CallEndpoint): Client {
+  const operationOf =
+    (endpoint: AnyEndpoint) =>
+    (...input: [input?: unknown, options?: CallOptions]) =>
+      callEndpoint(endpoint, ...input);
   const resources = Object.entries(contract).map(([resource, named]) => [
     resource,
-    Object.fromEntries(Object.entries(named).map(([name, endpoint]) => [name, operation(endpoint)])),
+    Object.fromEntries(Object.entries(named).map(([name, endpoint]) => [name, operationOf(endpoint)])),
   ]);
   return Object.fromEntries(resources) as Client;
 }
-
-type AnyOperation = (input?: unknown, options?: CallOptions) => Promise<unknown>;
 
 /** What the calls of a client share, from its options. Throws `InputError`. */
 export function readOptions(options: ClientOptions): CallContext {
@@ -118,8 +112,6 @@ export function readOptions(options: ClientOptions): CallContext {
     timing,
     transport,
     onHeaders: deprecationReporter(options.onNotice ?? (() => {})),
-    onSend: options.onSend ?? (() => {}),
-    onAttempt: options.onAttempt ?? (() => {}),
-    onExchange: options.onExchange ?? (() => {}),
+    hooks: options,
   };
 }

@@ -3,12 +3,6 @@ import { ApiError, type CallTrace, readApiError } from '../contract/errors.ts';
 import { type NetworkFailure, rootCauses } from './attempt.ts';
 import type { FailedAttempt } from './response.ts';
 
-/** A {@link CallTrace} that also says what may have happened before the last attempt. */
-export interface ClientCallTrace extends CallTrace {
-  /** Whether an attempt before the last may have carried out the operation. */
-  readonly mayHaveRunBefore: boolean;
-}
-
 /** No complete response was received. `cause` is the error of the last attempt. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
@@ -75,18 +69,15 @@ export class InputError extends TypeError {
 export function toCallError(
   failed: FailedAttempt,
   endpoint: AnyEndpoint,
-  details: { readonly call: ClientCallTrace; readonly host: string; readonly sent: boolean },
+  { call, host, sent }: { readonly call: CallTrace; readonly host: string; readonly sent: boolean },
 ): ApiError | NetworkError | ProtocolError {
-  const { call, host, sent } = details;
   switch (failed.kind) {
     case 'error-response': {
-      const { status, code, message, retryAfterMs, fields } = failed;
-      return readApiError({ status, code, message, retryAfterMs, fields }, reasonsOf(endpoint), call);
+      return readApiError(failed, reasonsOf(endpoint), call);
     }
     case 'invalid-response': {
       const { status, message, cause } = failed;
-      const mayHaveChanged = call.idempotencyKey !== null && call.mayHaveRunBefore;
-      const foreign = failed.foreign && !mayHaveChanged;
+      const foreign = failed.foreign && !(call.idempotencyKey !== null && call.mayHaveRunBefore);
       return new ProtocolError(`the service ${message}`, { call, status, foreign }, { cause });
     }
     case 'network-failure': {
@@ -128,7 +119,7 @@ export function outcomeUnknown(error: unknown): boolean {
   if (error instanceof NetworkError) return isMutation(error) && error.sent;
   if (error instanceof ProtocolError) return isMutation(error) && !error.foreign;
   if (!(error instanceof ApiError) || !isMutation(error)) return false;
-  return mayHaveRun(error) || (!settles(error) && mayHaveRunBefore(error));
+  return mayHaveRun(error) || (!settles(error) && error.call?.mayHaveRunBefore === true);
 }
 
 /** A request with the same idempotency key is running. Source: API description, "Idempotency", 4 and 6. */
@@ -146,6 +137,3 @@ export const settles = ({ status, code }: StatusAndCode): boolean =>
   [400, 404, 409].includes(status) || (status === 403 && code !== 1);
 
 const isMutation = ({ call }: NetworkError | ProtocolError | ApiError) => typeof call?.idempotencyKey === 'string';
-
-const mayHaveRunBefore = ({ call }: ApiError) =>
-  call !== null && 'mayHaveRunBefore' in call && call.mayHaveRunBefore === true;

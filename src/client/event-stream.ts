@@ -79,7 +79,7 @@ class Interruption extends Error {
 }
 
 /** What an error says of the request. */
-const trace = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
+const trace = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1 };
 
 async function* connect(
   context: CallContext,
@@ -93,8 +93,11 @@ async function* connect(
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
   const startedAt = context.timing.now();
   const report = (response: TransportResponse | null): void => {
-    context.onExchange({ request, response: response && { ...ofHead(response), text: '' } });
-    context.onAttempt({
+    context.hooks.onExchange?.({
+      request,
+      response: response && { status: response.status, headers: response.headers, text: '' },
+    });
+    context.hooks.onAttempt?.({
       operation: trace.operation,
       attempt: 1,
       status: response?.status ?? null,
@@ -124,8 +127,6 @@ async function* connect(
   }
 }
 
-const ofHead = ({ status, headers }: TransportResponse) => ({ status, headers });
-
 /** Whether it is what was asked for: a page for people may come with 200 too. */
 const isEventStream = ({ status, headers }: TransportResponse): boolean =>
   status === 200 && /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '');
@@ -154,11 +155,8 @@ async function refusalOf({ host, timing }: CallContext, response: TransportRespo
     return new Interruption(`the service answered ${status}`, { retryAfterMs });
   }
   if (status === 200) {
-    return new ProtocolError('the service answered 200 with no stream of events', {
-      call: trace,
-      status,
-      foreign: true,
-    });
+    const details = { call: trace, status, foreign: true };
+    return new ProtocolError('the service answered 200 with no stream of events', details);
   }
   const text = await readText(chunksOf(response), maxResponseBytes(streamEvents));
   const result = readResult(streamEvents, { kind: 'response', status, headers, text }, timing.now());
@@ -175,12 +173,10 @@ function readEvent(data: string): Event {
   }
 }
 
-const outsideContract = (cause: unknown): ProtocolError =>
-  new ProtocolError(
-    'the service sent an event in a shape outside its contract',
-    { call: trace, status: 200, foreign: false },
-    { cause },
-  );
+function outsideContract(cause: unknown): ProtocolError {
+  const details = { call: trace, status: 200, foreign: false };
+  return new ProtocolError('the service sent an event in a shape outside its contract', details, { cause });
+}
 
 /** A line, or the data of one event, that is longer comes from no service of ours. */
 const MAX_LENGTH = 16 * 1024 * 1024;

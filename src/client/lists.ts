@@ -54,11 +54,7 @@ export type WalkOperation<Input, Item> = (
   options?: CallOptions,
 ) => Promise<ListPart<Item>>;
 
-const NO_CURSOR = {
-  call: { operation: 'a list', idempotencyKey: null, attempts: 1, mayHaveRunBefore: false },
-  status: 200,
-  foreign: false,
-};
+const NO_CURSOR = { call: { operation: 'a list', idempotencyKey: null, attempts: 1 }, status: 200, foreign: false };
 
 /**
  * Reads a list by cursor; none is missed while it changes:

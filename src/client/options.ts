@@ -1,4 +1,5 @@
 import type { Fetch } from '../contract/endpoint.ts';
+import type { PreparedRequest, ResponseHeaders } from './network.ts';
 import type { Timing } from './timing.ts';
 
 /** How a client connects to its service. */
@@ -53,15 +54,10 @@ export interface CallOptions {
 
 /** A request as it was sent, and the response to it; null when no complete one was received. */
 export interface Exchange {
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | null;
-  };
+  readonly request: PreparedRequest;
   readonly response: {
     readonly status: number;
-    readonly headers: { get(name: string): string | null };
+    readonly headers: ResponseHeaders;
     /** Null when it is longer than any that the operation has; empty for a stream of events. */
     readonly text: string | null;
   } | null;

@@ -3,22 +3,19 @@ import type { AnyEndpoint } from '../contract/endpoint.ts';
 import { misplacedFields, UNKNOWN_FIELD } from '../contract/field-names.ts';
 import { InputError, type InputIssue } from './errors.ts';
 
-/** The input of an operation, encoded for a request. */
-export interface EncodedInput {
-  /** Empty, or with its question mark. */
-  readonly search: string;
-  /** JSON text, built once so that every attempt sends the same bytes. */
-  readonly body: string | null;
-}
-
 /** How the client identifies itself to the service. */
 export interface Credentials {
   readonly userAgent: string;
   readonly token: string | undefined;
 }
 
-/** Encodes an input by the contract's schemas; throws an {@link InputError} that lists everything wrong with it. */
-export function encodeInput(endpoint: Pick<AnyEndpoint, 'query' | 'body' | 'method'>, input: unknown): EncodedInput {
+type Inputs = Pick<AnyEndpoint, 'query' | 'body'>;
+
+/**
+ * Encodes an input by the contract's schemas: `search` is empty or has its question mark, `body` is JSON text, built once
+ * so that every attempt sends the same bytes. Throws an {@link InputError} that lists everything wrong with the input.
+ */
+export function encodeInput(endpoint: Inputs, input: unknown): { search: string; body: string | null } {
   const query = encodePart(endpoint.query, input);
   const body = encodePart(endpoint.body, input);
   const issues = [...query.issues, ...body.issues];
@@ -56,26 +53,18 @@ export function checkIdempotencyKey(key: string): void {
   throw new InputError([{ path: 'idempotencyKey', message }]);
 }
 
-interface EncodedPart {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly issues: readonly InputIssue[];
-}
-
 /** The schemas of query and body each parse the whole input and keep the fields they name. */
-function encodePart(schema: z.ZodType | undefined, input: unknown): EncodedPart {
-  if (schema === undefined) return { fields: {}, issues: [] };
-  const result = z.safeEncode(schema, input);
-  if (result.success) return { fields: Object.fromEntries(Object.entries(result.data ?? {})), issues: [] };
-  const issues = result.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
-  return { fields: {}, issues };
+function encodePart(schema: z.ZodType = z.object({}), input: unknown) {
+  const { data, error } = z.safeEncode(schema, input);
+  const issues = error?.issues ?? [];
+  return {
+    fields: { ...Object(data) } as Readonly<Record<string, unknown>>,
+    issues: issues.map(({ path, message }): InputIssue => ({ path: path.map(String).join('.'), message })),
+  };
 }
 
 /** A misspelt field would otherwise be dropped, and the service would apply its default. */
-function refuseUnknownFields(
-  endpoint: Pick<AnyEndpoint, 'query' | 'body' | 'method'>,
-  input: unknown,
-  known: Readonly<Record<string, unknown>>,
-): void {
+function refuseUnknownFields(endpoint: Inputs, input: unknown, known: object): void {
   const names = Object.entries(input ?? {})
     .filter(([name, value]) => value !== undefined && !Object.hasOwn(known, name))
     .map(([name]) => name);
@@ -92,16 +81,11 @@ function toSearch(fields: Readonly<Record<string, unknown>>): string {
   return search.size === 0 ? '' : `?${search}`;
 }
 
-/** The checked address of a service. */
-export interface BaseUrl {
-  /** Without a slash at the end. */
-  readonly href: string;
-  readonly host: string;
-  readonly isLoopback: boolean;
-}
-
-/** Reads a base URL; throws an {@link InputError} unless it is `https:`, or `http:` on loopback or where allowed. */
-export function readBaseUrl(text: string, options: { readonly plainHttpAllowed: boolean }): BaseUrl {
+/**
+ * Reads a base URL; `href` has no slash at the end. Throws an {@link InputError} unless it is `https:`, or `http:` on
+ * loopback or where allowed.
+ */
+export function readBaseUrl(text: string, options: { readonly plainHttpAllowed: boolean }) {
   if (!URL.canParse(text)) throw invalidBaseUrl('is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalidBaseUrl('must begin with https://');

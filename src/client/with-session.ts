@@ -1,8 +1,22 @@
+import { createHmac } from 'node:crypto';
 import { ApiError } from '../contract/errors.ts';
 import type { Client } from './client.ts';
 import { isInProgress } from './errors.ts';
-import { type SessionKeys, signRequest } from './session-signature.ts';
 import { systemTiming, type Timing } from './timing.ts';
+
+/** What a checkout hands out, as far as a session signs with it. */
+export interface SessionKeys {
+  readonly sessionId: string;
+  /** Its bytes as UTF-8 are the key of the HMAC. */
+  readonly sessionSecret: string;
+  readonly nextNonce: string;
+}
+
+/** The fields with which a session signs a heartbeat or a checkin. Source: decision 0010. */
+export function signRequest({ sessionId, sessionSecret, nextNonce }: SessionKeys) {
+  const signature = createHmac('sha256', sessionSecret).update(`${sessionId}:${nextNonce}`).digest('hex');
+  return { sessionId, timestamp: nextNonce, signature };
+}
 
 /** What a session needs of a client: {@link Client}, or the three operations alone. */
 export interface SessionClient {

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { SessionKeys } from '../../client/session-signature.ts';
+import type { SessionKeys } from '../../client/with-session.ts';
 import { argument } from '../command.ts';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';

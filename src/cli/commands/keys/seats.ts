@@ -1,4 +1,4 @@
-import { signRequest } from '../../../client/session-signature.ts';
+import { signRequest } from '../../../client/with-session.ts';
 import { change, command, option, productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
