@@ -12,11 +12,7 @@ export class NetworkError extends Error {
   /** Whether the last attempt ran into its timeout. */
   readonly timedOut: boolean;
 
-  constructor(
-    message: string,
-    details: { readonly call: CallTrace; readonly sent: boolean; readonly timedOut: boolean },
-    options?: ErrorOptions,
-  ) {
+  constructor(message: string, details: Pick<NetworkError, 'call' | 'sent' | 'timedOut'>, options?: ErrorOptions) {
     super(message, options);
     this.call = details.call;
     this.sent = details.sent;
@@ -36,11 +32,7 @@ export class ProtocolError extends Error {
    */
   readonly foreign: boolean;
 
-  constructor(
-    message: string,
-    details: { readonly call: CallTrace; readonly status: number; readonly foreign: boolean },
-    options?: ErrorOptions,
-  ) {
+  constructor(message: string, details: Pick<ProtocolError, 'call' | 'status' | 'foreign'>, options?: ErrorOptions) {
     super(message, options);
     this.call = details.call;
     this.status = details.status;

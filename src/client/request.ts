@@ -26,16 +26,16 @@ export function encodeInput(endpoint: Inputs, input: unknown): { search: string;
 
 /** The headers of a request to `endpoint`. A public endpoint does not get the token. */
 export function writeHeaders(
-  endpoint: Pick<AnyEndpoint, 'scope' | 'body'> & { readonly reply?: Pick<AnyEndpoint['reply'], 'contentType'> },
+  { scope, body, reply: { contentType } }: Pick<AnyEndpoint, 'scope' | 'body' | 'reply'>,
   { userAgent, token }: Credentials,
   idempotencyKey: string | null,
 ): Readonly<Record<string, string>> {
   return {
     // Errors are JSON whatever the reply is.
-    accept: endpoint.reply?.contentType ? `${endpoint.reply.contentType}, application/json` : 'application/json',
+    accept: contentType ? `${contentType}, application/json` : 'application/json',
     'user-agent': userAgent,
-    ...(token !== undefined && endpoint.scope !== 'public' && { authorization: `Bearer ${token}` }),
-    ...(endpoint.body !== undefined && { 'content-type': 'application/json' }),
+    ...(token !== undefined && scope !== 'public' && { authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
   };
 }

@@ -2,28 +2,36 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, flagField, pageFields, request, SearchText } from './fields.ts';
 import { acted, actedList, done } from './reply.ts';
-import { AccountId, Active, CustomerId, Email, IfUpdatedAt, InstantText, Name, shown, shownId } from './scalars.ts';
+import {
+  AccountId,
+  Active,
+  CustomerId,
+  Email,
+  IfUpdatedAt,
+  InstantText,
+  Name,
+  resource,
+  shown,
+  shownId,
+} from './scalars.ts';
 
-/** A customer to be created: with a key or on its own. */
 export const NewCustomer = request('NewCustomer', { name: Name, email: Email.optional() }).describe(
   'A customer to be created',
 );
 
 /** A customer as the list shows it. Source: API description, "Customer". */
-export const Customer = z
-  .looseObject({
-    id: shownId(CustomerId),
-    name: shown('Its name', 'Ada Ltd'),
-    email: z
-      .string()
-      .nullable()
-      .meta({ description: 'Unique in the account', examples: ['it@ada.example'] }),
-    active: Active.describe('Whether its keys may be used'),
-    createdAt: InstantText,
-    updatedAt: InstantText,
-    createdBy: shownId(AccountId).describe('The account that created the customer'),
-  })
-  .meta({ id: 'Customer', description: 'A buyer or lessee of licences' });
+export const Customer = resource('Customer', 'A buyer or lessee of licences', {
+  id: shownId(CustomerId),
+  name: shown('Its name', 'Ada Ltd'),
+  email: z
+    .string()
+    .nullable()
+    .meta({ description: 'Unique in the account', examples: ['it@ada.example'] }),
+  active: Active.describe('Whether its keys may be used'),
+  createdAt: InstantText,
+  updatedAt: InstantText,
+  createdBy: shownId(AccountId).describe('The account that created the customer'),
+});
 export type Customer = z.output<typeof Customer>;
 
 /** The customer inside a licence lookup. Source: API description, "Customer". */
@@ -34,7 +42,6 @@ export const CustomerSummary = Customer.pick({ id: true, name: true, email: true
 
 const byId = z.object({ customerId: CustomerId });
 
-/** The operations on customers. */
 export const customers = {
   /** Lists the customers of the account, oldest first. Source: API description, GET /customer; decision 0022. */
   list: endpoint('GET /customer', 'customer:read', {
@@ -45,8 +52,7 @@ export const customers = {
       ...pageFields,
       email: SearchText.optional().describe('Only customers whose e-mail address contains this, compared without case'),
       text: SearchText.optional().describe(
-        'Only customers with a word in the name or the e-mail address that begins with this, compared without case. ' +
-          'Several words have to follow each other',
+        'Only customers with these words, or beginnings of words, one after the other in the name or the e-mail address',
       ),
       active: flagField().optional().describe('Only customers that are active, or only those that are not'),
     }),
@@ -75,9 +81,7 @@ export const customers = {
   /** Renames a customer, changes its e-mail address, or makes it active or inactive. Source: decision 0005. */
   update: endpoint('PUT /customer/by-id', 'customer:write', {
     summary: 'Update a customer',
-    description:
-      'Changes what is given. The keys of an inactive customer cannot be activated, signed or checked out. With ' +
-      '`ifUpdatedAt` nothing is changed when somebody else has changed the customer since.',
+    description: 'Changes what is given. The keys of an inactive customer cannot be activated, signed or checked out.',
     query: byId,
     body: changing('UpdateCustomerRequest', ['name', 'email', 'active'], {
       name: Name.optional(),
@@ -94,8 +98,8 @@ export const customers = {
   delete: endpoint('DELETE /customer/by-id', 'customer:delete', {
     summary: 'Delete a customer for ever',
     description:
-      'Deletes a customer. Its licence keys stay valid, without a customer; those of an ' +
-      'inactive customer are blocked, so that they stay stopped. This cannot be undone.',
+      'Deletes a customer. Its licence keys stay valid, without a customer; those of an inactive one are blocked. ' +
+      'This cannot be undone.',
     query: byId,
     reply: done('DeleteCustomerResponse', 'customers.delete'),
     errors: ['customerNotFound'],

@@ -10,7 +10,6 @@ const DeviceTag = text(1, 64).optional();
 /** How often tokens of kind `client` may take slots of one licence from their hosts in a calendar year, UTC. Source: decision 0044. */
 export const MAX_SELF_REBINDS_PER_YEAR = 3;
 
-/** A licence file that still verifies on a device that holds no slot any more. */
 const RevokedFile = SignedFile.pick({ id: true, hostId: true, endsAt: true }).meta({
   id: 'RevokedFile',
   description: 'A licence file of a freed device: it verifies until it ends, except where the revocation list is read',
@@ -21,15 +20,14 @@ const files = z
   .optional()
   .describe('Licence files of freed devices that have not ended; absent when there are none');
 
-/** The operations on the devices of keys. */
 export const keyDevices = {
   /** Frees the slot of one device, or without `hostId` of every device. Source: API description, POST /deactivate-key. */
   deactivate: endpoint('POST /deactivate-key', 'license:activate', {
     summary: 'Free one device of a licence key, or all',
     description:
-      'Removes a device from a licence key, which frees its activation slot. Without `hostId` all devices are ' +
-      'removed. A token of kind `client` has to name one, and frees it only where the licence says `customerCanSelfReset`; ' +
-      `each time counts as a rebinding, of which it has ${MAX_SELF_REBINDS_PER_YEAR} in a calendar year (UTC).`,
+      'Removes a device from a licence key, or all without `hostId`, which frees activation slots. A token of kind ' +
+      '`client` has to name one, and may only where the licence says `customerCanSelfReset`: each time counts as one of ' +
+      `${MAX_SELF_REBINDS_PER_YEAR} rebindings in a calendar year (UTC).`,
     openToClients: true,
     body: request('DeactivateKeyRequest', {
       ...licenseAddress,
@@ -46,9 +44,7 @@ export const keyDevices = {
   /** Makes a host a device of a licence; takes a slot unless the host holds one. Source: decision 0009. */
   activate: endpoint('POST /key/activate', 'license:activate', {
     summary: 'Activate a licence key on a device',
-    description:
-      'Makes a host a device of a licence key, which takes an activation slot. A host that holds a slot keeps it: the ' +
-      'response is alike, and nothing changes.',
+    description: 'Makes a host a device of a licence key, which takes an activation slot unless the host holds one.',
     openToClients: true,
     body: request('ActivateKeyRequest', {
       ...licenseAddress,
@@ -69,8 +65,8 @@ export const keyDevices = {
   rebind: endpoint('POST /key/rebind', 'license:activate', {
     summary: 'Move the slot of a device to another host',
     description:
-      'Gives the slot of a device to another host: the count of activations stays, and nobody else can take the slot ' +
-      'meanwhile. A token of kind `client` may do it where the licence says `customerCanSelfReset`, and only ' +
+      'Gives the slot of a device to another host; nobody else can take it meanwhile. A token of kind `client` may do it ' +
+      'where the licence says `customerCanSelfReset`, and only ' +
       `${MAX_SELF_REBINDS_PER_YEAR} times in a calendar year (UTC), in which every rebinding of the licence counts.`,
     openToClients: true,
     body: request('RebindKeyRequest', {
@@ -89,8 +85,8 @@ export const keyDevices = {
     summary: 'Sign an offline licence file for a device',
     description:
       'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
-      'the device already holds one. The file ends with the licence, or after `ttl` if that is sooner. Once the licence has expired, ' +
-      'the file ends with its grace period.',
+      'the device already holds one. The file ends with the licence, in its grace period with that, or after `ttl` if ' +
+      'that is sooner.',
     openToClients: true,
     body: request('SignKeyRequest', {
       ...licenseAddress,

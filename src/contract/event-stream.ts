@@ -24,9 +24,8 @@ const eventStream: Reply<string> = {
 export const streamEvents = endpoint('GET /event/stream', 'event:read', {
   summary: 'Follow events',
   description:
-    'Sends events as they happen, as server-sent events, until either side ends it. A caller that comes back with ' +
-    '`Last-Event-ID` misses nothing; that header goes before `after`. Without both it begins with what happens from now ' +
-    'on. A comment every 15 seconds shows that it is alive. Not for a token that is limited to some products.',
+    'Sends events as they happen, as server-sent events, after the header `Last-Event-ID`, else after `after`, else from ' +
+    'now on. A comment every 15 seconds shows that it is alive. Not for a token that is limited to some products.',
   query: z.object({ after: feedFields.after.describe('The number after which to begin'), type: typeField }),
   reply: eventStream,
   example: { after: '41' },

@@ -11,6 +11,7 @@ import {
   Kid,
   LicenseId,
   ProductId,
+  resource,
   ShownIp,
   ShownKey,
   shown,
@@ -102,13 +103,10 @@ export type ResourceType =
   | 'webhook'
   | 'idempotency_record';
 
-/** Who did something. */
-export const Actor = z
-  .looseObject({
-    type: shown('`token`, `owner` (of the database), `operator` or `job`', 'token'),
-    id: shown('The token, the account, or a name', 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3'),
-  })
-  .meta({ id: 'Actor', description: 'Who did something' });
+export const Actor = resource('Actor', 'Who did something', {
+  type: shown('`token`, `owner` (of the database), `operator` or `job`', 'token'),
+  id: shown('The token, the account, or a name', 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3'),
+});
 
 /** What every event holds, also where it is sent to a webhook. */
 export const eventFields = {
@@ -123,7 +121,6 @@ export const eventFields = {
   request_id: z.string().nullable().describe('The `X-Request-Id` of the request that did it; null without one'),
 };
 
-/** Where a request came from. */
 export const RequestAddress = ShownIp.nullable().describe(
   'Where the request came from; masked as those of devices are',
 );
@@ -134,30 +131,27 @@ export const RecordedDetails = Members.meta({
   examples: [{ productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', key: '*****-*****-*****-*****-85SB5' }],
 });
 
-/** One thing that happened. */
-export const Event = z
-  .looseObject({ ...eventFields, address: RequestAddress, data: RecordedDetails })
-  .meta({ id: 'Event', description: 'One thing that happened' });
+export const Event = resource('Event', 'One thing that happened', {
+  ...eventFields,
+  address: RequestAddress,
+  data: RecordedDetails,
+});
 export type Event = z.output<typeof Event>;
 
-/** The fields that narrow events down by their types. */
 export const typeField = listField(eventTypes).optional().describe('Only events of these types');
 
-/** The operations on events. */
 export const events = {
   /** Events of the account in the order of their numbers. Source: decision 0039. */
   list: endpoint('GET /event/list', 'event:read', {
     summary: 'List events',
     description:
-      'Lists the events of the account after a number, oldest first. An event has its number a moment after it ' +
-      'happened; one with a lower number never follows. A part may be empty and yet not the last: go on after ' +
-      '`meta.last` until it stays the same. Not for a token that is limited to some products.',
+      'Lists the events of the account after a number, oldest first; one with a lower number never follows. A part may ' +
+      'be empty and yet not the last: go on after `meta.last` until it stays the same. Not for a token that is limited ' +
+      'to some products.',
     query: z.object({
       ...feedFields,
       type: typeField,
-      resourceId: text(1, 256)
-        .optional()
-        .describe('Only those of this licence, with its devices and sessions, or of this other resource'),
+      resourceId: text(1, 256).optional().describe('Only those of this licence and what it has, or of this resource'),
     }),
     reply: feed('ListEventsResponse', Event, {}),
     example: { after: '0', type: 'license.created' },

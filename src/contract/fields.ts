@@ -63,13 +63,8 @@ export function integerField(min: number, max: number) {
 }
 
 /** `true` or `false`. */
-export function flagField() {
-  const field = z.codec(z.enum(['true', 'false']), z.boolean(), {
-    decode: (written) => written === 'true',
-    encode: (flag) => (flag ? 'true' : 'false'),
-  });
-  return showAs(field, z.boolean());
-}
+export const flagField = () =>
+  showAs(z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }), z.boolean());
 
 /** One or more of some values with a comma between them, each at most once. */
 export function listField<const V extends readonly string[]>(values: V) {

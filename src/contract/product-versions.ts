@@ -4,7 +4,6 @@ import { ProductVersion } from './products.ts';
 import { data } from './reply.ts';
 import { Active, ProductId, text, VersionId, VersionName } from './scalars.ts';
 
-/** The operations on versions: operations on products. */
 export const productVersions = {
   /** Adds a version to a product, active. Source: decision 0005. */
   createVersion: endpoint('POST /product/version', 'product:write', {
@@ -24,8 +23,8 @@ export const productVersions = {
   updateVersion: endpoint('PUT /product/version', 'product:write', {
     summary: 'Update a version of a product',
     description:
-      'Makes a version active or inactive. An inactive version is given to no further licence; those that have it keep ' +
-      'it. A token that is limited to some products has to name the product.',
+      'Makes a version active or inactive. No further licence gets an inactive one; those that have it keep it. A token ' +
+      'that is limited to some products has to name the product.',
     body: request('UpdateVersionRequest', {
       versionId: VersionId,
       active: Active.describe('Whether licences may be given this version'),

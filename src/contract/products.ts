@@ -2,41 +2,36 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, pageFields, request } from './fields.ts';
 import { acted, actedList } from './reply.ts';
-import { Active, IfUpdatedAt, InstantText, Name, ProductId, shown, shownId, VersionId } from './scalars.ts';
+import { Active, IfUpdatedAt, InstantText, Name, ProductId, resource, shown, shownId, VersionId } from './scalars.ts';
 
 /** A software title that is distributed. Only active products issue keys. */
-export const Product = z
-  .looseObject({
-    id: shownId(ProductId),
-    name: shown('Its name', 'Editor'),
-    active: Active.describe('Whether keys may be issued for it'),
-    createdAt: InstantText,
-    updatedAt: InstantText,
-  })
-  .meta({ id: 'Product', description: 'A software title that is distributed' });
+export const Product = resource('Product', 'A software title that is distributed', {
+  id: shownId(ProductId),
+  name: shown('Its name', 'Editor'),
+  active: Active.describe('Whether keys may be issued for it'),
+  createdAt: InstantText,
+  updatedAt: InstantText,
+});
 export type Product = z.output<typeof Product>;
 
-/** A release of a product, which licences may be for. */
-export const ProductVersion = z
-  .looseObject({
-    id: shownId(VersionId),
-    version: shown('Its name, unique in the product', '2.1'),
-    description: z.string().nullable(),
-    active: Active.describe('Whether licences may be given this version'),
-    createdAt: InstantText,
-  })
-  .meta({ id: 'ProductVersion', description: 'A release of a product' });
+export const ProductVersion = resource('ProductVersion', 'A release of a product', {
+  id: shownId(VersionId),
+  version: shown('Its name, unique in the product', '2.1'),
+  description: z.string().nullable(),
+  active: Active.describe('Whether licences may be given this version'),
+  createdAt: InstantText,
+});
 export type ProductVersion = z.output<typeof ProductVersion>;
 
-const ProductDetails = z
-  .looseObject({ ...Product.shape, versions: z.array(ProductVersion).describe('Its versions, oldest first') })
-  .meta({ id: 'ProductDetails', description: 'A product with its versions' });
+const ProductDetails = resource('ProductDetails', 'A product with its versions', {
+  ...Product.shape,
+  versions: z.array(ProductVersion).describe('Its versions, oldest first'),
+});
 
 const byId = z.object({ productId: ProductId });
 
 const ProductName = Name.meta({ description: 'The name of the product', examples: ['Editor'] });
 
-/** The operations on products. */
 export const products = {
   /** Lists the products that the token may use, oldest first. Source: decisions 0005 and 0022. */
   list: endpoint('GET /product', 'product:read', {
@@ -51,8 +46,8 @@ export const products = {
   create: endpoint('POST /product', 'product:write', {
     summary: 'Create a product',
     description:
-      'Creates an active product. A token that is limited to some products cannot create another. A product that moves in ' +
-      'from another system keeps its id, which applications in the field send.',
+      'Creates an active product. One that moves in from another system keeps its id, which applications in the field ' +
+      'send. Not for a token that is limited to some products.',
     body: request('CreateProductRequest', {
       name: ProductName,
       id: ProductId.optional().describe('Its id elsewhere; absent: a new one'),

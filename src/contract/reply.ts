@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Count } from './scalars.ts';
+import { Count, resource } from './scalars.ts';
 
 /**
  * The envelope of a reply: `wrap` puts what a use case returns in it, `unwrap` takes the payload out, `schema` is what
@@ -18,52 +18,29 @@ export interface Reply<Payload = unknown, Result = Payload> {
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** A reply of the members in `shape`. */
-function replyOf<Payload, Result = Payload>(
-  id: string,
-  shape: z.ZodRawShape,
-  { unwrap, ...reply }: Pick<Reply<Payload, Result>, 'wrap' | 'stream'> & { unwrap(wire: Wire): Payload },
-  status: Reply['status'] = 200,
-): Reply<Payload, Result> {
-  const schema = z.looseObject(shape).meta({ id });
-  return { status, schema, ...reply, unwrap: (wire) => unwrap(schema.parse(wire)) };
-}
-
-/** What every reply but a few begins or ends with. */
-interface Envelope {
-  readonly shape: z.ZodRawShape;
-  readonly wire: Wire;
-}
-
-const coded: Envelope = { shape: { code: z.literal(0).describe('0 on success') }, wire: { code: 0 } };
-
-/** The envelope of the customer endpoints. */
-const actedBy = (action: string): Envelope => ({
-  shape: {
-    action: z.string().meta({ description: 'The operation', examples: [action] }),
-    status: z.literal(true).describe('true on success'),
-  },
-  wire: { action, status: true },
-});
-
-const NOTHING: Envelope = { shape: {}, wire: {} };
+const code = z.literal(0).describe('0 on success');
 
 type Fields<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
 
 /** `{code: 0, …}`: the endpoint's own fields beside the code. */
-export const bare = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
-  replyOf(
-    id,
-    { ...coded.shape, ...shape },
-    {
-      wrap: (payload) => ({ ...coded.wire, ...payload }),
-      unwrap: ({ code: _, ...payload }) => payload as Fields<S>,
+export function bare<S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> {
+  const { schema, unwrap } = plain(id, { code, ...shape });
+  return {
+    status: 200,
+    schema,
+    wrap: (payload) => ({ code: 0, ...payload }),
+    unwrap(wire) {
+      const { code: _, ...payload } = unwrap(wire) as Wire;
+      return payload as Fields<S>;
     },
-  );
+  };
+}
 
 /** The endpoint's own fields and nothing else. */
-export const plain = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
-  replyOf(id, shape, { wrap: (payload) => payload, unwrap: (wire) => wire as Fields<S> });
+export function plain<S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> {
+  const schema = z.looseObject(shape).meta({ id });
+  return { status: 200, schema, wrap: (payload) => payload, unwrap: (wire) => schema.parse(wire) as Fields<S> };
+}
 
 /** A signed token (RFC 7519), as it is. */
 export function token(id: string, description: string, example: string): Reply<string> {
@@ -83,40 +60,51 @@ export function token(id: string, description: string, example: string): Reply<s
   };
 }
 
+/** The beginning of the replies of customer endpoints. */
+const actionFields = (action: string) => ({
+  action: z.string().meta({ description: 'The operation', examples: [action] }),
+  status: z.literal(true).describe('true on success'),
+});
+
+/** `{…, code: 0}`, behind `{action, status: true}` where there is an action. */
+function enveloped<Payload, Result = Payload>(
+  id: string,
+  action: string | null,
+  members: z.ZodRawShape,
+  codec: { wrap(result: Result): Wire; unwrap(wire: Wire): Payload },
+  status: Reply['status'] = 200,
+): Reply<Payload, Result> {
+  const schema = z.looseObject({ ...(action !== null && actionFields(action)), ...members, code }).meta({ id });
+  const head = action === null ? {} : { action, status: true };
+  return {
+    status,
+    schema,
+    wrap: (result) => ({ ...head, ...codec.wrap(result), code: 0 }),
+    unwrap: (wire) => codec.unwrap(schema.parse(wire)),
+  };
+}
+
 /** `{data, code: 0}`: a read outside the customer family. */
-export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => dataReply(id, NOTHING, payload);
+export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => dataReply(id, null, payload);
 
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
 export const acted = <T>(id: string, action: string, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
-  dataReply(id, actedBy(action), payload, status);
+  dataReply(id, action, payload, status);
 
-const dataReply = <T>(id: string, head: Envelope, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
-  replyOf(
-    id,
-    { ...head.shape, data: payload, ...coded.shape },
-    { wrap: (value) => ({ ...head.wire, data: value, ...coded.wire }), unwrap: (wire) => wire.data as T },
-    status,
-  );
+const dataReply = <T>(id: string, action: string | null, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
+  enveloped(id, action, { data: payload }, { wrap: (data) => ({ data }), unwrap: ({ data }) => data as T }, status);
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
-export function done(id: string, action: string): Reply<void> {
-  const { shape, wire } = actedBy(action);
-  return replyOf(
-    id,
-    { ...shape, ...coded.shape },
-    { wrap: () => ({ ...wire, ...coded.wire }), unwrap: () => undefined },
-  );
-}
+export const done = (id: string, action: string): Reply<void> =>
+  enveloped(id, action, {}, { wrap: () => ({}), unwrap: () => undefined });
 
 /** Where a page stands in its list. */
-export const PageMeta = z
-  .looseObject({
-    total: Count.describe('How many items there are in all, on every page'),
-    page: Count.min(1).describe('This page, from 1'),
-    limit: Count.min(1).describe('How many items a page has at most'),
-    totalPages: Count.describe('How many pages there are'),
-  })
-  .meta({ id: 'PageMeta', description: 'Where this page stands; only when `page` or `limit` was given' });
+export const PageMeta = resource('PageMeta', 'Where this page stands; only when `page` or `limit` was given', {
+  total: Count.describe('How many items there are in all, on every page'),
+  page: Count.min(1).describe('This page, from 1'),
+  limit: Count.min(1).describe('How many items a page has at most'),
+  totalPages: Count.describe('How many pages there are'),
+});
 export type PageMeta = z.output<typeof PageMeta>;
 
 /** A list as the client has it; `meta` when it asked for a page. */
@@ -133,40 +121,31 @@ export interface ListResult<Item> {
 
 /** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
 export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, action, actedBy(action), item);
+  listReply(id, action, item);
 
 /** `{data: […], meta?, code: 0}`: a list outside the customer family. */
-export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, id, NOTHING, item);
+export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> => listReply(id, null, item);
 
-function listReply<T>(id: string, name: string, head: Envelope, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
-  const envelope = (items: readonly T[], meta: PageMeta | undefined) => ({
-    ...head.wire,
-    data: items,
-    ...(meta && { meta }),
-    ...coded.wire,
-  });
-  return replyOf(
-    id,
-    { ...head.shape, data: z.array(item), meta: PageMeta.optional(), ...coded.shape },
-    {
-      wrap: ({ items, meta }) => {
-        if (!Array.isArray(items)) throw new TypeError(`${name} is read piece by piece: stream it`);
-        return envelope(items, meta);
-      },
-      stream: ({ items, meta }) => streamItems(JSON.stringify(envelope([], meta)), items),
-      unwrap: ({ data: items, meta }) => ({ items: items as T[], ...(meta ? { meta: meta as PageMeta } : {}) }),
+function listReply<T>(id: string, action: string | null, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
+  const members = { data: z.array(item), meta: PageMeta.optional() };
+  const reply = enveloped<List<T>, ListResult<T>>(id, action, members, {
+    wrap: ({ items, meta }) => {
+      if (!Array.isArray(items)) throw new TypeError(`${action ?? id} is read piece by piece: stream it`);
+      return { data: items, ...(meta && { meta }) };
     },
-  );
+    unwrap: ({ data, meta }) => ({ items: data as T[], ...(meta ? { meta: meta as PageMeta } : {}) }),
+  });
+  return {
+    ...reply,
+    stream: ({ items, ...rest }) => streamItems(JSON.stringify(reply.wrap({ ...rest, items: [] })), items),
+  };
 }
 
 /** How a walk through a list goes on. */
-export const CursorMeta = z
-  .looseObject({
-    limit: Count.min(1).describe('How many items a part has at most'),
-    next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
-  })
-  .meta({ id: 'CursorMeta', description: 'How to go on; only when `cursor` was given' });
+export const CursorMeta = resource('CursorMeta', 'How to go on; only when `cursor` was given', {
+  limit: Count.min(1).describe('How many items a part has at most'),
+  next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
+});
 
 /** A part of a list, and where it stands or how to go on. */
 export interface Part<Item, Meta> {
@@ -176,12 +155,13 @@ export interface Part<Item, Meta> {
 
 /** `{data: […], meta, code: 0}`: a list that is too long to be read at once. */
 export const partList = <T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> =>
-  replyOf(
+  enveloped(
     id,
-    { data: z.array(item), meta, ...coded.shape },
+    null,
+    { data: z.array(item), meta },
     {
-      wrap: ({ items, meta: about }) => ({ data: items, meta: about, ...coded.wire }),
-      unwrap: (wire) => ({ items: wire.data as T[], meta: wire.meta as M }),
+      wrap: ({ items, meta }) => ({ data: items, meta }),
+      unwrap: ({ data, meta }) => ({ items: data as T[], meta: meta as M }),
     },
   );
 

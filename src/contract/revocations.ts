@@ -2,15 +2,14 @@ import { endpoint } from './endpoint.ts';
 import { token } from './reply.ts';
 import { publicAccount } from './signing-keys.ts';
 
-/** The operations on the revocation list. */
 export const revocations = {
   /** The revocation list of one account; without `account`, of the oldest account. Source: decision 0057. */
   export: endpoint('GET /.well-known/revocations', 'public', {
     summary: 'The revoked licence files',
     description:
-      'Returns a list of revoked licence files, signed with a key of the account: a compact JWS of type ' +
-      '`lic-rev+jwt` with the claims `iss`, `iat`, `exp`, `seq`, `files` (ids of files: their devices were freed, or ' +
-      'their licences deleted) and `licenses` (ids of blocked licences). `seq` goes up when the list changes.',
+      'Returns a compact JWS of type `lic-rev+jwt`, signed with a key of the account, with the claims `iss`, `iat`, ' +
+      '`exp`, `seq`, which goes up with each change, `files` (ids of files whose devices were freed or licences deleted) ' +
+      'and `licenses` (ids of blocked licences).',
     query: publicAccount,
     reply: token(
       'RevocationList',

@@ -79,6 +79,10 @@ export const Name = displayName(256, 'Ada Ltd');
 /** The name of a version of a product. */
 export const VersionName = displayName(64, '2.1').describe('Its name, unique in the product');
 
+/** An object in a reply. It is open: what a later service adds passes through. */
+export const resource = <S extends z.ZodRawShape>(id: string, description: string, shape: S) =>
+  z.looseObject(shape).meta({ id, description });
+
 /** Text in a reply. The example of the reply is made from those of its members. */
 export const shown = (description: string, example: string) => z.string().meta({ description, examples: [example] });
 

@@ -28,14 +28,12 @@ const signedFields = {
   }),
 };
 
-/** The operations on the sessions of floating keys. */
 export const keySessions = {
   /** Leases one concurrent use of a floating licence. Source: API description, POST /key/checkout; decision 0010. */
   checkout: endpoint('POST /key/checkout', 'license:activate', {
     summary: 'Lease a session of a floating licence',
     description:
-      'Takes one of the seats of a floating licence for `sessionLeaseDuration` seconds. The seat is free again when ' +
-      'the lease ends.',
+      'Takes a seat of a floating licence for `sessionLeaseDuration` seconds; it is free again when the lease ends.',
     openToClients: true,
     body: request('CheckoutKeyRequest', {
       ...licenseAddress,
@@ -65,9 +63,9 @@ export const keySessions = {
   heartbeat: endpoint('POST /key/heartbeat', 'license:activate', {
     summary: 'Prolong the lease of a session',
     description:
-      'Starts the lease of a session anew, for `sessionLeaseDuration` seconds from now. Each heartbeat signs the nonce ' +
-      'that the one before returned; the one before that is accepted once more, for a client that lost the response. ' +
-      'A session whose lease has ended cannot be prolonged: check out again.',
+      'Starts the lease of a session anew, for `sessionLeaseDuration` seconds from now, unless it has ended. Each ' +
+      'heartbeat signs the nonce that the one before returned; the nonce before that is accepted once more, for a client ' +
+      'that lost the response.',
     openToClients: true,
     body: request('HeartbeatKeyRequest', signedFields),
     reply: bare('HeartbeatKeyResponse', {
@@ -89,14 +87,11 @@ export const keySessions = {
   }),
 };
 
-/** The operations on sessions for those who administer keys. */
 export const sessions = {
   /** Lists the sessions whose lease runs, oldest first. Source: decision 0010. */
   list: endpoint('GET /session/list', 'license:read', {
     summary: 'List sessions',
-    description:
-      'Lists the sessions of floating licences whose lease runs, oldest first, of the account, of a product or of one ' +
-      'key: all of them, or one page.',
+    description: 'Lists the sessions of floating licences whose lease runs, oldest first: all of them, or one page.',
     query: z.object({
       ...pageFields,
       productId: ProductId.optional().describe('Only sessions of keys of this product'),
@@ -112,9 +107,7 @@ export const sessions = {
     description: 'Ends a session, whoever holds it: its seat is free at once, and its next heartbeat is refused.',
     query: z.object({
       sessionId: SessionId,
-      productId: ProductId.optional().describe(
-        'The product of its key; required for tokens that are limited to some products',
-      ),
+      productId: ProductId.optional().describe('The product of its key; required of a token limited to some products'),
     }),
     reply: done('DeleteSessionResponse', 'sessions.delete'),
     errors: ['sessionNotFound'],

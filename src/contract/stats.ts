@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
 import { data } from './reply.ts';
-import { Count, ProductId, shownId } from './scalars.ts';
+import { Count, ProductId, resource, shownId } from './scalars.ts';
 
 const counts = {
   total: Count.describe('All keys: active, expired and blocked ones'),
@@ -18,44 +18,31 @@ const counts = {
 /** How many keys there are, by status. */
 export type KeyCounts = Record<keyof typeof counts, number>;
 
-const Weeks = z.array(
-  z.looseObject({
-    week: z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] }),
-    count: Count,
-  }),
-);
+const Monday = z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] });
+const Weeks = z.array(z.looseObject({ week: Monday, count: Count }));
 
-/** Statistics of an account, or of one of its products. */
-export const Stats = z
-  .looseObject({
-    keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
-    products: z
-      .array(z.looseObject({ productId: shownId(ProductId), ...counts }))
-      .describe('The same by product, oldest product first; only products that have keys'),
-    devices: Count.describe('How many devices hold a slot'),
-    sessions: Count.describe('How many sessions are leased now'),
-    customers: Count.nullable().describe('How many customers the account has; null for some products only'),
-    issuedPerWeek: Weeks.describe(
-      'How many keys were created in each of the last 12 weeks, oldest first; the last week is not over',
-    ),
-    activatedPerWeek: Weeks.describe('How many of the devices were activated in each of those weeks, in that order'),
-    fullest: z
-      .array(ListedLicense)
-      .describe('Up to 20 active keys with more than one slot and with a device, the fullest first'),
-    nextToExpire: z.array(ListedLicense).describe('Up to 20 active keys, those that expire next first'),
-  })
-  .meta({ id: 'Stats', description: 'Statistics of keys, devices, sessions and customers' });
+export const Stats = resource('Stats', 'Statistics of keys, devices, sessions and customers', {
+  keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
+  products: z
+    .array(z.looseObject({ productId: shownId(ProductId), ...counts }))
+    .describe('The same by product, oldest product first; only products that have keys'),
+  devices: Count.describe('How many devices hold a slot'),
+  sessions: Count.describe('How many sessions are leased now'),
+  customers: Count.nullable().describe('How many customers the account has; null for some products only'),
+  issuedPerWeek: Weeks.describe('Keys created in each of the last 12 weeks, oldest first; the last is not over'),
+  activatedPerWeek: Weeks.describe('How many of the devices were activated in each of those weeks'),
+  fullest: z.array(ListedLicense).describe('Up to 20 active keys with several slots and a device, the fullest first'),
+  nextToExpire: z.array(ListedLicense).describe('Up to 20 active keys, those that expire next first'),
+});
 export type Stats = z.output<typeof Stats>;
 
-/** The operations on statistics. */
 export const stats = {
   /** Counts keys, devices, sessions and customers. Source: decision 0052. */
   get: endpoint('GET /stats', 'license:read', {
     summary: 'Count keys, devices and sessions',
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
-      'next. A token that is limited to some products gets the statistics of these only. Keys are counted part by part, so ' +
-      'what changes meanwhile may be counted as it was or as it is.',
+      'next. A token that is limited to some products gets the statistics of these only.',
     query: z.object({ productId: ProductId.optional().describe('Only this product') }),
     reply: data('GetStatsResponse', Stats),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t' },

@@ -10,6 +10,7 @@ import {
   Limit,
   Name,
   ProductId,
+  resource,
   shown,
   shownId,
   TokenId,
@@ -17,56 +18,41 @@ import {
 } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
+/** What a token of an older service does not say is null. */
+const later = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
+
 /** A token as lists show it: never the secret. */
-export const Token = z
-  .looseObject({
-    id: shownId(TokenId),
-    name: shown('What it is for', 'shop'),
-    kind: TokenKind,
-    scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
-    productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
-    networks: z
-      .array(z.string())
-      .nullable()
-      .default(null)
-      .describe('The only networks it may be used from; null means any'),
-    maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
-    issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
-    rateLimit: Count.nullable()
-      .default(null)
-      .describe('Requests per minute; null means as many as the service allows any token'),
-    expiresAt: InstantText.nullable().describe('When it expires; null means never'),
-    revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
-    lastUsedOn: z.iso
-      .date()
-      .nullable()
-      .default(null)
-      .describe('The last day on which it was used, UTC; null means never'),
-    createdAt: InstantText,
-  })
-  .meta({ id: 'Token', description: 'A credential of the API, without its secret' });
+export const Token = resource('Token', 'A credential of the API, without its secret', {
+  id: shownId(TokenId),
+  name: shown('What it is for', 'shop'),
+  kind: TokenKind,
+  scopes: z.array(Scope).describe('All that the token may do, the scopes of its kind included'),
+  productIds: z.array(z.string()).nullable().describe('The only products it may use; null means all'),
+  networks: later(z.array(z.string())).describe('The only networks it may be used from; null means any'),
+  maxIssues: Count.nullable().describe('How many keys it may issue; null means any number'),
+  issued: Count.nullable().describe('How many keys it has issued; counted only with maxIssues'),
+  rateLimit: later(Count).describe('Requests per minute; null means as many as the service allows any token'),
+  expiresAt: InstantText.nullable().describe('When it expires; null means never'),
+  revokedAt: InstantText.nullable().describe('When it was revoked; null means it was not'),
+  lastUsedOn: later(z.iso.date()).describe('The last day on which it was used, UTC; null means never'),
+  createdAt: InstantText,
+});
 export type Token = z.output<typeof Token>;
 
-/** A token on the one occasion its secret is shown. */
-export const IssuedToken = z
-  .looseObject({
-    ...Token.shape,
-    token: shown(
-      'The secret, shown this once',
-      'lkm_scoped_3m9x0v7q5k1c8w2d6t4n0f7h5j3p9r1b8y6z2a4e0s7g5k3m9q1v8cjw4t2n6',
-    ),
-  })
-  .meta({ id: 'IssuedToken', description: 'A credential of the API, with its secret' });
+export const IssuedToken = resource('IssuedToken', 'A credential of the API, with its secret', {
+  ...Token.shape,
+  token: shown(
+    'The secret, shown this once',
+    'lkm_scoped_3m9x0v7q5k1c8w2d6t4n0f7h5j3p9r1b8y6z2a4e0s7g5k3m9q1v8cjw4t2n6',
+  ),
+});
 
-/** A token that takes the place of another one, which ends soon. */
-const RotatedToken = z
-  .looseObject({
-    ...IssuedToken.shape,
-    replaces: z
-      .looseObject({ id: shownId(TokenId), expiresAt: EndText })
-      .describe('The token whose place it takes, and when that one ends'),
-  })
-  .meta({ id: 'RotatedToken', description: 'A credential of the API, with its secret, that replaces another one' });
+const RotatedToken = resource('RotatedToken', 'A credential of the API, with its secret, that replaces another one', {
+  ...IssuedToken.shape,
+  replaces: z
+    .looseObject({ id: shownId(TokenId), expiresAt: EndText })
+    .describe('The token whose place it takes, and when that one ends'),
+});
 
 /** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
 const Network = text(2, 49, /^[0-9a-fA-F:.]+([/][0-9]{1,3})?$/).meta({
@@ -83,13 +69,11 @@ const MAX_RATE = 60_000_000;
 /** How long a token is valid beside the one that replaces it, unless something else was said: a day. */
 export const DEFAULT_OVERLAP = 'P1D';
 
-/** The operations on tokens. */
 export const tokens = {
   /** Lists the tokens of the account, oldest first, revoked ones included. Source: decisions 0008 and 0022. */
   list: endpoint('GET /token', 'token:read', {
     summary: 'List tokens',
-    description:
-      'Lists the tokens of the account, oldest first, revoked ones included, never their secrets: all of them, or one page.',
+    description: 'Lists the tokens of the account, oldest first, revoked ones included: all of them, or one page.',
     query: z.object(pageFields),
     reply: actedList('ListTokensResponse', 'tokens.list', Token),
     example: { page: '1' },
@@ -117,12 +101,9 @@ export const tokens = {
         productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
         networks: list(Network, 1, 100).optional().describe('The only networks it may be used from; absent means any'),
         maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
-        rateLimit: Limit.max(MAX_RATE)
-          .optional()
-          .describe('Requests per minute; absent means as many as its maker, else as the service allows any token'),
+        rateLimit: Limit.max(MAX_RATE).optional().describe('Requests per minute; absent means as many as its maker'),
         expiresAt: Instant.nullish().describe(
-          `When it expires, in the future; null means never. Absent means after ${DEFAULT_TOKEN_DAYS} days, or with its ` +
-            'maker if that ends before',
+          `When it expires; null: never; absent: after ${DEFAULT_TOKEN_DAYS} days, or with its maker if that ends before`,
         ),
       })
       .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
@@ -147,19 +128,16 @@ export const tokens = {
   rotate: endpoint('POST /token/rotate', 'token:write', {
     summary: 'Replace a token',
     description:
-      'Creates a token with the name and the rights of another one, which stays valid for the overlap, so that nothing ' +
-      'stops while the new secret is handed out. Both spend one budget of keys. Whoever rotates a token may do all that ' +
-      'it may do; the new one ends no later than its maker. Its secret is shown in this response and never again.',
+      'Creates a token with the name and the rights of another one, which stays valid for the overlap. Both spend one ' +
+      'budget of keys. Whoever rotates a token may do all that it may do; the new one ends no later than its maker. Its ' +
+      'secret is shown in this response and never again.',
     body: request('RotateTokenRequest', {
       tokenId: TokenId,
       overlap: durationField()
         .optional()
-        .describe(
-          `How long the replaced token stays valid: an ISO 8601 duration, \`PT0S\` for no time; ${DEFAULT_OVERLAP} by default`,
-        ),
+        .describe(`How long the replaced token stays valid, ISO 8601; default ${DEFAULT_OVERLAP}`),
       expiresAt: Instant.nullish().describe(
-        'When the new one expires, in the future; null means never. Absent means that it is valid for as long as the ' +
-          'replaced one was',
+        'When the new one expires; null: never; absent: as long as the replaced one',
       ),
     }),
     reply: acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
@@ -172,8 +150,7 @@ export const tokens = {
     summary: 'Revoke a token',
     description:
       'Revokes a token; its next request is refused. Revoking it again changes nothing. A token revokes itself and ' +
-      'those that it could have created. The last admin token of an account is revoked only with `force`, since nothing ' +
-      'could create another one over the API.',
+      'those that it could have created; the last admin token of an account is revoked only with `force`.',
     query: z.object({
       tokenId: TokenId,
       force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),

@@ -25,7 +25,6 @@ const blocking = {
   ifUpdatedAt: IfUpdatedAt,
 };
 
-/** What is changed of a key. */
 export const UpdateKeyRequest = changing('UpdateKeyRequest', changeable, {
   ...licenseAddress,
   ...changes,
@@ -33,21 +32,15 @@ export const UpdateKeyRequest = changing('UpdateKeyRequest', changeable, {
   ifUpdatedAt: IfUpdatedAt,
 });
 
-/** By how much a key is renewed. */
 export const RenewKeyRequest = request('RenewKeyRequest', {
   ...licenseAddress,
   duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
-  from: z
-    .enum(['end', 'now', 'later'])
-    .optional()
-    .describe('From when: its end, now, or the later of the two; default later'),
+  from: z.enum(['end', 'now', 'later']).optional().describe('From when; default the later of its end and now'),
   ifUpdatedAt: IfUpdatedAt,
 });
 
-/** The key that is blocked. */
 export const BlockKeyRequest = request('BlockKeyRequest', blocking);
 
-/** The operations that change keys. */
 export const keyChanges = {
   /** Changes limits, end, customer and other fields of a licence. Source: decision 0049. */
   update: endpoint('PATCH /key', 'license:write', {
@@ -67,8 +60,7 @@ export const keyChanges = {
   renew: endpoint('POST /key/renew', 'license:write', {
     summary: 'Renew a licence key',
     description:
-      'Adds a duration to the end of a licence, to now, or to whichever of the two is later. A licence that never ' +
-      'expires, or has no end before its first use, is refused.',
+      'Adds a duration to the end of a licence, to now, or to the later of the two. The licence must have an end.',
     body: RenewKeyRequest,
     reply: data('RenewKeyResponse', License),
     errors: ['licenseNotFound', 'stale', 'noEnd'],
@@ -95,9 +87,7 @@ export const keyChanges = {
   /** Disables a licence; one that is disabled stays so. Source: decision 0049. */
   block: endpoint('POST /key/block', 'license:write', {
     summary: 'Block a licence key',
-    description:
-      'Disables a licence: it cannot be activated, signed or checked out until it is unblocked. Devices keep their ' +
-      'slots. A key that is blocked already stays so.',
+    description: 'Disables a licence: it cannot be activated, signed or checked out. Devices keep their slots.',
     body: BlockKeyRequest,
     reply: bare('BlockKeyResponse', { message: shown('For people', 'License blocked') }),
     example: { note: 'chargeback' },
@@ -117,8 +107,7 @@ export const keyChanges = {
   delete: endpoint('DELETE /key', 'license:write', {
     summary: 'Delete a licence key for ever',
     description:
-      'Deletes a licence key with its devices and sessions. One that has any is refused unless `force` is true. This ' +
-      'cannot be undone; a blocked key keeps its history.',
+      'Deletes a licence key with its devices and sessions; `force` is needed where it has any. This cannot be undone.',
     query: z.object({
       ...licenseAddress,
       force: flagField().optional().describe('Whether a key that is in use may be deleted; default false'),

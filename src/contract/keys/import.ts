@@ -26,10 +26,7 @@ const MAX_DEVICES = 10_000;
 const ImportedDevice = request('ImportedDevice', {
   hostId: HostId,
   deviceTag: text(1, 64).nullish(),
-  ipAddress: z
-    .union([z.ipv4(), z.ipv6()])
-    .optional()
-    .describe('The address it was activated from; absent: that of this request'),
+  ipAddress: z.union([z.ipv4(), z.ipv6()]).optional().describe('Where it was activated from; absent: this request'),
   activationTime: Instant.optional().describe('When it was activated; absent: now'),
 }).describe('A device that holds a slot of a key that moves in');
 
@@ -54,7 +51,7 @@ export const ImportKeyRequest = agreeing(
       reference: Reference.nullish(),
       maxActivations: Limit.nullish().describe('How many devices may use it; absent or null means unlimited'),
       expirationDate: Instant.nullish().describe(
-        'When it expires or has expired; absent or null: never, or with `expiresAfter` not before its first use',
+        'When it expires or has expired; null: never, or not before its first use',
       ),
       expiresAfter: positiveDurationField().nullish().describe('How long it lasts from its first use, ISO 8601'),
       customer: ImportedCustomer.nullish().describe('The customer it is for; absent or null: nobody'),
@@ -76,15 +73,13 @@ export const ImportKeyRequest = agreeing(
     }),
 ).meta({ id: 'ImportKeyRequest' });
 
-/** The operation that takes in keys of other systems. */
 export const keyImport = {
   /** Takes in a key that another system has issued, with all that belongs to it. Source: decision 0063. */
   import: endpoint('POST /key/import', 'license:write', {
     summary: 'Import a licence key',
     description:
-      'Takes in a key that exists elsewhere, of any format, as it is: with its limits, its end, its customer and the ' +
-      'devices that hold its slots. What is not given is as unlimited as it can be. Nothing is overwritten: a key that is ' +
-      'here already is refused.',
+      'Takes in a key that exists elsewhere, of any format, with its limits, its end, its customer and the devices that ' +
+      'hold its slots. What is not given is as unlimited as it can be. A key that is here already is refused.',
     refusesOthersFields: true,
     body: ImportKeyRequest,
     reply: bare('ImportKeyResponse', {

@@ -60,7 +60,6 @@ export const CreateKeyRequest = agreeing(
   },
 });
 
-/** The operations on keys themselves. */
 export const keys = {
   /** Issues a licence key for an active product. Source: API description, POST /create-key; decisions 0004 and 0048. */
   create: endpoint('POST /create-key', 'license:write', {

@@ -4,6 +4,7 @@ import type { Reason } from '../errors.ts';
 import { list, positiveDurationField } from '../fields.ts';
 import { ProductVersion } from '../products.ts';
 import {
+  Active,
   Count,
   EndText,
   HostId,
@@ -13,7 +14,7 @@ import {
   LicenseKey,
   Limit,
   ProductId,
-  Reference,
+  resource,
   ShownIp,
   ShownKey,
   shown,
@@ -37,41 +38,35 @@ export const useErrors = [
 export const Warning = z.string().describe('Present when the licence has expired and is used in its grace period');
 
 /** A device: the link between a key and one host. Source: API description, "Device". */
-export const Device = z
-  .looseObject({
-    id: shown('Identifier of the activation', 'dev_01jd7q6b9n3zt5c8y2x4w6v0qk'),
-    hostId: shownId(HostId),
-    deviceTag: shown('What people call the device; "No tag" when there is none', 'No tag'),
-    ipAddress: ShownIp.describe('The address it was activated from; masked for read-only callers'),
-    activationTime: InstantText,
-  })
-  .meta({ id: 'Device', description: 'An activation: one device that holds one activation slot of a key' });
+export const Device = resource('Device', 'An activation: one device that holds one activation slot of a key', {
+  id: shown('Identifier of the activation', 'dev_01jd7q6b9n3zt5c8y2x4w6v0qk'),
+  hostId: shownId(HostId),
+  deviceTag: shown('What people call the device; "No tag" when there is none', 'No tag'),
+  ipAddress: ShownIp.describe('The address it was activated from; masked for read-only callers'),
+  activationTime: InstantText,
+});
 export type Device = z.output<typeof Device>;
 
 /** A session whose lease runs. Its secret is never shown again. */
-export const Session = z
-  .looseObject({
-    id: shown('Identifier of the session', 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz'),
-    hostId: z.string().nullable().describe('The device that uses it; null when none was named'),
-    deviceTag: Device.shape.deviceTag,
-    userIdentifier: z.string().nullable().describe('Who uses it; null when nobody was named'),
-    createdAt: InstantText,
-    expiresAt: EndText.describe('When its lease ends unless it is prolonged'),
-  })
-  .meta({ id: 'Session', description: 'A leased concurrent use of a floating licence' });
+export const Session = resource('Session', 'A leased concurrent use of a floating licence', {
+  id: shown('Identifier of the session', 'ses_01jd7q7h4r8bm2k6v0x9w5t3cz'),
+  hostId: z.string().nullable().describe('The device that uses it; null when none was named'),
+  deviceTag: Device.shape.deviceTag,
+  userIdentifier: z.string().nullable().describe('Who uses it; null when nobody was named'),
+  createdAt: InstantText,
+  expiresAt: EndText.describe('When its lease ends unless it is prolonged'),
+});
 export type Session = z.output<typeof Session>;
 
 /** A licence file as the service remembers it: never its text. */
-export const SignedFile = z
-  .looseObject({
-    id: shown('Identifier of the file, its `jti`', 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6'),
-    hostId: shownId(HostId),
-    kid: Kid,
-    signedAt: InstantText,
-    endsAt: EndText.describe('Until when it verifies'),
-    revokedAt: InstantText.nullable().describe('When its device was freed; null means it was not'),
-  })
-  .meta({ id: 'SignedFile', description: 'A licence file that was signed and has not ended' });
+export const SignedFile = resource('SignedFile', 'A licence file that was signed and has not ended', {
+  id: shown('Identifier of the file, its `jti`', 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6'),
+  hostId: shownId(HostId),
+  kid: Kid,
+  signedAt: InstantText,
+  endsAt: EndText.describe('Until when it verifies'),
+  revokedAt: InstantText.nullable().describe('When its device was freed; null means it was not'),
+});
 export type SignedFile = z.output<typeof SignedFile>;
 
 export const licenseTypes = ['node-locked', 'floating'] as const;
@@ -98,9 +93,7 @@ export const licenseSettings = {
     .min(60)
     .max(86_400)
     .optional()
-    .describe(
-      `Seconds between two reports of a session, at most sessionLeaseDuration; default ${DEFAULT_HEARTBEAT_SECONDS}`,
-    ),
+    .describe(`Seconds between two reports of a session, at most its lease; default ${DEFAULT_HEARTBEAT_SECONDS}`),
   sessionLeaseDuration: z
     .int()
     .min(300)
@@ -140,41 +133,22 @@ const shortLicense = {
     .meta({ examples: [5] }),
   activations: Count.describe('How many devices hold a slot'),
   devices: z.array(Device).describe('Empty for tokens of kind client, which learn nothing about other devices'),
-  activated: z.boolean().meta({
-    description: 'Whether it has a device and the vendor has not disabled it',
-    examples: [true],
-  }),
+  activated: Active.describe('Whether it has a device and the vendor has not disabled it'),
   expirationDate: EndText.nullable().meta({ ...EndText.meta(), description: 'When it expires; null means never' }),
 };
 
 /** The fields that only the full form carries. */
 const LicenseExtras = z.object({
-  reference: z.string().nullable().meta({
-    description: "The vendor's own name of it, unique in the account; null: none. Absent for tokens of kind client",
-    examples: Reference.meta()?.examples,
-  }),
-  expiresAfter: z
-    .string()
-    .nullable()
-    .describe('How long it lasts from its first use, ISO 8601; the first use sets expirationDate. null: not so'),
-  gracePeriod: z
-    .string()
-    .nullable()
-    .describe('How long after its end it may still be used, ISO 8601; null means not at all'),
+  reference: shown("The vendor's own name of it; absent for tokens of kind client", 'order-1042').nullable(),
+  expiresAfter: z.string().nullable().describe('How long it lasts from its first use, ISO 8601, while it has no end'),
+  gracePeriod: z.string().nullable().describe('How long it may be used after its end, ISO 8601; null: not at all'),
   graceUntil: InstantText.nullable().describe('Until when it may be used in all; null without an end or gracePeriod'),
   metadata: Metadata,
-  allowedHosts: z
-    .array(z.string())
-    .nullable()
-    .describe('The only hosts that may use it; null means any. Absent for tokens of kind client'),
+  allowedHosts: z.array(z.string()).nullable().describe('The only hosts that may use it; null means any'),
   licenseType: shown(licenseTypes.join(' or '), 'node-locked'),
   maxConcurrentSessions: Count.nullable().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: Count.describe('Seconds between two reports of a session').meta({
-    examples: [DEFAULT_HEARTBEAT_SECONDS],
-  }),
-  sessionLeaseDuration: Count.describe('Seconds that a session lasts without a report').meta({
-    examples: [DEFAULT_LEASE_SECONDS],
-  }),
+  heartbeatInterval: Count.meta({ description: 'Seconds between two reports of a session', examples: [300] }),
+  sessionLeaseDuration: Count.meta({ description: 'Seconds that a session lasts without a report', examples: [900] }),
   customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),
@@ -186,9 +160,10 @@ const LicenseExtras = z.object({
 });
 
 /** A licence as `GET /key` shows it; everything beyond the shorter form may be absent. */
-export const License = z
-  .looseObject({ ...shortLicense, ...LicenseExtras.partial().shape })
-  .meta({ id: 'License', description: 'A licence key with its limits, its state and its devices' });
+export const License = resource('License', 'A licence key with its limits, its state and its devices', {
+  ...shortLicense,
+  ...LicenseExtras.partial().shape,
+});
 export type License = z.output<typeof License>;
 
 /** A licence with the customer it belongs to. Source: API description, GET /key. */
@@ -196,13 +171,7 @@ export const LicenseDetails = z
   .looseObject({
     license: License,
     customer: CustomerSummary.nullable().describe('null when the key has no customer'),
-    sessions: z
-      .array(Session)
-      .optional()
-      .describe('Those of a floating licence whose lease runs. Absent for tokens of kind client'),
-    files: z
-      .array(SignedFile)
-      .optional()
-      .describe('Its licence files that have not ended; absent for tokens of kind client'),
+    sessions: z.array(Session).optional().describe('Those of a floating licence whose lease runs'),
+    files: z.array(SignedFile).optional().describe('Its licence files that have not ended'),
   })
   .meta({ id: 'LicenseDetails' });

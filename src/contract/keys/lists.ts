@@ -59,26 +59,18 @@ const Filters = z
     expiresAfter: Instant.optional().describe('Only keys that expire at this instant or later'),
     expiresBefore: Instant.optional().describe('Only keys that expire before this instant'),
     text: SearchText.optional().describe(
-      'Only keys found by this, compared without case: a whole key, its last section, or the start of a word of the ' +
-        'name or e-mail address of the customer, of the host id or tag of a device, or of the reference. Several words ' +
-        'have to follow each other. A caller that sees keys masked finds them by no other part than the one it is ' +
-        'shown; words of customers are for callers with `customer:read`',
+      'Only keys found by this, compared without case: a whole key, its last section, or beginnings of words of the ' +
+        'reference, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the customer. ' +
+        'A caller that sees keys masked finds them by no other part than the one it is shown',
     ),
-    metadata: metadataFilter
-      .optional()
-      .describe(
-        `Only keys with this entry of free metadata, as \`metadata.NAME=value\`; up to ${MAX_METADATA_FILTERS}`,
-      ),
+    metadata: metadataFilter.optional().describe('Only keys with these free entries, each as `metadata.NAME=value`'),
     page: pageFields.page,
     limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
     cursor: z
       .string()
       .regex(/^(lic_[0-9a-z]{26})?$/)
       .optional()
-      .describe(
-        'Walks through the whole list: empty for its first part, then `next` of the part before. What is created ' +
-          'meanwhile is left out; everything else comes once. Not together with `page`',
-      ),
+      .describe('Walks through the whole list: empty at first, then `next` of the part before. Not with `page`'),
   })
   .refine(({ within, status }) => within === undefined || status === 'expiring', {
     message: 'within goes with status expiring',

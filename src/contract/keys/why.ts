@@ -1,21 +1,18 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { data } from '../reply.ts';
-import { HostId, Instant, InstantText, shown } from '../scalars.ts';
+import { HostId, Instant, InstantText, resource, shown } from '../scalars.ts';
 import { licenseAddress } from './licenses.ts';
 
 /** What can be asked about. */
 export const explainedActions = ['activate', 'sign', 'checkout', 'deactivate'] as const;
 
-/** One rule with its outcome. */
-const Rule = z
-  .looseObject({
-    rule: shown('Its name', 'slot'),
-    passed: z.boolean(),
-    detail: shown('What it found, a sentence', 'No slot is free: 5 of 5 are taken.'),
-    reason: shown('Our name for the error it leads to; only when it failed', 'activationLimit').optional(),
-  })
-  .meta({ id: 'Rule', description: 'A rule that stands in the way, or does not' });
+const Rule = resource('Rule', 'A rule that stands in the way, or does not', {
+  rule: shown('Its name', 'slot'),
+  passed: z.boolean(),
+  detail: shown('What it found, a sentence', 'No slot is free: 5 of 5 are taken.'),
+  reason: shown('Our name for the error it leads to; only when it failed', 'activationLimit').optional(),
+});
 
 /** Whether something may be done, and every rule that was looked at. */
 export const Explanation = z
@@ -28,7 +25,6 @@ export const Explanation = z
   .meta({ id: 'Explanation' });
 export type Explanation = z.output<typeof Explanation>;
 
-/** The operation that explains what the others would decide. */
 export const keyWhy = {
   /** Says whether something could be done with a key, and which rules stand in the way. Source: decision 0009. */
   why: endpoint('GET /key/why', 'license:read', {

@@ -5,14 +5,12 @@ import { acted, CursorMeta, partList } from '../reply.ts';
 import { Count, InstantText, shownId } from '../scalars.ts';
 import { Delivery, deliveryStates, WebhookId } from './webhook.ts';
 
-/** The operations on what is sent to a webhook: its deliveries. */
 export const webhookDeliveries = {
   /** Sends a `ping` to one webhook. Source: decision 0070. */
   test: endpoint('POST /webhook/test', 'webhook:write', {
     summary: 'Send a ping to a webhook',
     description:
-      'Makes an event of the type `ping`, which is sent to this webhook alone, whatever types it takes. How that went ' +
-      'is in its deliveries a moment later.',
+      'Makes an event `ping`, sent to this webhook alone, whatever types it takes. Its deliveries show how that went.',
     body: request('TestWebhookRequest', { webhookId: WebhookId }),
     reply: acted(
       'TestWebhookResponse',
@@ -30,8 +28,7 @@ export const webhookDeliveries = {
   replay: endpoint('POST /webhook/replay', 'webhook:write', {
     summary: 'Send events once more',
     description:
-      'Sends all events after a number once more (`after`), or those that were not accepted (`failed`). Each one has ' +
-      'the id and the number that it had.',
+      'Sends events once more, with the ids and numbers that they had: all after a number, or those not accepted.',
     body: z
       .object({
         webhookId: WebhookId,
@@ -56,8 +53,7 @@ export const webhookDeliveries = {
   deliveries: endpoint('GET /webhook/deliveries', 'webhook:read', {
     summary: 'List the deliveries of a webhook',
     description:
-      'Lists events that were sent to a webhook, newest first, with the response to the last attempt. Those that were ' +
-      'accepted are kept for 7 days, dead ones for 30.',
+      'Lists what was sent to a webhook, newest first. Accepted deliveries are kept for 7 days, dead ones for 30.',
     query: z.object({
       webhookId: WebhookId,
       state: z.enum(deliveryStates).optional().describe('Only those in this state'),

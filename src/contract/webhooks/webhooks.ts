@@ -15,8 +15,7 @@ export const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 const byId = z.object({ webhookId: WebhookId });
 
 const Url = text(8, 2_048).meta({
-  description:
-    'Where events are sent: `https`, without a user name, at a public address. It is resolved and checked at each attempt',
+  description: 'Where events are sent: `https`, without a user name, at a public address, checked at each attempt',
   examples: ['https://shop.example.com/hooks/lkm'],
 });
 
@@ -24,30 +23,20 @@ const Types = list(z.enum(eventTypes), 1, eventTypes.length);
 
 const settings = {
   description: text(1, 256).nullish().describe('What it is for'),
-  reveal: z
-    .boolean()
-    .optional()
-    .describe('Whether licence keys are sent in full; only for a token that sees them. Default false'),
-  ordered: z
-    .boolean()
-    .optional()
-    .describe('Whether an event is sent only once the one before it was accepted. Default false'),
+  reveal: z.boolean().optional().describe('Whether keys are sent in full, for a token that sees them; default false'),
+  ordered: z.boolean().optional().describe('Whether an event waits until the one before was accepted; default false'),
   active: Active.optional().describe('Whether events are sent. Default true'),
-  apiVersion: z
-    .enum(payloadVersions)
-    .optional()
-    .describe('The dated contract that its payloads follow; the present one unless given'),
+  apiVersion: z.enum(payloadVersions).optional().describe('The dated contract that its payloads follow'),
 };
 
-/** The operations on webhooks. */
 export const webhooks = {
   /** Adds a webhook; what happens from now on is sent to it. Source: decision 0070. */
   create: endpoint('POST /webhook', 'webhook:write', {
     summary: 'Create a webhook',
     description:
-      'Adds an address that events are sent to, from its own `webhook.created` on. Requests are signed as Standard ' +
-      'Webhooks says, with the secret of this response, which is never shown again. Not for a token that is limited to ' +
-      'some products, as are all operations on webhooks.',
+      'Adds an address that events are sent to, from its own `webhook.created` on, signed as Standard Webhooks says ' +
+      'with the secret of this response, which is never shown again. No operation on webhooks is for a token that is ' +
+      'limited to some products.',
     body: request('CreateWebhookRequest', {
       url: Url,
       types: Types.optional().describe('The only types of events to send; absent means all'),
@@ -80,8 +69,8 @@ export const webhooks = {
   update: endpoint('PUT /webhook/by-id', 'webhook:write', {
     summary: 'Update a webhook',
     description:
-      'Changes what is given of a webhook. One that becomes active again goes on where it stopped, so that nothing of ' +
-      'the meantime is missing. With `ifUpdatedAt` nothing is changed when somebody else has changed it since.',
+      'Changes what is given. A webhook that becomes active again goes on where it stopped, so that nothing of the ' +
+      'meantime is missing.',
     query: byId,
     body: changing(
       'UpdateWebhookRequest',
@@ -111,8 +100,7 @@ export const webhooks = {
   rotate: endpoint('POST /webhook/rotate', 'webhook:write', {
     summary: 'Rotate the secret of a webhook',
     description:
-      'Makes a new secret, shown in this response and never again. For a time both secrets sign each request, so that a ' +
-      'receiver that knows either of them accepts it.',
+      'Makes a new secret, shown in this response and never again. For the overlap both secrets sign each request.',
     body: request('RotateWebhookRequest', {
       webhookId: WebhookId,
       overlap: z
