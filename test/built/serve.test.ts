@@ -38,6 +38,27 @@ it('the built command serves a new database until SIGTERM, and ends with 0', asy
   expect(await exited).toEqual([0, null]);
 });
 
+it('the built command, which has just stored its profile, answers what is in flight at SIGTERM', async () => {
+  const { child, url, exited } = await startServer([], { home: homeFolder() });
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await new Promise((sent) => socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n', sent));
+  child.kill('SIGTERM');
+  await untilClosed(url);
+  socket.write('\r\n');
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+  expect(await exited).toEqual([0, null]);
+});
+
+/** Waits until a server takes no connections any more. */
+const untilClosed = (url: string) =>
+  vi.waitUntil(() =>
+    fetch(url)
+      .catch(() => true)
+      .then((answer) => answer === true),
+  );
+
 /** A look-up of a name that no name server answers: like `getaddrinfo`, it has a thread that nothing can end. */
 const hangingLookups = (pipe: string) => `
 import dns from 'node:dns';
@@ -73,11 +94,7 @@ it.each([
       onTestFinished(() => void socket.destroy());
       await new Promise((sent) => socket.on('error', () => {}).write('GET /health HTTP/1.1\r\n', sent));
       child.kill('SIGTERM');
-      await vi.waitUntil(() =>
-        fetch(url)
-          .catch(() => true)
-          .then((answer) => answer === true),
-      );
+      await untilClosed(url);
     }
     child.kill('SIGTERM');
     const [code, signal] = await exited;

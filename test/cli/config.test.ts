@@ -74,7 +74,7 @@ describe('lkm config', () => {
   });
 
   it.each([
-    ['format', 'xml', 'format: it is one of table, tsv'],
+    ['format', 'xml', "format: 'xml' is not one of table, tsv"],
     ['timeout', 'soon', 'timeout: '],
     ['timeout', '0s', "'0s' is no time to wait"],
     ['product', 'short', "'short' is not the id of a product"],

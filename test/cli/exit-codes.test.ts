@@ -393,7 +393,7 @@ describe('a command line that is wrong', () => {
     [
       'an unknown format',
       [...create, '--format', 'yaml'],
-      "error: --format is one of table, tsv, csv, json, jsonl, env, not 'yaml'\n",
+      "error: --format: 'yaml' is not one of table, tsv, csv, json, jsonl, env\n",
     ],
     [
       'an unknown field',
@@ -451,6 +451,6 @@ describe('a command line that is wrong', () => {
   it.each(['LKM_NO_INPUT', 'LKM_QUIET'])('includes a switch in %s that is neither on nor off', async (name) => {
     const { code, stderr } = await lkm(create, { env: { ...remote, [name]: 'maybe' } });
     expect(code).toBe(2);
-    expect(stderr).toContain(`error: ${name} is a switch`);
+    expect(stderr).toContain(`error: ${name}: 'maybe' is not one of 1, true`);
   });
 });

@@ -25,8 +25,8 @@ const other = { baseUrl: 'https://other.example', token: 'token_of_other' };
 async function asked(argv: string[], env: Record<string, string> = {}, stdin = '') {
   const cwd = tempFolder();
   const { io } = fakeIo({ cwd });
-  addProfile(io, 'acme', acme);
-  addProfile(io, 'other', other);
+  await addProfile(io, 'acme', acme);
+  await addProfile(io, 'other', other);
   writeFileSync(join(cwd, 'token.txt'), 'token_of_file\n', { mode: 0o600 });
   const urls: string[] = [];
   const { fetch, seen } = scriptedService(listed([]));
@@ -172,7 +172,7 @@ describe('the service and its token', () => {
 
   it('names the profile whose token was refused', async () => {
     const cwd = tempFolder();
-    addProfile(fakeIo({ cwd }).io, 'acme', acme);
+    await addProfile(fakeIo({ cwd }).io, 'acme', acme);
     const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
     const { stderr } = await lkm(list, { cwd, fetch });
     expect(stderr).toContain('error: the service refused the token from profile acme\n');
@@ -223,7 +223,7 @@ describe('the configuration', () => {
     const { code, stderr } = await lkm(list, { cwd });
     expect(code).toBe(13);
     expect(stderr).toContain(`${file} ${says}`);
-    expect(() => addProfile(fakeIo({ cwd }).io, 'acme', acme)).toThrow(says);
+    await expect(addProfile(fakeIo({ cwd }).io, 'acme', acme)).rejects.toThrow(says);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
@@ -254,13 +254,13 @@ describe('the configuration', () => {
     writer.kill();
   });
 
-  it('may be a link to a file elsewhere, which stays one', () => {
+  it('may be a link to a file elsewhere, which stays one', async () => {
     const { cwd, file } = withConfig('');
     const elsewhere = join(cwd, 'dotfiles.json');
     writeFileSync(elsewhere, '{"version":1,"profiles":{}}', { mode: 0o600 });
     rmSync(file);
     symlinkSync(elsewhere, file);
-    addProfile(fakeIo({ cwd }).io, 'acme', acme);
+    await addProfile(fakeIo({ cwd }).io, 'acme', acme);
     expect(JSON.parse(readFileSync(elsewhere, 'utf8')).profiles).toEqual({ acme });
     expect(lstatSync(file).isSymbolicLink()).toBe(true);
     expect(statSync(elsewhere).mode & 0o777).toBe(0o600);
@@ -282,14 +282,14 @@ describe('the configuration', () => {
     expect({ code, stderr }).toEqual({ code: 13, stderr: expect.stringContaining('cannot read .: it is a folder') });
   });
 
-  it('gives every profile a name of its own', () => {
+  it('gives every profile a name of its own', async () => {
     const { io } = fakeIo();
-    expect([1, 2, 3].map(() => addProfile(io, 'local', acme))).toEqual(['local', 'local-2', 'local-3']);
+    for (const name of ['local', 'local-2', 'local-3']) expect(await addProfile(io, 'local', acme)).toBe(name);
   });
 
   it('keeps what it does not know', async () => {
     const { cwd, file } = withConfig('{"version":1,"theme":"dark","profiles":{}}');
-    addProfile(fakeIo({ cwd }).io, 'acme', acme);
+    await addProfile(fakeIo({ cwd }).io, 'acme', acme);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       version: 1,
       theme: 'dark',

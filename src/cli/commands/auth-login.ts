@@ -2,15 +2,13 @@ import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Token } from '../../contract/tokens.ts';
 import { command, flag, yes } from '../command.ts';
+import { configFile, type Profile, readConfig } from '../config/config-file.ts';
 import { keyringOf } from '../config/keyring.ts';
 import {
   addProfile,
-  configFile,
+  changeProfile,
   namedProfile,
   originOf,
-  type Profile,
-  readConfig,
-  replaceToken,
   type StoredToken,
   switchProfile,
 } from '../config/profiles.ts';
@@ -67,7 +65,7 @@ export const authLogin = command({
 /** `--base-url`, its variable, the address of the named or the current profile; else the person is asked. */
 async function chooseBaseUrl({ flags, io, settings }: CommandContext): Promise<string> {
   if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
-  const { profiles, currentProfile } = readConfig(io);
+  const { profiles, currentProfile } = await readConfig(io);
   const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
   if (flags.baseUrl) return checkScheme(flags.baseUrl, '--base-url');
   if (io.env.LKM_BASE_URL) return checkScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
@@ -95,7 +93,7 @@ async function identify(
 ): Promise<{ baseUrl: string; identity: Token }> {
   const connection = {
     baseUrl,
-    ca: certificateFor(baseUrl, io),
+    ca: await certificateFor(baseUrl, io),
     fetch: io.fetch,
     token: { token, from: 'login' },
     close: async () => {},
@@ -115,8 +113,10 @@ async function identify(
 }
 
 /** The certificate that a profile of the same service trusts: that of a server which signs its own. */
-const certificateFor = (baseUrl: string, io: Io): string | undefined =>
-  Object.values(readConfig(io).profiles).find((one) => originOf(one.baseUrl) === originOf(baseUrl))?.ca;
+async function certificateFor(baseUrl: string, io: Io): Promise<string | undefined> {
+  const { profiles } = await readConfig(io);
+  return Object.values(profiles).find((one) => originOf(one.baseUrl) === originOf(baseUrl))?.ca;
+}
 
 interface Login {
   readonly baseUrl: string;
@@ -131,7 +131,7 @@ interface Consent {
 /** Stores the token and returns the name of its profile. A token that still works is replaced only with consent. */
 async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consent, context: CommandContext) {
   const { flags, io } = context;
-  const { profiles } = readConfig(io);
+  const { profiles } = await readConfig(io);
   const origin = new URL(baseUrl).origin;
   const isHere = (one: Profile): boolean => originOf(one.baseUrl) === origin;
   const same = Object.entries(profiles).find(([, one]) => isHere(one) && tokenIn(one, io) === token);
@@ -153,13 +153,14 @@ async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consen
     });
   }
   const stored = insecureStorage ? { token } : keep(token, origin, io);
-  const profile = orForget(stored, io, () => {
-    if (known === undefined) return addProfile(io, name, { baseUrl, ca: certificateFor(baseUrl, io), ...stored });
-    replaceToken(io, name, stored);
+  const ca = await certificateFor(baseUrl, io);
+  const profile = await orForget(stored, io, async () => {
+    if (known === undefined) return addProfile(io, name, { baseUrl, ca, ...stored });
+    await changeProfile(io, name, ({ keyring: _, ...others }) => ({ ...others, ...stored }));
     return name;
   });
   if (known?.keyring !== undefined) keyringOf(io)?.remove(known.keyring);
-  switchProfile(io, profile);
+  await switchProfile(io, profile);
   return { profile, ...stored };
 }
 
@@ -170,9 +171,9 @@ function keep(token: string, origin: string, io: Io): StoredToken {
 }
 
 /** Stores what names an entry of the keyring; one that nothing names is removed. */
-function orForget<T>({ keyring }: StoredToken, io: Io, store: () => T): T {
+async function orForget<T>({ keyring }: StoredToken, io: Io, store: () => Promise<T>): Promise<T> {
   try {
-    return store();
+    return await store();
   } catch (error) {
     if (keyring !== undefined) keyringOf(io)?.remove(keyring);
     throw error;

@@ -1,8 +1,9 @@
 import { scopes } from '../../contract/scopes.ts';
 import { command, optionalArgument } from '../command.ts';
+import { readConfig } from '../config/config-file.ts';
 import { keyringOf } from '../config/keyring.ts';
 import { isPostgres, withoutPassword } from '../config/location.ts';
-import { namedProfile, readConfig, removeProfile, switchProfile, unknownProfile } from '../config/profiles.ts';
+import { namedProfile, removeProfile, switchProfile } from '../config/profiles.ts';
 import { findToken, hasToken } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -81,7 +82,7 @@ export const authList = command({
   examples: [['lkm auth list', 'all of them']],
 
   async run(_, { io }) {
-    const { profiles, currentProfile } = readConfig(io);
+    const { profiles, currentProfile } = await readConfig(io);
     const rows = Object.entries(profiles).map(([name, { baseUrl, db = null }]) => ({
       name,
       baseUrl,
@@ -106,8 +107,8 @@ export const authSwitch = command({
 
   async run({ name }, context) {
     const profile = name ?? (await pickProfile(context));
-    switchProfile(context.io, profile);
-    const baseUrl = readConfig(context.io).profiles[profile]?.baseUrl;
+    await switchProfile(context.io, profile);
+    const baseUrl = (await readConfig(context.io)).profiles[profile]?.baseUrl;
     return {
       kind: 'done',
       data: { profile, baseUrl },
@@ -118,7 +119,7 @@ export const authSwitch = command({
 });
 
 async function pickProfile({ io, settings }: CommandContext): Promise<string> {
-  const names = Object.entries(readConfig(io).profiles);
+  const names = Object.entries((await readConfig(io)).profiles);
   if (!settings.interactive || names.length === 0) {
     throw new UsageError('which profile? Its name is not given', [['See them:', 'lkm auth list']]);
   }
@@ -137,11 +138,9 @@ export const authLogout = command({
   ],
 
   async run({ name }, { flags, io }) {
-    const config = readConfig(io);
-    const chosen = name ?? namedProfile(flags, io) ?? config.currentProfile;
+    const chosen = name ?? namedProfile(flags, io) ?? (await readConfig(io)).currentProfile;
     if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
-    if (!Object.hasOwn(config.profiles, chosen)) throw unknownProfile(chosen, config);
-    const { baseUrl, db, keyring } = removeProfile(io, chosen);
+    const { baseUrl, db, keyring } = await removeProfile(io, chosen);
     const isLeft = keyring !== undefined && !keyringOf(io)?.remove(keyring);
     return {
       kind: 'done',

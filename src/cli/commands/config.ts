@@ -1,6 +1,7 @@
 import { argument, command } from '../command.ts';
-import { configFile } from '../config/profiles.ts';
-import { effectiveSettings, settingOf, storable, storeSetting } from '../config/stored-settings.ts';
+import { configFile } from '../config/config-file.ts';
+import { storable } from '../config/settings.ts';
+import { effectiveSettings, settingOf, storeSetting } from '../config/stored-settings.ts';
 import { NotFoundError } from '../failure/errors.ts';
 import { nothing } from '../output/words.ts';
 
@@ -19,7 +20,8 @@ export const configList = command({
   examples: [['lkm config list', 'all of them']],
 
   async run(_, { flags, io }) {
-    const rows = effectiveSettings(flags, io).map((setting) => ({ ...setting, about: storable[setting.name]?.about }));
+    const settings = await effectiveSettings(flags, io);
+    const rows = settings.map((setting) => ({ ...setting, about: storable[setting.name].about }));
     return { kind: 'rows', rows, data: rows, quiet: rows.map(({ name }) => name), empty: 'no settings' };
   },
 });
@@ -32,7 +34,7 @@ export const configGet = command({
 
   async run({ name }, { flags, io }) {
     settingOf(name);
-    const setting = effectiveSettings(flags, io).find((one) => one.name === name);
+    const setting = (await effectiveSettings(flags, io)).find((one) => one.name === name);
     const value = setting?.value ?? null;
     if (value === null) {
       throw new NotFoundError(`${name} is not set`, [['Set it:', `lkm config set ${name} VALUE`]]);
@@ -52,7 +54,7 @@ export const configSet = command({
 
   async run({ name, value }, { flags, io }) {
     const { profile } = flags;
-    storeSetting(io, { name, value, ...(profile !== undefined && { profile }) });
+    await storeSetting(io, name, value, profile);
     return {
       kind: 'done',
       data: { name, value, profile: profile ?? null },
@@ -70,7 +72,7 @@ export const configUnset = command({
 
   async run({ name }, { flags, io }) {
     const { profile } = flags;
-    storeSetting(io, { name, value: null, ...(profile !== undefined && { profile }) });
+    await storeSetting(io, name, null, profile);
     return {
       kind: 'done',
       data: { name, profile: profile ?? null },

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { LogFormat } from '../../server/log.ts';
 import { argumentList, command, flag, many, option, type ValuesOf } from '../command.ts';
+import { readConfig } from '../config/config-file.ts';
 import { defaultDatabase } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
-import { readConfig } from '../config/profiles.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -115,7 +115,7 @@ export const serve = command({
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     if (values.checkConfig) return checkOnly(values, db, context);
     // Before a database is made: its token will be stored there.
-    readConfig(io);
+    await readConfig(io);
     const running = await optionsFor(values, db, context);
     const listening = { ...running, db, port: values.port ?? DEFAULT_PORT };
     const seeded = await seedFrom(values, listening, io);
@@ -134,7 +134,7 @@ export const serve = command({
       tls: running.tls,
     };
     const { url, port, secrets } = served;
-    const access = storeAccess(served, io);
+    const access = await storeAccess(served, io);
     await recordRunningServer(served, context);
     return {
       kind: 'done',

@@ -198,12 +198,13 @@ const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> 
   '--color': async () => ['auto', 'always', 'never'],
   '--profile': profileNames,
   PROFILE: profileNames,
-  SETTING: async () => Object.keys((await import('../config/stored-settings.ts')).storable),
+  SETTING: async () => Object.keys((await import('../config/settings.ts')).storable),
   TOPIC: async () => (await import('../help/topic-names.ts')).topicNames,
 };
 
 async function profileNames(io: Io): Promise<readonly string[]> {
-  return Object.keys((await import('../config/profiles.ts')).readConfig(io).profiles);
+  const { readConfig } = await import('../config/config-file.ts');
+  return Object.keys((await readConfig(io)).profiles);
 }
 
 const startingWith = (typed: string, candidates: readonly Candidate[]): Candidate[] =>

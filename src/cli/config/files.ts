@@ -50,8 +50,7 @@ export function readPrivateFile(path: string, io: Io): string {
   const file = openForReading(path, full);
   try {
     const stats = fstatSync(file);
-    if (isOpenToOthers(stats, io)) throw openToOthers(path, full);
-    if (isOfAnother(stats, io)) throw new LocalError(`${path} belongs to another user, who may have written it`);
+    checkPrivate(stats, path, io);
     return readWhole(file, path, stats);
   } finally {
     closeSync(file);
@@ -78,18 +77,20 @@ export function isPrivateFolder(folder: string, { uid }: Io): boolean {
   return uid === null || (stats.uid === uid && (stats.mode & 0o022) === 0);
 }
 
-/** Whether other users may read a file. Windows has other ways to say so, which are not looked at. */
-export const isOpenToOthers = (stats: Stats, { uid }: Pick<Io, 'uid'>): boolean =>
-  uid !== null && stats.isFile() && (stats.mode & 0o077) !== 0;
-
-/** The command that closes a file to others. */
-export const closeCommand = (full: string): string => `chmod 600 ${quote(full)}`;
-
-const isOfAnother = (stats: Stats, { uid }: Io): boolean =>
-  uid !== null && uid !== 0 && stats.isFile() && stats.uid !== uid && stats.uid !== 0;
-
-const openToOthers = (path: string, full: string): LocalError =>
-  new LocalError(`${path} holds a secret, and others can read it`, [['Close it:', closeCommand(full)]]);
+/**
+ * Throws `LocalError` for a file that others can read, or that belongs to one of them. Windows has other ways to say so,
+ * which are not looked at.
+ */
+export function checkPrivate(stats: Stats, path: string, { uid, cwd }: Io): void {
+  if (uid === null || !stats.isFile()) return;
+  if ((stats.mode & 0o077) !== 0) {
+    throw new LocalError(`${path} holds a secret, and others can read it`, [
+      ['Close it:', `chmod 600 ${quote(resolve(cwd, path))}`],
+    ]);
+  }
+  const isOwn = uid === 0 || stats.uid === uid || stats.uid === 0;
+  if (!isOwn) throw new LocalError(`${path} belongs to another user, who may have written it`);
+}
 
 function openForReading(path: string, full: string): number {
   try {

@@ -1,13 +1,13 @@
-import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { CommandError, LocalError, UsageError } from '../failure/errors.ts';
+import { LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
-import { withLock } from '../state/lock.ts';
 import { runningServers } from '../state/servers.ts';
-import { configDir, readPrivateFile, syncFolder, writeAtomically } from './files.ts';
+import { type Config, changeConfig, type Profile, readConfig } from './config-file.ts';
 import { isPostgres } from './location.ts';
+
+/** Where the token of a profile is: here, or under this name in the keyring. */
+export type StoredToken = Pick<Profile, 'token' | 'keyring'>;
 
 /** A profile as a command uses it. */
 export interface NamedProfile extends Profile {
@@ -22,27 +22,28 @@ export interface NamedProfile extends Profile {
 const LOCAL = 'local';
 
 /** The profile that is named, or the current one; null when there is none. Throws `UsageError` for an unknown name. */
-export function chooseProfile(flags: GlobalFlags, io: Io): NamedProfile | null {
-  const config = readConfig(io);
+export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedProfile | null> {
+  const config = await readConfig(io);
   const named = namedProfile(flags, io);
   const name = named ?? config.currentProfile;
   if (name === null) return null;
   const explicit = flags.profile !== undefined;
-  const stored = config.profiles[name];
-  const servers = name === LOCAL || stored?.db !== undefined ? runningServers(io) : [];
+  const found = config.profiles[name];
+  const servers = name === LOCAL || found?.db !== undefined ? runningServers(io) : [];
   const [newest] = servers;
   if (name === LOCAL && newest !== undefined) {
     const { token = null, keyring } = profileOf(newest.db, config) ?? {};
-    return { baseUrl: newest.url, db: newest.db, ca: newest.ca, token, ...(keyring && { keyring }), name, explicit };
+    return { baseUrl: newest.url, db: newest.db, ca: newest.ca, token, keyring, name, explicit };
   }
-  if (stored) {
-    // Its server may listen at another port than when the profile was stored.
-    const server = servers.find(({ db }) => db === stored.db);
-    const isStopped = server === undefined && isServedHere(stored);
-    return { ...stored, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit, isStopped };
+  if (found === undefined && named === null) return null;
+  if (found === undefined && name === LOCAL) {
+    throw new UsageError('no server of this user is running on this machine', [['Start one:', 'lkm serve']]);
   }
-  if (named === null) return null;
-  throw name === LOCAL ? noLocalServer() : unknownProfile(name, config);
+  const profile = stored(name, config.profiles);
+  // Its server may listen at another port than when the profile was stored.
+  const server = servers.find(({ db }) => db === profile.db);
+  const isStopped = server === undefined && isServedHere(profile);
+  return { ...profile, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit, isStopped };
 }
 
 /** The name that is given in place of the current profile's; null for none. An empty variable counts as none. */
@@ -72,174 +73,47 @@ export function checkRunning({ name, db = '', baseUrl, isStopped }: NamedProfile
   ]);
 }
 
-const noLocalServer = (): UsageError =>
-  new UsageError('no server of this user is running on this machine', [['Start one:', 'lkm serve']]);
-
-export function unknownProfile(name: string, config: Config): UsageError {
-  const known = Object.keys(config.profiles);
-  const hint = known.length > 0 ? `Stored: ${known.join(', ')}` : 'None is stored yet: lkm auth login stores one.';
-  return new UsageError(`there is no profile '${name}'`, [hint]);
-}
-
-/** A stored account: where its service is, and the token that belongs to it. */
-export interface Profile extends StoredToken {
-  readonly baseUrl: string;
-  /** The database file behind it, for a server of this machine. */
-  readonly db?: string;
-  /** What commands with this profile do unless they are told otherwise. */
-  readonly settings?: StoredSettings;
-  /** The certificate (PEM) of a server that has signed it itself: the only one that is trusted at `baseUrl`. */
-  readonly ca?: string | undefined;
-}
-
-/** Where the token of a profile is. */
-export interface StoredToken {
-  /** Null where it is in the keyring, or where none is stored. */
-  readonly token: string | null;
-  /** Its entry in the system's keyring. */
-  readonly keyring?: string;
-}
-
-/** Values of options by their names, as `lkm config set` stores them. */
-export type StoredSettings = Readonly<Record<string, string>>;
-
-export interface Config {
-  readonly version: 1;
-  readonly currentProfile: string | null;
-  readonly profiles: Readonly<Record<string, Profile>>;
-  /** What every command does unless it is told otherwise. */
-  readonly settings?: StoredSettings;
-}
-
-const empty: Config = { version: 1, currentProfile: null, profiles: Object.create(null) };
-
-/** The file itself; only its owner may read it, since it holds tokens. */
-export const configFile = (io: Io): string => join(configDir(io), 'config.json');
-
-/**
- * Reads the configuration; one that was never written is empty. Throws `LocalError` when it is broken or newer, or when
- * others can read it.
- */
-export function readConfig(io: Io): Config {
-  const path = configFile(io);
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return empty;
-  if (!found.isFile()) throw broken(path, 'is not a file');
-  const text = readPrivateFile(path, io);
-  try {
-    return checked(JSON.parse(text), path);
-  } catch (error) {
-    if (error instanceof LocalError) throw error;
-    // Without its cause: a syntax error quotes the file, which holds tokens.
-    throw broken(path, 'cannot be read as JSON');
-  }
-}
-
 /**
  * Stores a new profile under `name`, or under `name-2`, `name-3` … where that is taken: what is stored is never
  * overwritten. The first profile becomes the current one. Returns the name. Throws `LocalError` as `readConfig` does.
  */
-export function addProfile(io: Io, name: string, profile: Profile): string {
-  return changeConfig(io, (config) => {
+export const addProfile = (io: Io, name: string, profile: Profile): Promise<string> =>
+  changeConfig(io, (config) => {
+    const { profiles, currentProfile } = config.store;
     let free = name;
-    for (let number = 2; free in config.profiles; number++) free = `${name}-${number}`;
-    const profiles = { ...config.profiles, [free]: profile };
-    return { config: { ...config, currentProfile: config.currentProfile ?? free, profiles }, value: free };
+    for (let number = 2; free in profiles; number++) free = `${name}-${number}`;
+    config.set({ profiles: { ...profiles, [free]: profile }, currentProfile: currentProfile ?? free });
+    return free;
   });
-}
 
-/** Stores that the service of a profile is at another address, or has another certificate. */
-export function moveProfile(io: Io, name: string, { baseUrl, ca }: Pick<Profile, 'baseUrl' | 'ca'>): void {
+/** Changes what is stored under a name. Throws `UsageError` when there is no profile of that name. */
+export const changeProfile = (io: Io, name: string, change: (profile: Profile) => Profile): Promise<void> =>
   changeConfig(io, (config) => {
-    const { [name]: profile } = config.profiles;
-    if (profile === undefined) return { config, value: undefined };
-    return {
-      config: { ...config, profiles: { ...config.profiles, [name]: { ...profile, baseUrl, ca } } },
-      value: undefined,
-    };
+    const { profiles } = config.store;
+    config.set('profiles', { ...profiles, [name]: change(stored(name, profiles)) });
   });
-}
-
-/** Puts a new token in the place of the one that a profile has. */
-export function replaceToken(io: Io, name: string, stored: StoredToken): void {
-  changeConfig(io, (config) => {
-    const { [name]: profile } = config.profiles;
-    if (profile === undefined) throw unknownProfile(name, config);
-    const { keyring: _, ...others } = profile;
-    const profiles = { ...config.profiles, [name]: { ...others, ...stored } };
-    return { config: { ...config, profiles }, value: undefined };
-  });
-}
 
 /** Makes a profile the current one. Throws `UsageError` when there is none of that name. */
-export function switchProfile(io: Io, name: string): void {
+export const switchProfile = (io: Io, name: string): Promise<void> =>
   changeConfig(io, (config) => {
-    if (!(name in config.profiles)) throw unknownProfile(name, config);
-    return { config: { ...config, currentProfile: name }, value: undefined };
+    stored(name, config.get('profiles'));
+    config.set('currentProfile', name);
   });
-}
 
 /** Forgets a profile with its token and returns it. Throws `UsageError` when there is none of that name. */
-export function removeProfile(io: Io, name: string): Profile {
-  return changeConfig(io, (config) => {
-    const { [name]: profile, ...profiles } = config.profiles;
-    if (profile === undefined) throw unknownProfile(name, config);
-    const currentProfile = config.currentProfile === name ? null : config.currentProfile;
-    return { config: { ...config, currentProfile, profiles }, value: profile };
+export const removeProfile = (io: Io, name: string): Promise<Profile> =>
+  changeConfig(io, (config) => {
+    const { [name]: _, ...profiles } = config.get('profiles');
+    const profile = stored(name, config.get('profiles'));
+    const current = config.get('currentProfile');
+    config.set({ profiles, currentProfile: current === name ? null : current });
+    return profile;
   });
+
+function stored(name: string, profiles: Config['profiles']): Profile {
+  const { [name]: profile } = profiles;
+  if (profile !== undefined) return profile;
+  const known = Object.keys(profiles);
+  const hint = known.length > 0 ? `Stored: ${known.join(', ')}` : 'None is stored yet: lkm auth login stores one.';
+  throw new UsageError(`there is no profile '${name}'`, [hint]);
 }
-
-/** Reads, changes and writes the configuration while no other process does. */
-export function changeConfig<T>(io: Io, change: (config: Config) => { readonly config: Config; readonly value: T }): T {
-  const folder = configDir(io);
-  const path = configFile(io);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return withLock(join(folder, 'config.lock'), () => {
-      const { config, value } = change(readConfig(io));
-      // Behind a link, as of those who keep their settings together, the file itself is replaced.
-      const file = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path;
-      writeAtomically(file, `${JSON.stringify(config, null, 2)}\n`, 0o600, io);
-      syncFolder(dirname(file));
-      return value;
-    });
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error instanceof CommandError) throw error;
-    throw new LocalError(`cannot write ${path} (${error.code})`, [], { cause: error });
-  }
-}
-
-function checked(stored: unknown, path: string): Config {
-  if (!isObject(stored)) throw broken(path, wrongForm);
-  if (typeof stored.version === 'number' && stored.version > 1) {
-    throw new LocalError(`${path} was written by a newer lkm`, ['Update lkm. The file was not touched.']);
-  }
-  const { version, currentProfile = null, profiles = {}, settings = {} } = stored;
-  const isNamed = currentProfile === null || typeof currentProfile === 'string';
-  if (version !== 1 || !isNamed || !isProfiles(profiles) || !isSettings(settings)) throw broken(path, wrongForm);
-  // Without what objects inherit: a profile may have any name.
-  const own: Config['profiles'] = Object.assign(Object.create(null), profiles);
-  return { ...stored, version, currentProfile, profiles: own, ...(stored.settings !== undefined && { settings }) };
-}
-
-const wrongForm = 'does not have the form of a configuration';
-
-const isProfiles = (profiles: unknown): profiles is Config['profiles'] =>
-  isObject(profiles) && Object.values(profiles).every(isProfile);
-
-const isProfile = (profile: unknown): boolean =>
-  isObject(profile) &&
-  typeof profile.baseUrl === 'string' &&
-  (typeof profile.token === 'string' || profile.token === null) &&
-  (profile.keyring === undefined || typeof profile.keyring === 'string') &&
-  (profile.ca === undefined || typeof profile.ca === 'string') &&
-  (profile.settings === undefined || isSettings(profile.settings));
-
-const isSettings = (settings: unknown): settings is StoredSettings =>
-  isObject(settings) && Object.values(settings).every((value) => typeof value === 'string');
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const broken = (path: string, what: string): LocalError =>
-  new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);

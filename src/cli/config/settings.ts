@@ -1,4 +1,5 @@
-import { UsageError } from '../failure/errors.ts';
+import { ProductId } from '../../contract/scalars.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
 import { type ServiceOptions, takesColor } from '../output/terminal.ts';
@@ -10,6 +11,70 @@ import { hasPassword } from './location.ts';
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
 
 export type Format = (typeof formats)[number];
+
+/** The options that can be stored: the variable of each, what it is, and what reads its text. */
+export const storable = {
+  product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
+  format: { env: 'LKM_FORMAT', about: formats.join(', '), parse: parseFormat },
+  timeout: { env: 'LKM_TIMEOUT', about: 'longest wait for one attempt', parse: parseTimeout },
+  'max-retries': { env: 'LKM_MAX_RETRIES', about: 'attempts after the first', parse: parseCount },
+  'max-wait': { env: 'LKM_MAX_WAIT', about: 'longest wait on one 429 or 409', parse: parseDuration },
+  quiet: { env: 'LKM_QUIET', about: 'print bare identifiers: on or off', parse: parseSwitch },
+  'no-progress': { env: 'LKM_NO_PROGRESS', about: 'show nothing that moves: on or off', parse: parseSwitch },
+  'no-input': { env: 'LKM_NO_INPUT', about: 'never ask: on or off', parse: parseSwitch },
+} as const;
+
+export type SettingName = keyof typeof storable;
+
+function parseProduct(text: string): string {
+  if (ProductId.safeParse(text).success) return text;
+  throw new UsageError(`'${text}' is not the id of a product`);
+}
+
+function parseFormat(text: string): Format {
+  const format = formats.find((one) => one === text);
+  if (format !== undefined) return format;
+  throw new UsageError(`'${text}' is not one of ${formats.join(', ')}`);
+}
+
+/** In milliseconds: with no time at all, no attempt would succeed. */
+function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= 0) throw new UsageError(`'${text}' is no time to wait: give 1s or more`);
+  return ms;
+}
+
+const on = ['1', 'true', 'yes', 'on'];
+const off = ['0', 'false', 'no', 'off', ''];
+
+function parseSwitch(text: string): boolean {
+  const value = text.toLowerCase();
+  if (on.includes(value)) return true;
+  if (off.includes(value)) return false;
+  throw new UsageError(`'${text}' is not one of ${on.join(', ')} or ${off.slice(0, -1).join(', ')}`);
+}
+
+/** A switch in the environment; throws `UsageError` for a value that is neither on nor off, such as a typo. */
+export const readSwitch = (env: Io['env'], name: string): boolean =>
+  checkedAs(name, () => parseSwitch(env[name] ?? ''));
+
+/** The value of a flag or, without it, of the variable. Throws `UsageError`. */
+function settingValue<N extends SettingName>(name: N, given: string | undefined, env: Io['env']) {
+  type Value = ReturnType<(typeof storable)[N]['parse']>;
+  const { env: variable, parse } = storable[name];
+  const text = given ?? env[variable];
+  return text ? (checkedAs(given === undefined ? variable : `--${name}`, () => parse(text)) as Value) : undefined;
+}
+
+/** Reads a text; a `UsageError` then begins with where that stands, and has these hints too. */
+export function checkedAs<T>(where: string, read: () => T, hints: readonly Hint[] = []): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${where}: ${error.message}`, [...error.hints, ...hints], { cause: error });
+  }
+}
 
 /** What every command can be told: format, destination, verbosity, questions, time limits. */
 export interface Settings {
@@ -41,7 +106,10 @@ export interface Settings {
 /** Reads the settings: a flag goes before the environment, which goes before the default. Throws `UsageError`. */
 export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const { env } = io;
-  const chosen = chooseFormat(flags, env);
+  if (flags.json && flags.format && flags.format !== 'json') {
+    throw new UsageError('--json and --format disagree; give one of them');
+  }
+  const chosen = settingValue('format', flags.json ? 'json' : flags.format, env);
   const output = flags.output === undefined || flags.output === '-' ? null : fileName(flags.output);
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
@@ -64,9 +132,9 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,
     notInteractive,
-    timeoutMs: parsed('--timeout', 'LKM_TIMEOUT', flags.timeout, env, parseTimeout),
-    maxRetries: parsed('--max-retries', 'LKM_MAX_RETRIES', flags.maxRetries, env, parseCount),
-    maxWaitMs: parsed('--max-wait', 'LKM_MAX_WAIT', flags.maxWait, env, parseDuration),
+    timeoutMs: settingValue('timeout', flags.timeout, env),
+    maxRetries: settingValue('max-retries', flags.maxRetries, env),
+    maxWaitMs: settingValue('max-wait', flags.maxWait, env),
     serviceOptions: serviceOptions(flags),
   };
 }
@@ -104,33 +172,6 @@ function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string |
   return io.stdin.isTTY ? null : 'stdin is not a terminal';
 }
 
-function chooseFormat(flags: GlobalFlags, env: Io['env']): Format | undefined {
-  if (flags.json) {
-    if (flags.format && flags.format !== 'json') throw new UsageError('--json and --format disagree; give one of them');
-    return 'json';
-  }
-  const from = flags.format === undefined ? 'LKM_FORMAT' : '--format';
-  const written = flags.format ?? env.LKM_FORMAT;
-  if (!written) return undefined;
-  const format = formats.find((one) => one === written);
-  if (!format) throw new UsageError(`${from} is one of ${formats.join(', ')}, not '${written}'`);
-  return format;
-}
-
-const on = ['1', 'true', 'yes', 'on'];
-const off = ['0', 'false', 'no', 'off', ''];
-
-/** A switch in the environment; throws `UsageError` for a value that is neither on nor off, such as a typo. */
-export const readSwitch = (env: Io['env'], name: string): boolean => parseSwitch(env[name] ?? '', name);
-
-/** The value of a switch; `name` is what an error calls it. Throws `UsageError` as `readSwitch` does. */
-export function parseSwitch(text: string, name: string): boolean {
-  const value = text.toLowerCase();
-  if (on.includes(value)) return true;
-  if (off.includes(value)) return false;
-  throw new UsageError(`${name} is a switch: ${on.join(', ')} or ${off.slice(0, -1).join(', ')}, not '${value}'`);
-}
-
 /** Build machines set `CI` to `true` or to their own name, so any value counts that is not an off word. */
 const isCi = (env: Io['env']): boolean => !off.includes((env.CI ?? '').toLowerCase());
 
@@ -142,28 +183,4 @@ function usesColor(flags: GlobalFlags, env: Io['env'], output: Output): boolean 
     throw new UsageError(`--color is one of auto, always, never, not '${color}'`);
   }
   return takesColor(env, output);
-}
-
-/** How long one attempt may take, in milliseconds: with no time at all, none would succeed. Throws `UsageError`. */
-export function parseTimeout(text: string): number {
-  const ms = parseDuration(text);
-  if (ms <= 0) throw new UsageError(`'${text}' is no time to wait: give 1s or more`);
-  return ms;
-}
-
-function parsed(
-  flag: string,
-  variable: string,
-  given: string | undefined,
-  env: Io['env'],
-  parse: (text: string) => number,
-): number | undefined {
-  const text = given ?? env[variable];
-  if (text === undefined || text === '') return undefined;
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`${given === undefined ? variable : flag}: ${error.message}`, error.hints, { cause: error });
-  }
 }

@@ -22,7 +22,7 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   if (!flags.baseUrl && !flags.profile && io.env.LKM_DB) return database(io.env.LKM_DB, io);
   // Loaded late: a database needs no configuration.
   const { checkRunning, chooseProfile, originOf } = await import('../config/profiles.ts');
-  const profile = chooseProfile(flags, io);
+  const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
   if (!baseUrl) throw noService();

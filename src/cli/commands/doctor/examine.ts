@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
+import { configFile, readConfig } from '../../config/config-file.ts';
 import { configDir, stateDir } from '../../config/files.ts';
-import { configFile, readConfig } from '../../config/profiles.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
@@ -15,7 +15,7 @@ export async function examine(context: CommandContext): Promise<readonly Check[]
   const { io } = context;
   const local = [
     ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
-    checkConfigFile(context),
+    await checkConfigFile(context),
     checkStateFolder(context),
   ];
   const chosen = await runCheck('service', async () => {
@@ -35,9 +35,9 @@ const describeTarget = (target: Target): string =>
     : `${target.baseUrl}${target.profile === null ? '' : `, profile ${target.profile.name}`}`;
 
 /** The file of settings and profiles. */
-export function checkConfigFile({ io }: CommandContext): Check {
+export async function checkConfigFile({ io }: CommandContext): Promise<Check> {
   try {
-    const { profiles, currentProfile } = readConfig(io);
+    const { profiles, currentProfile } = await readConfig(io);
     const path = configFile(io);
     if (!existsSync(path)) return ok('config', `${path} does not exist yet`);
     const known = count(Object.keys(profiles).length, 'profile');

@@ -1,5 +1,6 @@
 import { toInstant } from '../../../domain/time.ts';
-import { addProfile, moveProfile, profileOf, readConfig } from '../../config/profiles.ts';
+import { readConfig } from '../../config/config-file.ts';
+import { addProfile, changeProfile, profileOf } from '../../config/profiles.ts';
 import type { CommandContext } from '../../context.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
@@ -31,24 +32,25 @@ type AccessLines = readonly string[];
  * Stores the first token of a database as a profile of its own; a known database may have moved to another port. Returns
  * the lines to show.
  */
-export function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): AccessLines {
+export async function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): Promise<AccessLines> {
   const instructions = tokenInstructions(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
   if (created) {
     const isShown = io.stdout.isTTY && io.stderr.isTTY;
     const token = isShown ? [`  token     ${created.adminToken} (shown once)`] : [];
     try {
-      return [...token, ...profileLines(addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db, ca }))];
+      const name = await addProfile(io, 'local', { baseUrl: url, token: created.adminToken, db, ca });
+      return [...token, ...profileLines(name)];
     } catch (error) {
       if (!(error instanceof LocalError)) throw error;
       // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
       return [`  profile   none: ${error.message}`, ...(isShown ? token : instructions)];
     }
   }
-  const profile = profileOf(db, readConfig(io));
+  const profile = profileOf(db, await readConfig(io));
   if (profile === undefined) return instructions;
   if (profile.baseUrl === url && profile.ca === ca) return profileLines(profile.name);
   if (isShared) return profileLines('local');
-  moveProfile(io, profile.name, { baseUrl: url, ca });
+  await changeProfile(io, profile.name, (stored) => ({ ...stored, baseUrl: url, ca }));
   return profileLines(profile.name);
 }
 

@@ -32,7 +32,7 @@ export async function checkConfig(plan: Plan, context: CommandContext): Promise<
   const preflight = await loadPreflight();
   return [
     ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
-    checkConfigFile(context),
+    await checkConfigFile(context),
     checkStateFolder(context),
     ...(await checkCertificate(plan, context)),
     await runCheck('exposure', async () => checkExposure(plan, preflight)),
