@@ -56,14 +56,6 @@ interface Reading {
   help: ((view: HelpView) => Promise<string>) | null;
   /** The words so far: `lkm keys`. */
   path: string;
-  /** The options of the command that they name: `--expires`. */
-  options: readonly string[];
-  /** Those of them that it cannot do without, and that no variable gives. */
-  required: readonly string[];
-  /** The words that are more than its arguments. */
-  surplus(): readonly string[];
-  /** Whether one of its arguments is a secret. */
-  takesSecret: boolean;
   chosen: { readonly command: Command; readonly written: Written } | null;
 }
 
@@ -72,24 +64,13 @@ export async function parseCommandLine(
   argv: readonly string[],
   io: Pick<Io, 'version' | 'env' | 'stdout'>,
 ): Promise<Parsed> {
-  const reading: Reading = {
-    help: null,
-    path: 'lkm',
-    options: [],
-    required: [],
-    surplus: () => [],
-    takesSecret: false,
-    chosen: null,
-  };
+  const reading: Reading = { help: null, path: 'lkm', chosen: null };
   const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isHelp(error) && !root.opts().version) {
-      const { explainCommandLine } = await import('./failure/command-line.ts');
-      throw explainCommandLine(error, reading, argv);
-    }
+    if (!isHelp(error) && !root.opts().version) throw usageError(error, reading);
   } finally {
     refuseToken(root);
   }
@@ -100,14 +81,22 @@ export async function parseCommandLine(
   return { kind: 'text', text: await reading.help(helpView(argv, io)) };
 }
 
+/** The error for a command line that commander does not take. */
+function usageError(error: CommanderError, { path }: Reading): UsageError {
+  const message = error.message
+    .replace(/^error: /, '')
+    // The words too many are left out: one of them may be a licence key.
+    .replace(/ but got (\d+): .*/s, ' but got $1')
+    // Its suggestion has a line of its own.
+    .replace(/\.?\n\((Did you mean .*)\)$/, '. $1')
+    .replaceAll(/[<>]/g, '');
+  return new UsageError(message, [['See:', `${path} --help`]], { cause: error });
+}
+
 /** Throws `UsageError` where a command is named, which would not be run: other things have versions too. */
-function versionAlone({ path, options }: Reading, { version }: Pick<Io, 'version'>): string {
+function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): string {
   if (path === 'lkm') return `${version}\n`;
-  const near = options.filter((option) => option.includes('version'));
-  const question = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
-  throw new UsageError(`--version shows that of lkm itself, and goes without a command.${question}`, [
-    ['See:', `${path} --help`],
-  ]);
+  throw new UsageError('--version shows that of lkm itself, and goes without a command', [['See:', `${path} --help`]]);
 }
 
 /** `lkm help keys create` as `lkm keys create --help`. */
@@ -190,18 +179,12 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'), describe);
   }
   const attributes: Record<string, string> = {};
-  const required: string[] = [];
   for (const [name, spec] of Object.entries(optionsOf(command))) {
     const option = child.createOption(spec.flags, describeOption(spec));
     if (spec.kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
-    if (spec.kind === 'required' && spec.env === undefined) required.push(option.long ?? spec.flags);
     attributes[name] = option.attributeName();
     child.addOption(option);
   }
-  reading.options = child.options.flatMap(({ long }) => long ?? []);
-  reading.required = required;
-  reading.surplus = () => child.args.slice(child.registeredArguments.length);
-  reading.takesSecret = Object.values(command.arguments).some(({ secret }) => secret);
   showHelp(child, reading, async (view, helper) =>
     (await import('./help/pages.ts')).commandHelp(child, helper, command, view),
   );

@@ -106,7 +106,7 @@ describe('the version', () => {
   });
 
   it.each([
-    [['keys', 'update', 'KEY', '--version', '2.0'], 'Did you mean --version-id?'],
+    [['keys', 'update', 'KEY', '--version', '2.0'], 'lkm keys update --help'],
     [['products', 'create', '--name', 'Engine', '-V'], 'lkm products create --help'],
     [['--version', 'keys', 'list'], 'lkm keys list --help'],
     [['keys', '--version'], 'lkm keys --help'],

@@ -150,6 +150,15 @@ describe('a word that is not a command', () => {
   });
 });
 
+it.each([
+  ['keys sign KEY 00000-00000-00000-00000-00000', "too many arguments for 'sign'. Expected 1 argument but got 2"],
+  ['keys create ACME-2019-0042-F3D9-77AB-10CE', "too many arguments for 'create'. Expected 0 arguments but got 1"],
+])("'%s' repeats no key", async (line, message) => {
+  const { stderr } = await lkm(line.split(' '));
+  expect(stderr).toContain(`error: ${message}\n`);
+  expect(stderr).not.toMatch(/00000-00000|ACME/);
+});
+
 describe('a question that cannot be asked', () => {
   it.each<[says: string, argv: string[], surroundings: Surroundings]>([
     ['CI is set', [], { terminal: true, env: { CI: '1' } }],
