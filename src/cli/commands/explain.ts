@@ -119,7 +119,7 @@ function errorPages(errors: readonly DescribedError[], view: HelpView): string {
       ];
       const width = Math.max(0, ...hints.map((hint) => (typeof hint === 'string' ? 0 : hint[0].length)));
       const advice = hints.map((hint) => (typeof hint === 'string' ? hint : `  ${hint[0].padEnd(width)}  ${hint[1]}`));
-      return [heading(error.error, view), rows(facts, view), ...advice.map((line) => prose([line], view))].join('');
+      return [heading(error.error, view), rows(facts, view), ...advice.map((line) => prose(line, view))].join('');
     })
     .join('\n');
 }
@@ -155,7 +155,7 @@ function exitPage({ exitCode, meaning }: DescribedExit, errors: readonly Describ
     message,
   ]);
   const title = heading(`exit code ${exitCode}`, view);
-  return [title, prose([meaning], view), ...(causes.length > 0 ? [`\n${rows(causes, view)}`] : [])].join('');
+  return [title, prose(meaning, view), ...(causes.length > 0 ? [`\n${rows(causes, view)}`] : [])].join('');
 }
 
 const unknown = (code: string): UsageError =>

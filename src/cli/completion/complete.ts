@@ -199,7 +199,7 @@ const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> 
   '--profile': profileNames,
   PROFILE: profileNames,
   SETTING: async () => Object.keys((await import('../config/settings.ts')).storable),
-  TOPIC: async () => (await import('../help/topic-names.ts')).topicNames,
+  TOPIC: async () => Object.keys((await import('../help/topics.ts')).topics),
 };
 
 async function profileNames(io: Io): Promise<readonly string[]> {

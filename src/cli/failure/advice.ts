@@ -91,23 +91,27 @@ function waitHint(error: ApiError, { now }: Situation): Hint {
 
 /** What to do about each error of the service, where there is something to do. */
 export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
-  notActivated: ['No device holds a slot of this key, so there is none to free.'],
+  notActivated: [['Activate it:', 'lkm keys activate KEY --host-id ID']],
   activationLimit: [
-    ['See who uses it:', 'lkm devices list KEY'],
+    ['See its devices:', 'lkm devices list KEY'],
     ['Free a slot:', 'lkm keys deactivate KEY --host-id HOST'],
   ],
-  deviceNotAllowed: ['The key names the hosts that may use it: keys get shows them with --json.'],
+  // The hosts that are named replace those that were allowed before.
+  deviceNotAllowed: [
+    ['See who is allowed:', 'lkm keys get KEY --fields allowedHosts'],
+    ['Allow it beside them:', 'lkm keys update KEY --allow-host HOST --allow-host ID'],
+  ],
   licenseDisabled: [['Enable it:', 'lkm keys unblock KEY']],
   licenseExpired: [['Renew it:', 'lkm keys renew KEY --for 1y']],
   customerInactive: [
     ['See its customer:', 'lkm keys get KEY --fields customerId'],
     ['Make it active:', 'lkm customers update CUSTOMER --active'],
   ],
-  wrongLicenseType: [['Issue one:', 'lkm keys create -P ID --type floating --max-sessions N']],
+  wrongLicenseType: [['Make it floating:', 'lkm keys update KEY --type floating']],
   sessionLimit: [
     'A session ends when its lease does; try again then.',
-    ['See who has a seat:', 'lkm sessions list --key KEY'],
-    ['Free one:', 'lkm sessions release SESSION'],
+    ['See its sessions:', 'lkm sessions list --key KEY'],
+    ['Free a seat:', 'lkm sessions release SESSION'],
   ],
   sessionNotFound: [
     'A session whose lease has ended is gone; lease another.',
@@ -124,7 +128,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   productNotFound: [['See them:', 'lkm products list']],
   licenseNotFound: ['Check the key. With -P or LKM_PRODUCT, it must be a key of that product.'],
-  deviceNotFound: [['See its devices:', 'lkm keys get KEY']],
+  deviceNotFound: [['See its devices:', 'lkm devices list KEY']],
   customerNotFound: [['See them:', 'lkm customers list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
   stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
@@ -142,6 +146,22 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   unavailable: ['The service did not run the request. Try again later.'],
 };
+
+/** What a fix is for, as words of a shell. */
+export interface FixSubject {
+  readonly key: string;
+  readonly product: string;
+  /** The host that wanted to use the key. */
+  readonly host: string;
+}
+
+/** The command lines that make a rule of `keys why` pass, by its reason, each with its label. */
+export const fixesFor = (reason: string, { key, product, host }: FixSubject): (readonly [string, string])[] =>
+  (hintsByReason[reason as Reason] ?? []).flatMap((hint) => {
+    if (typeof hint === 'string') return [];
+    const [label, command] = hint;
+    return [[label, command.replace('KEY', () => `${key} -P ${product}`).replace(/\bID\b/, () => host)] as const];
+  });
 
 /** Explains why a connection failed; null when no code of the error is known. */
 export function explainConnection(error: NetworkError): { readonly message: string; readonly hint: string } | null {

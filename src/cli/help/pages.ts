@@ -3,7 +3,7 @@ import type { Command, CommandEntry } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
-import { topicNames } from './topic-names.ts';
+import { topics } from './topics.ts';
 
 /** The page of `lkm` alone. */
 export function rootHelp(view: HelpView): string {
@@ -34,6 +34,7 @@ const examples: readonly Row[] = [
   ['lkm keys get "$KEY" --db lkm.db', 'see who uses it'],
 ];
 
+const topicNames = Object.keys(topics);
 const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains ${topicNames.slice(0, -1).join(', ')} and ${topicNames.at(-1)}.`;
 
 const start = ['quickstart', 'serve'];

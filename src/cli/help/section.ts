@@ -57,12 +57,9 @@ export const optionRow = ({ flags, describe }: { flags: string; describe: string
   describe,
 ];
 
-/** Paragraphs with an empty line between; a line that begins with two spaces stands as it is. */
-export const prose = (paragraphs: readonly string[], { columns }: HelpView): string =>
-  paragraphs
-    .map((paragraph) => (paragraph.startsWith('  ') ? [paragraph] : wrap(paragraph, columns)))
-    .map((lines) => `${lines.join('\n')}\n`)
-    .join('\n');
+/** A paragraph; one that begins with two spaces stands as it is. */
+export const prose = (text: string, { columns }: HelpView): string =>
+  `${text.startsWith('  ') ? text : wrap(text, columns).join('\n')}\n`;
 
 /** Breaks a text between words. */
 export function wrap(text: string, columns: number): string[] {

@@ -1,130 +1,6 @@
 import { exitCodes } from '../failure/errors.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
-import { bulk } from './bulk-topic.ts';
-import { type HelpView, plainHelp, prose, rows } from './section.ts';
-import type { TopicName } from './topic-names.ts';
-
-/** Renders a help topic; without a view as for a pipe. */
-export type Topic = (view?: HelpView) => string;
-
-const formatRows = [
-  ['table', 'for people: the default on a terminal'],
-  ['tsv', 'tabs, no header, nothing cut: the default in a pipe'],
-  ['csv', 'commas and a header, for spreadsheets; lines end with a line feed'],
-  ['json', "the service's own names and objects; --json is short for it"],
-  ['jsonl', 'a JSON object per line'],
-  ['env', "LKM_NAME='value' lines, for eval"],
-] as const;
-
-const formatting: Topic = (view = plainHelp) =>
-  [
-    prose(['stdout carries the result alone; everything else goes to stderr.'], view),
-    rows(formatRows, view),
-    prose(
-      [
-        'A command that returns one value prints it bare in table and tsv, with or without a terminal: the key of ' +
-          'keys create, the token of tokens create, the id of products create and customers create.',
-        '  KEY=$(lkm keys create -P "$(lkm products create --name Engine)")',
-        '--fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
-          'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
-          'chosen names (key). -q prints bare identifiers, or the fields of --fields.',
-        '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
-          'A file that exists is kept unless --force is given. A FIFO or a device, such as /dev/stdout, is written to ' +
-          'as it is. A symbolic link is refused: name the file that it points to.',
-        'A table leaves out what does not fit a narrow terminal, and says so on stderr; --fields brings it back. ' +
-          'Outside of a table an instant is ISO 8601 in UTC, and null is empty. Characters that control a terminal are ' +
-          'shown as \\u{1b}. In csv a text that begins with = + - or @ gets an apostrophe before it, since a ' +
-          'spreadsheet would run it; numbers stay numbers.',
-      ],
-      view,
-    ),
-  ].join('\n');
-
-const idempotency: Topic = (view = plainHelp) =>
-  prose(
-    [
-      'Every command that changes something sends an idempotency key, a new one each time. All attempts of one command ' +
-        'carry the same key, so a retry gets the first response, a licence key included, and nothing happens twice. ' +
-        'The service keeps these responses for 24 hours.',
-      'Before it sends the request, the command writes it down in the state folder, with its key, and forgets it once ' +
-        'you have the response. If it was killed before that, or if no response came, run the same command again: it ' +
-        'repeats the request under the same key, and says so on stderr. That holds for 23 hours, on the same machine, ' +
-        'for a request that is the same to the byte. 30d and 1y end with their day and stay the same until it is over; ' +
-        '12h counts from now and differs. A request that is older is not repeated; a warning says how to see what it ' +
-        'did.',
-      'You have the response once stdout or the file of -o has taken it. After a full disk, or in a pipe whose reader ' +
-        'is gone, the request is left to be repeated. What a pipe has taken counts as read.',
-      'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
-        'the request from anywhere:',
-      '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',
-      'Scripts that may be run again can name the key themselves, for example after the order they fulfil. Such a key ' +
-        'is used as it is, and no other command repeats it. A key that was used for a different request is refused ' +
-        'with exit code 2.',
-      'A request that stays in progress (409) although nothing runs was copied in with another database. Its operator ' +
-        'says what became of it: lkm idempotency --help.',
-    ],
-    view,
-  );
-
-const ci: Topic = (view = plainHelp) =>
-  prose(
-    [
-      'Give the token in LKM_TOKEN, or in a file with --token-file; never on the command line. Where CI is set nothing ' +
-        'is asked: what needs a confirmation takes --yes or --confirm ID, and ends with exit code 3 without it.',
-      '  export LKM_BASE_URL=https://licensing.example.com LKM_PRODUCT=prod_…\n' +
-        '  KEY=$(lkm keys create --expires 2027-12-31 --idempotency-key "order-$ORDER")',
-      'Name the key after what the job is for: build machines are thrown away, and the next one knows nothing of a ' +
-        'request that had no response. Under a key of its own the job can be run again anywhere, for 24 hours, and gets ' +
-        'the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
-      'Tests need no service and no secrets: every command takes a database instead, a file or a PostgreSQL address.',
-      '  export LKM_DB=$(mktemp -d)/lkm.db\n' +
-        '  export LKM_PRODUCT=$(lkm products create --name test --create)\n' +
-        '  KEY=$(lkm keys create)',
-      'Decide by exit code: lkm help exit-codes.',
-    ],
-    view,
-  );
-
-const ownVariables = [
-  ['LKM_TOKEN', 'the token itself'],
-  ['LKM_PRODUCT', 'the product of the keys commands: -P; a key of another one is then not found'],
-  ['LKM_KEY_CHECK', 'off: send licence keys exactly as given, as --no-key-check does'],
-  ['LKM_MASTER_KEY_FILE', 'opens sealed secrets: 32 bytes in base64, mode 0600'],
-  ['LKM_MASTER_KEY', 'the master key itself'],
-  ['LKM_MASTER_PASSPHRASE_FILE', 'a passphrase in place of a master key'],
-  ['LKM_CONFIG_DIR', 'the folder of config.json'],
-  ['LKM_STATE_DIR', 'the folder of bulk runs, and of requests that have no response yet'],
-] as const;
-
-const otherVariables = [
-  ['CI', 'set on build machines: nothing is asked'],
-  ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
-  ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],
-  ['XDG_CONFIG_HOME', 'holds lkm/config.json, unless LKM_CONFIG_DIR is set'],
-  ['XDG_STATE_HOME', 'holds lkm, unless LKM_STATE_DIR is set'],
-  ['XDG_DATA_HOME', 'holds lkm/lkm.db, the database of lkm serve'],
-] as const;
-
-function environment(view: HelpView = plainHelp): string {
-  const options: readonly GlobalOption[] = globalOptions;
-  const flags = options.flatMap(({ env, describe }) => (env ? [[env, describe] as const] : []));
-  return [
-    prose(['A flag goes before its variable, a variable before the profile.'], view),
-    rows([...ownVariables, ...flags, ...otherVariables], view),
-    prose(
-      [
-        'Switches are on with 1, true, yes, on and off with 0, false, no, off or nothing.',
-        'Durations are 90s, 15m, 12h, 30d, 2w, 6mo, 1y, or several from large to small: 1y6mo, 1h30m. m is minutes; ' +
-          'after years, as in 1y6m, it is months. A month counts 30 days and a year 365, except in --expires, which ' +
-          'counts them by the calendar and, since 6m could mean either, wants 6mo or 6min. What expires in days or ' +
-          'longer units does so at the end of that day, UTC, as with a date.',
-        'A PostgreSQL address with a password belongs in LKM_DB, or the password in PGPASSWORD: others on this ' +
-          'machine can read a command line.',
-      ],
-      view,
-    ),
-  ].join('\n');
-}
+import { type HelpView, plainHelp, prose, type Row, rows } from './section.ts';
 
 /** What each exit code means, by its name. */
 export const meanings = {
@@ -146,32 +22,146 @@ export const meanings = {
   terminated: 'told to end (SIGTERM)',
 } as const satisfies Record<keyof typeof exitCodes, string>;
 
-function exitCodesTopic(view: HelpView = plainHelp): string {
-  return [
-    rows(
-      Object.entries(meanings).map(([name, meaning]) => [
-        String(exitCodes[name as keyof typeof exitCodes]).padStart(3),
-        meaning,
-      ]),
-      view,
-    ),
-    prose(
-      [
-        'With --json an error is one object on stderr, and stdout is empty:',
-        '  {"error":{"code","message","exitCode","status","apiCode","operation",\n' +
-          '            "retryable","idempotencyKey","hint"}}',
-      ],
-      view,
-    ),
-  ].join('\n');
-}
+const options: readonly GlobalOption[] = globalOptions;
 
-/** What `lkm help TOPIC` explains. */
-export const topics = {
-  environment,
-  'exit-codes': exitCodesTopic,
-  formatting,
-  idempotency,
-  bulk,
-  ci,
-} satisfies Readonly<Record<TopicName, Topic>>;
+/** What each topic says, in its order: paragraphs, and terms with their meanings. */
+const texts = {
+  environment: [
+    'A flag goes before its variable, a variable before the profile.',
+    [
+      ['LKM_TOKEN', 'the token itself'],
+      ['LKM_PRODUCT', 'the product of the keys commands: -P; a key of another one is then not found'],
+      ['LKM_KEY_CHECK', 'off: send licence keys exactly as given, as --no-key-check does'],
+      ['LKM_MASTER_KEY_FILE', 'opens sealed secrets: 32 bytes in base64, mode 0600'],
+      ['LKM_MASTER_KEY', 'the master key itself'],
+      ['LKM_MASTER_PASSPHRASE_FILE', 'a passphrase in place of a master key'],
+      ['LKM_CONFIG_DIR', 'the folder of config.json'],
+      ['LKM_STATE_DIR', 'the folder of bulk runs, and of requests that have no response yet'],
+      ...options.flatMap(({ env, describe }): Row[] => (env ? [[env, describe]] : [])),
+      ['CI', 'set on build machines: nothing is asked'],
+      ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
+      ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],
+      ['XDG_CONFIG_HOME', 'holds lkm/config.json, unless LKM_CONFIG_DIR is set'],
+      ['XDG_STATE_HOME', 'holds lkm, unless LKM_STATE_DIR is set'],
+      ['XDG_DATA_HOME', 'holds lkm/lkm.db, the database of lkm serve'],
+    ],
+    'Switches are on with 1, true, yes, on and off with 0, false, no, off or nothing.',
+    'Durations are 90s, 15m, 12h, 30d, 2w, 6mo, 1y, or several from large to small: 1y6mo, 1h30m. m is minutes; ' +
+      'after years, as in 1y6m, it is months. A month counts 30 days and a year 365, except in --expires, which ' +
+      'counts them by the calendar and, since 6m could mean either, wants 6mo or 6min. What expires in days or ' +
+      'longer units does so at the end of that day, UTC, as with a date.',
+    'A PostgreSQL address with a password belongs in LKM_DB, or the password in PGPASSWORD: others on this ' +
+      'machine can read a command line.',
+  ],
+  'exit-codes': [
+    Object.entries(meanings).map(
+      ([name, meaning]): Row => [String(exitCodes[name as keyof typeof exitCodes]).padStart(3), meaning],
+    ),
+    'With --json an error is one object on stderr, and stdout is empty:',
+    '  {"error":{"code","message","exitCode","status","apiCode","operation",\n' +
+      '            "retryable","idempotencyKey","hint"}}',
+  ],
+  formatting: [
+    'stdout carries the result alone; everything else goes to stderr.',
+    [
+      ['table', 'for people: the default on a terminal'],
+      ['tsv', 'tabs, no header, nothing cut: the default in a pipe'],
+      ['csv', 'commas and a header, for spreadsheets; lines end with a line feed'],
+      ['json', "the service's own names and objects; --json is short for it"],
+      ['jsonl', 'a JSON object per line'],
+      ['env', "LKM_NAME='value' lines, for eval"],
+    ],
+    'A command that returns one value prints it bare in table and tsv, with or without a terminal: the key of ' +
+      'keys create, the token of tokens create, the id of products create and customers create.',
+    '  KEY=$(lkm keys create -P "$(lkm products create --name Engine)")',
+    '--fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
+      'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
+      'chosen names (key). -q prints bare identifiers, or the fields of --fields.',
+    '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
+      'A file that exists is kept unless --force is given. A FIFO or a device, such as /dev/stdout, is written to ' +
+      'as it is. A symbolic link is refused: name the file that it points to.',
+    'A table leaves out what does not fit a narrow terminal, and says so on stderr; --fields brings it back. ' +
+      'Outside of a table an instant is ISO 8601 in UTC, and null is empty. Characters that control a terminal are ' +
+      'shown as \\u{1b}. In csv a text that begins with = + - or @ gets an apostrophe before it, since a ' +
+      'spreadsheet would run it; numbers stay numbers.',
+  ],
+  idempotency: [
+    'Every command that changes something sends an idempotency key, a new one each time. All attempts of one command ' +
+      'carry the same key, so a retry gets the first response, a licence key included, and nothing happens twice. ' +
+      'The service keeps these responses for 24 hours.',
+    'Before it sends the request, the command writes it down in the state folder, with its key, and forgets it once ' +
+      'you have the response. If it was killed before that, or if no response came, run the same command again: it ' +
+      'repeats the request under the same key, and says so on stderr. That holds for 23 hours, on the same machine, ' +
+      'for a request that is the same to the byte. 30d and 1y end with their day and stay the same until it is over; ' +
+      '12h counts from now and differs. A request that is older is not repeated; a warning says how to see what it ' +
+      'did.',
+    'You have the response once stdout or the file of -o has taken it. After a full disk, or in a pipe whose reader ' +
+      'is gone, the request is left to be repeated. What a pipe has taken counts as read.',
+    'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
+      'the request from anywhere:',
+    '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',
+    'Scripts that may be run again can name the key themselves, for example after the order they fulfil. Such a key ' +
+      'is used as it is, and no other command repeats it. A key that was used for a different request is refused ' +
+      'with exit code 2.',
+    'A request that stays in progress (409) although nothing runs was copied in with another database. Its operator ' +
+      'says what became of it: lkm idempotency --help.',
+  ],
+  bulk: [
+    [
+      ['keys create --count N', 'N keys of a kind'],
+      ['keys create -f FILE', 'a key for each row'],
+      ['keys import -f FILE', 'keys of another system, as keys export writes them'],
+      ['keys update|renew|block -f FILE', 'changes of the keys of a file'],
+      ['customers create -f FILE', 'a customer for each row'],
+    ],
+    'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array; - is stdin. Columns are ' +
+      'named as the options or as the service names them; --map "Order No=reference" names others, and ' +
+      '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows every ' +
+      'problem of the file at once, with lines, and the first 1 000 of more; a file with problems is not sent at all. ' +
+      'However long it is, it is never in memory as a whole.',
+    'Each row is processed exactly once, even if the command or the service is killed. Type the same command again: ' +
+      'it sends what is open, and in the end prints the same results without sending anything. What makes it the same ' +
+      'are the options, the address of the service and the bytes of the file, on any machine for a day: always name a ' +
+      'service by the same address. --run NAME tells runs apart that do the same on purpose.',
+    '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
+    'A row that is refused does not stop the others; then the exit code is 12. A corrected file is another run, so put ' +
+      'only the failed rows into it, or send them again as they are:',
+    '  lkm jobs show ID --failed --format csv > failed.csv\n  lkm jobs retry ID',
+    'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done again. ' +
+      'Put the new rows into a file of their own, or say --run NAME when all of them are meant.',
+    'Columns customerName and customerEmail name the customer of each row: the one who has the address is found, or ' +
+      'made before the row is sent, once, however many orders they have. --dry-run says who is there and who ' +
+      'would be made.',
+    'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +
+      'one that exists is printed.',
+    'Rows go several at a time, fewer where the service asks to slow down; --concurrency N is the most, --max-wait how ' +
+      'long one wait may be (10m).',
+  ],
+  ci: [
+    'Give the token in LKM_TOKEN, or in a file with --token-file; never on the command line. Where CI is set nothing ' +
+      'is asked: what needs a confirmation takes --yes or --confirm ID, and ends with exit code 3 without it.',
+    '  export LKM_BASE_URL=https://licensing.example.com LKM_PRODUCT=prod_…\n' +
+      '  KEY=$(lkm keys create --expires 2027-12-31 --idempotency-key "order-$ORDER")',
+    'Name the key after what the job is for: build machines are thrown away, and the next one knows nothing of a ' +
+      'request that had no response. Under a key of its own the job can be run again anywhere, for 24 hours, and gets ' +
+      'the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
+    'Tests need no service and no secrets: every command takes a database instead, a file or a PostgreSQL address.',
+    '  export LKM_DB=$(mktemp -d)/lkm.db\n' +
+      '  export LKM_PRODUCT=$(lkm products create --name test --create)\n' +
+      '  KEY=$(lkm keys create)',
+    'Decide by exit code: lkm help exit-codes.',
+  ],
+} satisfies Readonly<Record<string, readonly (string | readonly Row[])[]>>;
+
+/** Renders a help topic; without a view as for a pipe. */
+export type Topic = (view?: HelpView) => string;
+
+const topic =
+  (blocks: readonly (string | readonly Row[])[]): Topic =>
+  (view = plainHelp) =>
+    blocks.map((block) => (typeof block === 'string' ? prose(block, view) : rows(block, view))).join('\n');
+
+/** What `lkm help TOPIC` explains, in the order in which it is listed. */
+export const topics = Object.fromEntries(
+  Object.entries(texts).map(([name, blocks]) => [name, topic(blocks)]),
+) as Readonly<Record<keyof typeof texts, Topic>>;

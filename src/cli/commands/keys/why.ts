@@ -1,7 +1,7 @@
 import { type Explanation, explainedActions } from '../../../contract/keys/why.ts';
 import { option, productOfKey } from '../../command.ts';
+import { type FixSubject, fixesFor } from '../../failure/advice.ts';
 import { exitCodes, verdictExitCodes } from '../../failure/errors.ts';
-import { fixesFor } from '../../failure/fixes.ts';
 import type { View } from '../../output/result.ts';
 import { type Note, sanitise } from '../../output/terminal.ts';
 import { moment, quote, yesNo } from '../../output/words.ts';
@@ -71,7 +71,7 @@ function listRules(rules: readonly Rule[], { paint }: View): string {
 const withMoments = (text: string): string =>
   text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z/g, (instant) => moment(instant));
 
-function notesOn({ allowed, action, at, rules }: Explanation, subject: Parameters<typeof fixesFor>[1]): Note[] {
+function notesOn({ allowed, action, at, rules }: Explanation, subject: FixSubject): Note[] {
   const verdict: Note = { tone: 'done', text: `${action} would work at ${moment(at)}` };
   if (allowed) return [verdict];
   const fixes = rules.flatMap(({ reason }) => (reason === undefined ? [] : fixesFor(reason, subject)));
