@@ -14,18 +14,22 @@ export type Completion = readonly Candidate[] | 'files';
  * @param words after `lkm`; the last one is being typed, and may be empty
  */
 export async function complete(words: readonly string[], io: Io): Promise<Completion> {
-  const line = await readLine(words.slice(0, -1));
   const typed = words.at(-1) ?? '';
-  const { option, word } = optionInFrontOf(typed, line);
+  const found = await candidatesFor(typed, await readLine(words.slice(0, -1)), io);
+  return found === 'files' ? found : found.filter(({ word }) => word.startsWith(typed));
+}
+
+async function candidatesFor(typed: string, line: Line, io: Io): Promise<Completion> {
+  const { path, command, positional } = line;
+  const [option, before] = optionInFrontOf(typed, line);
   if (option !== undefined) {
-    const prefix = typed.slice(0, typed.length - word.length);
-    const values = await valuesOf(option, word, line, io);
-    return values === 'files' ? values : values.map(({ word, ...more }) => ({ word: prefix + word, ...more }));
+    const values = await valuesOf(option, line, io);
+    return values === 'files' ? values : values.map(({ word, ...more }) => ({ word: before + word, ...more }));
   }
-  if (typed.startsWith('-')) return startingWith(typed, flagsOf(line));
-  if (line.command === undefined) return wordsAfter(line, typed);
-  const spec = argumentAt(line.command, line.positional.length);
-  return spec === undefined ? [] : valuesOf(spec, typed, line, io);
+  if (typed.startsWith('-')) return flagsOf(command).map(({ forms, about }) => ({ word: forms.at(-1) ?? '', about }));
+  if (command === undefined) return wordsAfter(path);
+  const spec = argumentAt(command, positional.length);
+  return spec === undefined ? [] : valuesOf({ spec, placeholder: placeholderOf(spec.usage) }, line, io);
 }
 
 /**
@@ -45,7 +49,6 @@ export const FILES = ':files';
 interface Line {
   /** The words of the command, as far as they lead into the tree. */
   readonly path: readonly string[];
-  readonly entry: CommandEntry | undefined;
   readonly command: Command | undefined;
   readonly positional: readonly string[];
   /** The options that were given, by their long form, with their values. */
@@ -54,15 +57,21 @@ interface Line {
   readonly open: Flag | undefined;
 }
 
-/** An option as it is looked up: its forms, and whether it takes a value. */
-interface Flag {
+/** What takes a value: an option or an argument. */
+interface Valued {
+  readonly spec?: OptionSpec | ArgumentSpec;
+  /** What stands for the value in the help, such as `FILE`; undefined for a switch. */
+  readonly placeholder: string | undefined;
+  /** The long form of a global option, which has no spec. */
+  readonly global?: string | undefined;
+}
+
+/** An option as it is looked up. */
+interface Flag extends Valued {
   /** The long one is the last. */
   readonly forms: readonly string[];
-  /** What stands for its value in the help, such as `FILE`; undefined for a switch. */
-  readonly placeholder?: string | undefined;
-  readonly isValueOptional?: boolean;
+  readonly isValueOptional: boolean;
   readonly about: string;
-  readonly spec?: OptionSpec;
 }
 
 async function readLine(words: readonly string[]): Promise<Line> {
@@ -81,7 +90,7 @@ async function readLine(words: readonly string[]): Promise<Line> {
     }
     if (word.startsWith('-')) {
       const [, form = word, value] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
-      const flag = [...globalFlags, ...ownFlags(command)].find(({ forms }) => forms.includes(form));
+      const flag = flagNamed(form, command);
       if (flag?.placeholder !== undefined && value === undefined) open = flag;
       else if (flag !== undefined) given[flag.forms.at(-1) ?? ''] = value ?? '';
       continue;
@@ -94,7 +103,7 @@ async function readLine(words: readonly string[]): Promise<Line> {
     entry = commandEntries.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
     command = await entry?.load();
   }
-  return { path, entry, command, positional, given, open };
+  return { path, command, positional, given, open };
 }
 
 /** Whether a word behind an option can be its value: an option that needs none is a switch in front of another. */
@@ -109,88 +118,60 @@ function nameOf(word: string, path: readonly string[]): string {
 }
 
 /** The groups and commands that may follow. */
-function wordsAfter({ path }: Line, typed: string): Candidate[] {
-  if (path.length === 0) {
-    const single = commandEntries.flatMap(({ path, shortcut, summary }) => [
-      ...(path.includes(' ') ? [] : [{ word: path, about: summary }]),
-      ...(shortcut ? [{ word: shortcut, about: summary }] : []),
-    ]);
-    return startingWith(typed, [...groups.map(({ name, summary }) => ({ word: name, about: summary })), ...single]);
-  }
-  const start = `${path.join(' ')} `;
-  const verbs = commandEntries.filter((entry) => entry.path.startsWith(start));
-  return startingWith(
-    typed,
-    verbs.map((entry) => ({ word: entry.path.slice(start.length), about: entry.summary })),
-  );
+function wordsAfter(path: readonly string[]): Candidate[] {
+  const start = path.map((word) => `${word} `).join('');
+  const entries = commandEntries.filter((entry) => entry.path.startsWith(start));
+  const last = entries.map((entry) => ({ word: entry.path.slice(start.length), about: entry.summary }));
+  if (path.length > 0) return last;
+  const shortcuts = entries.flatMap(({ shortcut, summary }) => (shortcut ? [{ word: shortcut, about: summary }] : []));
+  const single = last.filter(({ word }) => !word.includes(' '));
+  return [...groups.map(({ name, summary }) => ({ word: name, about: summary })), ...single, ...shortcuts];
 }
 
-const flagsOf = ({ command }: Line): Candidate[] =>
-  [...ownFlags(command), ...globalFlags].map(({ forms, about }) => ({ word: forms.at(-1) ?? '', about }));
-
-const ownFlags = (command: Command | undefined): Flag[] =>
-  Object.values(command === undefined ? {} : optionsOf(command)).map((spec) => ({
-    ...formsOf(spec.flags),
-    about: spec.describe,
-    spec,
-  }));
-
-const globalFlags: readonly Flag[] = [
-  ...globalOptions.map(({ flags, describe }) => ({ ...formsOf(flags), about: describe })),
-  { forms: ['-h', '--help'], about: 'show help' },
+/** The options of a command, then those that every command has. */
+const flagsOf = (command: Command | undefined): Flag[] => [
+  ...Object.values(command === undefined ? {} : optionsOf(command)).map((spec) =>
+    flagOf(spec.flags, spec.describe, spec),
+  ),
+  ...globalOptions.map(({ flags, describe }) => flagOf(flags, describe)),
+  flagOf('-h, --help', 'show help'),
 ];
 
+const flagNamed = (form: string, command: Command | undefined): Flag | undefined =>
+  flagsOf(command).find(({ forms }) => forms.includes(form));
+
 /** Reads `-P, --product <ID>`. */
-function formsOf(flags: string): Pick<Flag, 'forms' | 'placeholder' | 'isValueOptional'> {
+function flagOf(flags: string, about: string, spec?: OptionSpec): Flag {
   const forms = flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [];
-  return { forms, placeholder: placeholderOf(flags), isValueOptional: flags.includes('[') };
+  const named = spec === undefined ? { global: forms.at(-1) } : { spec };
+  return { forms, about, placeholder: placeholderOf(flags), isValueOptional: flags.includes('['), ...named };
 }
 
 /** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`. */
-function placeholderOf(usage: string): string | undefined {
-  return /[<[]+([A-Z]+)/.exec(usage)?.[1];
+const placeholderOf = (usage: string): string | undefined => /[<[]+([A-Z]+)/.exec(usage)?.[1];
+
+/** The option whose value is being typed, and what is typed before that value; of a list, before its last one. */
+function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag | undefined, before: string] {
+  const isOpen = open !== undefined && mayBeValue(open, typed);
+  const [start = '', form = ''] = isOpen ? [] : (/^(--[a-z-]+)=/.exec(typed) ?? []);
+  const option = isOpen ? open : flagNamed(form, command);
+  const isList = option?.spec !== undefined && 'takesList' in option.spec && option.spec.takesList;
+  return [option, isList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
 }
 
-/** The option whose value is being typed, and that value as far as it is there; of a list, its last one. */
-function optionInFrontOf(typed: string, line: Line): { option?: Flag | undefined; word: string } {
-  if (line.open !== undefined && mayBeValue(line.open, typed))
-    return { option: line.open, word: lastOf(line.open, typed) };
-  const [, form, word = ''] = /^(--[a-z-]+)=(.*)$/s.exec(typed) ?? [];
-  if (form === undefined) return { word: typed };
-  const option = [...ownFlags(line.command), ...globalFlags].find(({ forms }) => forms.includes(form));
-  return { option, word: lastOf(option, word) };
-}
-
-const lastOf = (option: Flag | undefined, typed: string): string =>
-  option?.spec?.takesList ? typed.slice(typed.lastIndexOf(',') + 1) : typed;
-
-const argumentAt = (command: Command, index: number): ArgumentSpec | undefined => {
+function argumentAt(command: Command, index: number): ArgumentSpec | undefined {
   const specs = Object.values(command.arguments);
   const last = specs.at(-1);
   return specs[index] ?? (last?.usage.includes('...') ? last : undefined);
-};
-
-/** The values that an option or an argument may have. */
-async function valuesOf(what: Flag | ArgumentSpec, typed: string, line: Line, io: Io): Promise<Completion> {
-  const spec = 'usage' in what ? what : what.spec;
-  if (spec?.choices)
-    return startingWith(
-      typed,
-      spec.choices.map((word) => ({ word })),
-    );
-  if (spec?.field) return startingWith(typed, await describeObjects(spec.field, line.given, io));
-  const placeholder = 'usage' in what ? placeholderOf(what.usage) : what.placeholder;
-  const name = 'usage' in what || what.spec !== undefined ? placeholder : what.forms.at(-1);
-  const listed = wordsOf[name ?? ''];
-  if (listed !== undefined)
-    return startingWith(
-      typed,
-      (await listed(io)).map((word) => ({ word })),
-    );
-  return filePlaceholders.includes(placeholder) ? 'files' : [];
 }
 
-const filePlaceholders: readonly (string | undefined)[] = ['FILE', 'PATH', 'DIR', 'DB'];
+/** The values that an option or an argument may have. */
+async function valuesOf({ spec, placeholder = '', global }: Valued, line: Line, io: Io): Promise<Completion> {
+  if (spec?.field && !spec.choices) return describeObjects(spec.field, line.given, io);
+  const words = spec?.choices ?? (await wordsOf[global ?? placeholder]?.(io));
+  if (words !== undefined) return words.map((word) => ({ word }));
+  return ['FILE', 'PATH', 'DIR', 'DB'].includes(placeholder) ? 'files' : [];
+}
 
 /** The values of what the contract does not know: of a global option by its name, else by what stands for them in the help. */
 const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
@@ -206,6 +187,3 @@ async function profileNames(io: Io): Promise<readonly string[]> {
   const { readConfig } = await import('../config/config-file.ts');
   return Object.keys((await readConfig(io)).profiles);
 }
-
-const startingWith = (typed: string, candidates: readonly Candidate[]): Candidate[] =>
-  candidates.filter(({ word }) => word.startsWith(typed));
