@@ -4,7 +4,7 @@ import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
-import { severalAsEnv } from './output/delimited.ts';
+import { severalAsEnv } from './output/render.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
 import { type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderCsv } from '../../src/cli/output/delimited.ts';
+import { renderCsv } from '../../src/cli/output/render.ts';
 import { displayWidth } from '../../src/cli/output/table.ts';
 import { lkm } from './fake-io.ts';
 import { customer, issued, KEY, listed, PRODUCT, remote, scriptedService } from './scripted-service.ts';

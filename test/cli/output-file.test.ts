@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   lstatSync,
@@ -194,6 +195,8 @@ describe.skipIf(process.platform === 'win32')('-o into what is not a file', () =
     await new Promise((done) => setTimeout(done, 120));
     controller.abort('SIGTERM');
     expect(await running).toMatchObject({ code: 143, requests: 0 });
+    // The thread that opens it waits for a reader all the same.
+    await once(spawn('cat', [join(cwd, 'fifo')]), 'close');
   });
 
   it('writes into a device, which stays one', async () => {

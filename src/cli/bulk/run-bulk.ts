@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import { severalAsEnv } from '../output/delimited.ts';
+import { severalAsEnv } from '../output/render.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count as counted, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';

@@ -1,8 +1,8 @@
+import { once } from 'node:events';
 import {
   closeSync,
-  constants,
+  createWriteStream,
   fchmodSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   lstatSync,
@@ -11,7 +11,6 @@ import {
   rmSync,
   type Stats,
   statSync,
-  write,
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -46,7 +45,7 @@ const RESERVED_BYTES = 65_536;
 export async function openDestination(path: string, force: boolean, io: Io): Promise<Destination> {
   const full = resolve(io.cwd, path);
   const target = follow(full, path);
-  if (target?.isFIFO() || target?.isCharacterDevice()) return openStream(path, full, target, io);
+  if (target?.isFIFO() || target?.isCharacterDevice()) return openStream(path, full, io);
   if (lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw refusal(`${path} is a symbolic link`, 'Name the file that it points to; for stdout, -o -.');
   }
@@ -124,54 +123,18 @@ function reserve(path: string, full: string, aside: string): number {
   }
 }
 
-const POLL_MS = 50;
-
-/** A FIFO or a device stays what it is: the result goes into it. */
-async function openStream(path: string, full: string, target: Stats, io: Io): Promise<Destination> {
-  const file = await openForReader(path, full, io);
-  const opened = fstatSync(file);
-  if (opened.ino !== target.ino || opened.dev !== target.dev) {
-    closeSync(file);
-    throw refusal(`${path} was replaced meanwhile`, 'Run it again.');
-  }
-  let isOpen = true;
-  const discard = (): void => {
-    if (isOpen) closeSync(file);
-    isOpen = false;
-  };
+/** A FIFO or a device stays what it is: the result goes into it. Opening a FIFO waits for its reader. */
+async function openStream(path: string, full: string, { stop }: Io): Promise<Destination> {
+  // Its errors are those of the calls that wait for it.
+  const stream = createWriteStream(full, { signal: stop }).on('error', () => {});
+  await once(stream, 'open', { signal: stop }).catch((cause: unknown) => {
+    throw unwritable(path, cause);
+  });
   return {
-    discard,
+    discard: () => void stream.destroy(),
     write: async (text) => {
-      try {
-        for await (const bytes of partsOf(text)) {
-          for (let at = 0; at < bytes.length; ) at += await writeSome(file, bytes.subarray(at), io.stop);
-        }
-      } finally {
-        discard();
-      }
+      const { pipeline } = await import('node:stream/promises');
+      await pipeline(partsOf(text), stream);
     },
   };
-}
-
-/** Opening a FIFO waits for its reader; done at once and again, so that the command can still be stopped. */
-async function openForReader(path: string, full: string, io: Io): Promise<number> {
-  for (;;) {
-    try {
-      return openSync(full, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    } catch (cause) {
-      if (codeOf(cause) !== 'ENXIO' || io.stop.aborted) throw unwritable(path, cause);
-      await new Promise((done) => setTimeout(done, POLL_MS));
-    }
-  }
-}
-
-/** Writes as much as the reader has room for. */
-async function writeSome(file: number, bytes: Buffer, stop: AbortSignal): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  write(file, bytes, (error, written) => {
-    if (error?.code === 'EAGAIN' && !stop.aborted) setTimeout(() => resolve(0), POLL_MS);
-    else if (error) reject(error);
-    else resolve(written);
-  });
-  return promise;
 }

@@ -1,9 +1,11 @@
 import type { Format, Settings } from '../config/settings.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { renderCsv, renderEnv, renderTsv } from './delimited.ts';
-import { cellValue, type Field, type View, type WholeResult } from './result.ts';
+import { cellValue, type Field, rawCell, type View, type WholeResult } from './result.ts';
 import type { TableText } from './table.ts';
 import { createPaint, sanitise, sanitiseJson } from './terminal.ts';
+
+type Row = Record<string, unknown>;
 
 /** What the text of a result depends on, besides the result. */
 export interface RenderContext {
@@ -53,7 +55,7 @@ interface Rendering extends Layout {
 async function render(result: WholeResult, rendering: Rendering): Promise<TableText> {
   const { format, quiet } = rendering;
   if (format === 'json' || format === 'jsonl') return allShown(renderJson(result, rendering));
-  if (result.kind === 'file') return allShown(withNewline(result.content));
+  if (result.kind === 'file') return allShown(result.content.replace(/\n?$/, '\n'));
   if (quiet && rendering.chosen === null) return allShown(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
   const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
   if (result.kind === 'text' && (isText || !result.rows)) return allShown(await result.draw(rendering.view));
@@ -64,8 +66,6 @@ async function render(result: WholeResult, rendering: Rendering): Promise<TableT
 
 /** A text in which no column is left out. */
 const allShown = (text: string): TableText => ({ text, hidden: [] });
-
-const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
 type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
 
@@ -94,7 +94,7 @@ async function renderFields(result: Fielded, rendering: Rendering): Promise<Tabl
   };
 }
 
-function rowsOf(result: Fielded): readonly Record<string, unknown>[] {
+function rowsOf(result: Fielded): readonly Row[] {
   if (result.kind === 'rows' || result.kind === 'text') return result.rows ?? [];
   const rows = result.kind === 'record' ? result.row : result.data;
   return (Array.isArray(rows) ? rows : [rows]).filter(isRow);
@@ -115,4 +115,47 @@ function pick(result: WholeResult, chosen: readonly Field[]): unknown {
   return Array.isArray(data) ? data.map(picked) : picked(data);
 }
 
-const isRow = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
+
+/** Tab-separated, without a header: for `cut`, `awk` and `while read`. */
+const renderTsv = (fields: readonly Field[], rows: readonly Row[]): string =>
+  rows.map((row) => `${fields.map((field) => rawCell(field, row)).join('\t')}\n`).join('');
+
+/** Comma-separated with a header, quoted as in RFC 4180; a text that a spreadsheet would run gets an apostrophe. */
+export async function renderCsv(
+  fields: readonly Field[],
+  rows: readonly Row[],
+  { hasHeader = true }: { readonly hasHeader?: boolean } = {},
+): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const header = hasHeader ? [fields.map(({ name }) => name)] : [];
+  const lines = rows.map((row) => fields.map((field) => csvCell(field, row)));
+  return stringify([...header, ...lines], { escape_formulas: true });
+}
+
+/** Numbers stay numbers: a negative one is no formula. */
+function csvCell(field: Field, row: Row): string | number {
+  const value = cellValue(field, row);
+  return typeof value === 'number' ? value : rawCell(field, row);
+}
+
+/** Lines for `eval`: `LKM_PRODUCT_ID='…'`. Throws `UsageError` for several rows, of which the last would be left. */
+function renderEnv(fields: readonly Field[], [row, ...others]: readonly Row[]): string {
+  if (others.length > 0) throw severalAsEnv();
+  if (row === undefined) return '';
+  return fields.map((field) => `${variableName(field.name)}=${singleQuoted(rawCell(field, row))}\n`).join('');
+}
+
+/** The error for several rows in the format that sets variables. */
+export const severalAsEnv = (): UsageError =>
+  new UsageError('--format env sets variables from one row, and there are several', [
+    'Use tsv, csv or jsonl, or a filter that leaves one.',
+  ]);
+
+const variableName = (name: string): string =>
+  `LKM_${name
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll(/\W/g, '_')
+    .toUpperCase()}`;
+
+const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -137,19 +137,15 @@ function firstToDrop(columns: readonly Column[]): Column | undefined {
 
 /** Gives each column its usual width, and what is left to those that want more, evenly. */
 function share(columns: readonly Column[], room: number): readonly Column[] {
-  const widths = columns.map(({ usualWidth }) => usualWidth);
-  let left = room - sum(widths);
-  for (;;) {
-    const wanting = columns.flatMap(({ width }, at) => (width > (widths[at] ?? 0) ? [at] : []));
-    if (left <= 0 || wanting.length === 0) break;
-    const each = Math.max(1, Math.floor(left / wanting.length));
-    for (const at of wanting) {
-      const more = Math.min(each, left, (columns[at]?.width ?? 0) - (widths[at] ?? 0));
-      widths[at] = (widths[at] ?? 0) + more;
-      left -= more;
-    }
+  const given = columns.map(({ usualWidth }) => ({ width: usualWidth, more: 0 }));
+  for (let left = room - sum(given.map(({ width }) => width)); left > 0; left--) {
+    const wanting = given.filter(({ width }, at) => width < (columns[at]?.width ?? 0));
+    const [next] = wanting.sort((one, other) => one.more - other.more);
+    if (next === undefined) break;
+    next.width++;
+    next.more++;
   }
-  return columns.map((column, at) => ({ ...column, width: widths[at] ?? column.width }));
+  return columns.map((column, at) => ({ ...column, width: given[at]?.width ?? column.width }));
 }
 
 /** The width of a table with such columns. */
