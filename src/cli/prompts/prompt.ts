@@ -23,32 +23,30 @@ export interface Choice {
   readonly short?: string;
 }
 
+type Prompts = typeof import('./library.ts');
+
 type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
+
+type Context = Streams & { readonly signal: AbortSignal };
 
 /** The prompter of a real terminal. Ctrl-C ends the command with 130, and Ctrl-D with 3: nothing was confirmed. */
 export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompter {
-  const streams = { input, output };
-  const prompts = () => import('./library.ts');
+  const ask = <T>(show: (prompts: Prompts, context: Context) => Promise<T>): Promise<T> =>
+    answered({ input, output }, async (context) => show(await import('./library.ts'), context));
   return {
-    confirm: (message) =>
-      answered(streams, async (context) => (await prompts()).confirm({ message, default: false }, context)),
-    type: (message) => answered(streams, async (context) => (await prompts()).input({ message }, context)),
-    secret: (message) => answered(streams, async (context) => (await prompts()).password({ message }, context)),
-    choose: (message, choices) =>
-      answered(streams, async (context) => (await prompts()).select({ message, choices: [...choices] }, context)),
+    confirm: (message) => ask(({ confirm }, context) => confirm({ message, default: false }, context)),
+    type: (message) => ask((prompts, context) => prompts.input({ message }, context)),
+    secret: (message) => ask(({ password }, context) => password({ message }, context)),
+    choose: (message, choices) => ask(({ select }, context) => select({ message, choices: [...choices] }, context)),
     search: (message, find) =>
-      answered(streams, async (context) => {
-        const { search } = await prompts();
-        return search({ message, source: async (typed = '', { signal }) => [...(await find(typed, signal))] }, context);
-      }),
+      ask(({ search }, context) =>
+        search({ message, source: async (typed = '', { signal }) => [...(await find(typed, signal))] }, context),
+      ),
   };
 }
 
 /** Waits for an answer, or for the end of the input: a prompt by itself does not notice that, and waits for ever. */
-async function answered<T>(
-  streams: Streams,
-  ask: (context: Streams & { readonly signal: AbortSignal }) => Promise<T>,
-): Promise<T> {
+async function answered<T>(streams: Streams, ask: (context: Context) => Promise<T>): Promise<T> {
   const closed = new AbortController();
   // The line reader pauses its input when it closes: at Ctrl-D, at a hang-up, and after an answer, which is settled then.
   const onClose = (): void => void setImmediate(() => closed.abort());

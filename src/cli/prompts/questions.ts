@@ -13,32 +13,29 @@ interface Question {
 }
 
 /** Asks yes or no. Throws `NotConfirmedError` unless the answer is yes. */
-export async function confirm(context: CommandContext, { about, question, action, flag }: Question): Promise<void> {
-  if (!context.settings.interactive) throw unanswerable(context, action, flag);
-  await showAbout(context, about);
-  if (!(await context.io.prompter.confirm(sanitise(question)))) throw declined(action);
-}
+export const confirm = (context: CommandContext, { question, ...rest }: Question): Promise<void> =>
+  ask(context, rest, () => context.io.prompter.confirm(sanitise(question)));
 
 /** Asks the person to type `expected`. Throws `NotConfirmedError` when anything else is typed. */
-export async function confirmByTyping(
+export const confirmByTyping = (
   context: CommandContext,
   expected: string,
   rest: Omit<Question, 'question'>,
+): Promise<void> =>
+  ask(context, rest, async () => {
+    const typed = await context.io.prompter.type(`type ${sanitise(expected)} to confirm:`);
+    return typed.trim() === expected;
+  });
+
+async function ask(
+  { settings, io }: CommandContext,
+  { about, action, flag }: Omit<Question, 'question'>,
+  isConfirmed: () => Promise<boolean>,
 ): Promise<void> {
-  if (!context.settings.interactive) throw unanswerable(context, rest.action, rest.flag);
-  await showAbout(context, rest.about);
-  const typed = await context.io.prompter.type(`type ${sanitise(expected)} to confirm:`);
-  if (typed.trim() !== expected) throw declined(rest.action);
-}
-
-async function showAbout({ io }: CommandContext, about: readonly string[]): Promise<void> {
+  if (!settings.interactive) {
+    const why = `${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`;
+    throw new NotConfirmedError(why, [['Nothing was sent. Run it again with:', flag]]);
+  }
   await io.stderr.write(about.map((line) => `${sanitise(line)}\n`).join(''));
+  if (!(await isConfirmed())) throw new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
 }
-
-const unanswerable = ({ settings }: CommandContext, action: string, flag: string): NotConfirmedError =>
-  new NotConfirmedError(`${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`, [
-    ['Nothing was sent. Run it again with:', flag],
-  ]);
-
-const declined = (action: string): NotConfirmedError =>
-  new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
