@@ -27,18 +27,15 @@ describe('a token', () => {
     },
   );
 
-  it.each([
-    ['lkm_admin_1\nlkm_admin_2', 'has several lines'],
-    ['lkm admin 1', 'has a space inside'],
-    ['lkm_ädmin', 'has characters that no token has'],
-    ['\n', 'is blank'],
-    ['t'.repeat(1_025), 'is longer than a token can be'],
-  ])('%j is refused by name and never shown', async (token, fault) => {
-    const { code, stderr, sent } = await authorizationFor(token);
-    expect({ code, sent }).toEqual({ code: 2, sent: [] });
-    expect(stderr).toContain(`error: the token from LKM_TOKEN ${fault}\n`);
-    expect(stderr).not.toContain('admin_2');
-  });
+  it.each(['lkm_admin_1\nlkm_admin_2', 'lkm admin 1', 'lkm_ädmin', '\n', 't'.repeat(1_025)])(
+    '%j is refused by name and never shown',
+    async (token) => {
+      const { code, stderr, sent } = await authorizationFor(token);
+      expect({ code, sent }).toEqual({ code: 2, sent: [] });
+      expect(stderr).toContain('error: the text from LKM_TOKEN is not a token\n');
+      expect(stderr).not.toContain('admin_2');
+    },
+  );
 
   const whole = mintToken('admin', new Uint8Array(32).fill(7));
 

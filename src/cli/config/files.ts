@@ -46,29 +46,24 @@ export function defaultDatabase({ env, home, platform }: Place): string {
  * them; a pipe, as of `<(pass show lkm)`, is read as it is.
  */
 export function readPrivateFile(path: string, io: Io): string {
-  const full = resolve(io.cwd, path);
-  const file = openForReading(path, full);
+  let file: number | undefined;
   try {
+    file = openSync(resolve(io.cwd, path), 'r');
     const stats = fstatSync(file);
     checkPrivate(stats, path, io);
-    return readWhole(file, path, stats);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** More than this is no token, key or configuration, in bytes. */
-const MAX_PRIVATE_BYTES = 16 * 1024 * 1024;
-
-function readWhole(file: number, path: string, stats: Stats): string {
-  if (stats.isDirectory()) throw new LocalError(`cannot read ${path}: it is a folder`);
-  if (stats.size > MAX_PRIVATE_BYTES) throw new LocalError(`cannot read ${path}: it has ${stats.size} bytes`);
-  try {
+    if (stats.isDirectory()) throw new LocalError(`cannot read ${path}: it is a folder`);
+    if (stats.size > MAX_PRIVATE_BYTES) throw new LocalError(`cannot read ${path}: it has ${stats.size} bytes`);
     return readFileSync(file, 'utf8');
   } catch (cause) {
+    if (cause instanceof LocalError) throw cause;
     throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
+
+/** More than this is no token or key, in bytes. */
+const MAX_PRIVATE_BYTES = 16 * 1024 * 1024;
 
 /** Whether there is such a folder, and only its owner can put files into it. */
 export function isPrivateFolder(folder: string, { uid }: Io): boolean {
@@ -90,14 +85,6 @@ export function checkPrivate(stats: Stats, path: string, { uid, cwd }: Io): void
   }
   const isOwn = uid === 0 || stats.uid === uid || stats.uid === 0;
   if (!isOwn) throw new LocalError(`${path} belongs to another user, who may have written it`);
-}
-
-function openForReading(path: string, full: string): number {
-  try {
-    return openSync(full, 'r');
-  } catch (error) {
-    throw new LocalError(`cannot read ${path} (${codeOf(error)})`, [], { cause: error });
-  }
 }
 
 // Not by way of node:fs/promises: loading it takes longer than the writing.

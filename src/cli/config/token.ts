@@ -34,14 +34,9 @@ export const readTokenFile = async (path: string, from: string, io: Io): Promise
 export function readToken(text: string, from: string): string {
   const token = text.trim();
   if (/^[!-~]{1,1024}$/.test(token)) return token;
-  throw new UsageError(`the token from ${from} ${faultOf(token)}`, ['It is one word, such as lkm_scoped_…']);
-}
-
-function faultOf(token: string): string {
-  if (token === '') return 'is blank';
-  if (/[\r\n]/.test(token)) return 'has several lines';
-  if (/\s/.test(token)) return 'has a space inside';
-  return /^[!-~]+$/.test(token) ? 'is longer than a token can be' : 'has characters that no token has';
+  throw new UsageError(`the text from ${from} is not a token`, [
+    'It is one word of at most 1024 characters, such as lkm_scoped_…',
+  ]);
 }
 
 /** Whether a profile has a token, here or in the keyring. */

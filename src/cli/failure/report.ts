@@ -33,7 +33,11 @@ export function toReport(error: unknown, situation: Situation): Report {
     return { ...newReport(code, message, exitCode, hints), idempotencyKey };
   }
   if (error instanceof InputError) return newReport('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
-  if (isCallError(error)) return { ...explainCall(error, situation), ...callDetails(error) };
+  if (isCallError(error)) {
+    const { operation = null, idempotencyKey = null } = error.call ?? {};
+    const answer = error instanceof ApiError ? { status: error.status, apiCode: error.code } : statusOf(error);
+    return { ...explainCall(error, situation), ...answer, operation, idempotencyKey };
+  }
   if (isStartupError(error)) return newReport('local', error.message, exitCodes.local, [error.hint]);
   const message = error instanceof Error ? error.message : String(error);
   return newReport('internal', `something went wrong inside lkm: ${message}`, exitCodes.internal, [
@@ -54,45 +58,36 @@ const isStartupError = (error: unknown): error is Error & { hint: string } =>
 const isCallError = (error: unknown): error is CallError =>
   error instanceof ApiError || error instanceof NetworkError || error instanceof ProtocolError;
 
+const statusOf = (error: CallError) => ('status' in error ? { status: error.status } : {});
+
 function explainCall(error: CallError, situation: Situation): Report {
-  if (isForeign(error)) return explainForeign(error, situation);
-  if (outcomeUnknown(error)) return explainUnknown(error, situation);
+  const isForeign = error instanceof ProtocolError && error.foreign;
+  if (!isForeign && outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
-  const hint = `Is ${addressIn(situation)} the address of the service?`;
-  return { ...newReport('bad_response', error.message, exitCodes.serverError, [hint]), request: attemptsLine(error) };
-}
-
-/** Whether the response cannot come from lkm: a page, a redirect. */
-const isForeign = (error: CallError): boolean => error instanceof ProtocolError && error.foreign;
-
-/** Running it again would get the same response: the address is wrong, or something stands before the service. */
-function explainForeign(error: CallError, situation: Situation): Report {
-  const hint = `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`;
-  return {
-    ...newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]),
-    request: attemptsLine(error),
-    retryable: false,
-  };
+  const hint = isForeign
+    ? `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`
+    : `Is ${addressIn(situation)} the address of the service?`;
+  const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
+  // A page or a redirect comes from another address, or from something before the service: it would come again.
+  return { ...report, request: attemptsLine(error), retryable: !isForeign };
 }
 
 function explainNetwork(error: NetworkError): Report {
-  if (error.sent) {
-    return newReport('network', error.message, exitCodes.network, [
-      'This request only reads; it is safe to run it again.',
-    ]);
-  }
-  const known = explainConnection(error);
-  const hint = known?.hint ?? 'Check the address and the network.';
-  return newReport('network', known?.message ?? error.message, exitCodes.network, [`Nothing was sent. ${hint}`]);
+  const known = error.sent ? null : explainConnection(error);
+  const hint = error.sent
+    ? 'This request only reads; it is safe to run it again.'
+    : `Nothing was sent. ${known?.hint ?? 'Check the address and the network.'}`;
+  return newReport('network', known?.message ?? error.message, exitCodes.network, [hint]);
 }
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
-  const key = error.call?.idempotencyKey ?? '';
-  const message = `${firstLower(error.message)}; ${possibleEffect(error)}`;
+  const { operation, idempotencyKey } = error.call ?? {};
+  const effect = effects[findOperation(operation)?.name ?? ''] ?? 'the change may have been made';
+  const message = `${firstLower(error.message)}; ${effect}`;
   const report = newReport('outcome_unknown', message, exitCodes.outcomeUnknown, [
     'Run the same command again with the same key; the service then returns its first answer:',
-    ['', rerun(key)],
+    ['', rerun(idempotencyKey ?? '')],
   ]);
   return { ...report, request: 'status' in error ? attemptsLine(error) : null };
 }
@@ -104,9 +99,6 @@ const effects: Readonly<Record<string, string>> = {
   'keys.checkout': 'a session may have begun',
   'customers.delete': 'the customer may have been deleted',
 } satisfies Partial<Record<OperationName, string>>;
-
-const possibleEffect = ({ call }: CallError): string =>
-  effects[findOperation(call?.operation)?.name ?? ''] ?? 'the change may have been made';
 
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
@@ -143,16 +135,6 @@ export function exitOf({ status, code }: Pick<ApiError, 'status' | 'code'>): Exi
     default:
       return status < 500 ? exitCodes.usage : exitCodes.serverError;
   }
-}
-
-function callDetails(error: CallError): Partial<Report> {
-  const { call } = error;
-  return {
-    ...('status' in error && { status: error.status }),
-    ...('code' in error && { apiCode: error.code }),
-    operation: call?.operation ?? null,
-    idempotencyKey: call?.idempotencyKey ?? null,
-  };
 }
 
 const retryableExitCodes: readonly ExitCode[] = [
