@@ -1,20 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command as Commander, CommanderError, type Help } from 'commander';
-import {
-  type Command,
-  type CommandEntry,
-  describeOption,
-  optionsOf,
-  type ParsedCommand,
-  type Written,
-} from './command.ts';
+import { Command as Commander, CommanderError } from 'commander';
+import { type Command, type CommandEntry, optionsOf, type ParsedCommand, type Written } from './command.ts';
 import { configDir } from './config/files.ts';
 import { readSettings } from './config/settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import { globalOptions } from './global-options.ts';
-import type { HelpView } from './help/section.ts';
 import type { Io } from './io.ts';
 import { print } from './output/write.ts';
 import { runCommand } from './run-command.ts';
@@ -52,11 +44,12 @@ export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCo
 
 /** What commander has found so far while it parses. */
 interface Reading {
-  /** Renders the help that was asked for. It runs after parsing, since commander's help hook is synchronous. */
-  help: ((view: HelpView) => Promise<string>) | null;
   /** The words so far: `lkm keys`. */
   path: string;
-  chosen: { readonly command: Command; readonly written: Written } | null;
+  /** The command that they name. */
+  command: Command | null;
+  /** What was written for it; null where its help is asked for. */
+  written: Written | null;
 }
 
 /** Parses a command line, given without node and the script. Throws `UsageError`. */
@@ -64,7 +57,7 @@ export async function parseCommandLine(
   argv: readonly string[],
   io: Pick<Io, 'version' | 'env' | 'stdout'>,
 ): Promise<Parsed> {
-  const reading: Reading = { help: null, path: 'lkm', chosen: null };
+  const reading: Reading = { path: 'lkm', command: null, written: null };
   const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
@@ -75,10 +68,10 @@ export async function parseCommandLine(
     refuseToken(root);
   }
   if (root.opts().version) return { kind: 'text', text: versionAlone(reading, io) };
-  if (reading.chosen) return { kind: 'command', ...reading.chosen, globals: root.opts() };
-  if (reading.help === null) return { kind: 'text', text: '' };
-  const { helpView } = await import('./help/section.ts');
-  return { kind: 'text', text: await reading.help(helpView(argv, io)) };
+  const { path, command, written } = reading;
+  if (command && written) return { kind: 'command', command, written, globals: root.opts() };
+  const [{ helpPage }, { helpView }] = await Promise.all([import('./help/pages.ts'), import('./help/section.ts')]);
+  return { kind: 'text', text: helpPage(path, command, helpView(argv, io)) };
 }
 
 /** The error for a command line that commander does not take. */
@@ -108,32 +101,25 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
 
 /** Builds the tree for commander. The commands of a group are left out unless the words name the group. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
-  const root = newCommander('lkm', '');
-  showHelp(root, reading, async (view) => (await import('./help/pages.ts')).rootHelp(view));
-  for (const { flags, describe } of globalOptions) root.option(flags, describe);
-  root.option('-V, --version').option('--token <TOKEN>');
-
-  const parents = new Map([['', root]]);
-  for (const { name, alias, summary } of groups) {
-    const group = newCommander(name, summary);
-    showHelp(group, reading, async (view) => (await import('./help/pages.ts')).groupHelp(group, view));
-    if (alias) group.alias(alias);
-    parents.set(name, group);
-    root.addCommand(group);
-  }
+  const root = newCommander('lkm').option('-V, --version').option('--token <TOKEN>');
+  for (const { flags } of globalOptions) root.option(flags);
   const entryOf = new Map<Commander, CommandEntry>();
+  const parents = new Map([['', root]]);
+  const add = (parent: Commander | undefined, name: string, entry: CommandEntry): Commander => {
+    const child = newCommander(name);
+    entryOf.set(child, entry);
+    parent?.addCommand(child);
+    return child;
+  };
+  for (const { name, alias } of groups) {
+    const group = newCommander(name).aliases(alias ? [alias] : []);
+    root.addCommand(group);
+    if ([name, ...group.aliases()].some((word) => words.includes(word))) parents.set(name, group);
+  }
   for (const entry of commandEntries) {
     const [verb = '', group = ''] = entry.path.split(' ').reverse();
-    if (entry.shortcut) {
-      const short = newCommander(entry.shortcut, entry.summary);
-      entryOf.set(short, entry);
-      root.addCommand(short);
-    }
-    if (group !== '' && !words.includes(group) && !words.includes(aliasOf(group))) continue;
-    const child = newCommander(verb, entry.summary);
-    if (entry.alias) child.alias(entry.alias);
-    entryOf.set(child, entry);
-    parents.get(group)?.addCommand(child);
+    if (entry.shortcut) add(root, entry.shortcut, entry);
+    if (parents.has(group)) add(parents.get(group), verb, entry).aliases(entry.alias ? [entry.alias] : []);
   }
   for (const parent of parents.values()) {
     parent.hook('preSubcommand', async (_, child) => {
@@ -148,58 +134,36 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
   return root;
 }
 
-const aliasOf = (group: string): string => groups.find(({ name }) => name === group)?.alias ?? group;
-
-function newCommander(name: string, summary: string): Commander {
+function newCommander(name: string): Commander {
   const silent = (): void => {};
   return new Commander(name)
-    .description(summary)
     .exitOverride()
-    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .configureOutput({ writeOut: silent, writeErr: silent, outputError: silent, getOutHasColors: () => true });
-}
-
-function showHelp(
-  commander: Commander,
-  reading: Reading,
-  render: (view: HelpView, helper: Help) => Promise<string>,
-): void {
-  const formatHelp = (_: Commander, helper: Help): string => {
-    reading.help = (view) => render(view, helper);
-    return '';
-  };
-  commander.configureHelp({ formatHelp });
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
 }
 
 /** Gives a command its arguments and options, just before commander reads them. */
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
   // One that is of a list may be missing: `readValues` asks for it, or says what there is.
-  for (const { usage, describe, pick, choices } of Object.values(command.arguments)) {
-    child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'), describe);
+  for (const { usage, pick, choices } of Object.values(command.arguments)) {
+    child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'));
   }
-  const attributes: Record<string, string> = {};
-  for (const [name, spec] of Object.entries(optionsOf(command))) {
-    const option = child.createOption(spec.flags, describeOption(spec));
-    if (spec.kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
-    attributes[name] = option.attributeName();
+  const attributes = Object.entries(optionsOf(command)).map(([name, { flags, kind }]) => {
+    const option = child.createOption(flags);
+    if (kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
     child.addOption(option);
-  }
-  showHelp(child, reading, async (view, helper) =>
-    (await import('./help/pages.ts')).commandHelp(child, helper, command, view),
-  );
-  child.action(() => {
-    reading.chosen = { command, written: collect(child, command, attributes) };
+    return [name, option.attributeName()] as const;
   });
-}
-
-function collect(child: Commander, command: Command, attributes: Readonly<Record<string, string>>): Written {
-  const names = Object.keys(command.arguments);
-  const given = child.opts();
-  return {
-    arguments: Object.fromEntries(names.map((name, at) => [name, child.processedArgs[at]])),
-    options: Object.fromEntries(Object.entries(attributes).map(([name, attribute]) => [name, given[attribute]])),
-  };
+  reading.command = command;
+  child.action(() => {
+    const given = child.opts();
+    const names = Object.keys(command.arguments);
+    reading.written = {
+      arguments: Object.fromEntries(names.map((name, at) => [name, child.processedArgs[at]])),
+      options: Object.fromEntries(attributes.map(([name, attribute]) => [name, given[attribute]])),
+    };
+  });
 }
 
 const isHelp = ({ code }: CommanderError): boolean => code === 'commander.helpDisplayed' || code === 'commander.help';

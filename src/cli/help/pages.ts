@@ -1,17 +1,19 @@
-import type { Command as Commander, Help } from 'commander';
-import type { Command, CommandEntry } from '../command.ts';
+import { type Command, type CommandEntry, describeOption, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
 import { topics } from './topics.ts';
 
+/** The page of a command; without one that of the words so far, `lkm` or `lkm keys`. */
+export function helpPage(path: string, command: Command | null, view: HelpView): string {
+  if (command !== null) return commandHelp(command, view);
+  const group = groups.find(({ name }) => path === `lkm ${name}`);
+  return group === undefined ? rootHelp(view) : groupHelp(group, view);
+}
+
 /** The page of `lkm` alone. */
 export function rootHelp(view: HelpView): string {
-  const options = [
-    ...globalOptions,
-    { flags: '-h, --help', describe: 'show help' },
-    { flags: '-V, --version', describe: 'show the version' },
-  ];
+  const options = [...globalOptions, helpOption, { flags: '-V, --version', describe: 'show the version' }];
   const forOperators = groups.filter(({ isForOperators }) => isForOperators);
   return [
     'licence keys: issue, inspect, sign and free them\n',
@@ -27,6 +29,8 @@ export function rootHelp(view: HelpView): string {
     '',
   ].join('\n');
 }
+
+const helpOption = { flags: '-h, --help', describe: 'show help' };
 
 const examples: readonly Row[] = [
   ['lkm quickstart', 'see it all work'],
@@ -57,13 +61,11 @@ function commandRow(path: string): Row {
 const verbsOf = (group: string): string[] =>
   commandEntries.filter(({ path }) => path.startsWith(`${group} `)).map(({ path }) => path.slice(group.length + 1));
 
-/** The page of a resource. */
-export function groupHelp(self: Commander, view: HelpView): string {
-  const name = self.name();
+function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
   const commands = commandEntries.filter(({ path }) => path.startsWith(`${name} `));
   return [
-    `${self.description()}\n`,
-    `Usage:  lkm ${name} COMMAND [options]${self.alias() ? `    (also: lkm ${self.alias()})` : ''}\n`,
+    `${summary}\n`,
+    `Usage:  lkm ${name} COMMAND [options]${alias ? `    (also: lkm ${alias})` : ''}\n`,
     section(
       'Commands',
       commands.map(({ path, alias, shortcut, summary }) => [
@@ -79,18 +81,15 @@ export function groupHelp(self: Commander, view: HelpView): string {
 
 const also = (words: string | undefined): string => (words ? ` (also: ${words})` : '');
 
-/** The page of one command. */
-export function commandHelp(self: Commander, helper: Help, command: Command, view: HelpView): string {
+function commandHelp(command: Command, view: HelpView): string {
   const positional = Object.values(command.arguments).map<Row>(({ usage, describe }) => [
     withoutBrackets(usage),
     describe,
   ]);
-  const repeatable = new Set(
-    Object.values(command.options).flatMap(({ kind, flags }) => (kind === 'many' ? [flags] : [])),
-  );
-  const options = helper.visibleOptions(self).map(({ flags, description }) => ({
-    flags: repeatable.has(flags) ? `${flags}...` : flags,
-    describe: description,
+  const specs = Object.values(optionsOf(command));
+  const options = specs.map((spec) => ({
+    flags: spec.kind === 'many' ? `${spec.flags}...` : spec.flags,
+    describe: describeOption(spec),
   }));
   const fields = (command.fields ?? []).map(({ name }) => name);
   const usage = ['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ');
@@ -98,8 +97,8 @@ export function commandHelp(self: Commander, helper: Help, command: Command, vie
     `${wrap(command.about, view.columns).join('\n')}\n`,
     `Usage:  ${usage}\n`,
     ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
-    section('Options', options.map(optionRow), view),
-    ...(repeatable.size > 0 ? ['What ends in ... may be given several times.\n'] : []),
+    section('Options', [...options, helpOption].map(optionRow), view),
+    ...(specs.some(({ kind }) => kind === 'many') ? ['What ends in ... may be given several times.\n'] : []),
     ...(fields.length > 0
       ? [`${heading('Fields for --fields, which makes JSON flat too', view)}${indented(fields.join(', '), view)}`]
       : []),
