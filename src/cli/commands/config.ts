@@ -1,7 +1,6 @@
 import { argument, command } from '../command.ts';
 import { configFile } from '../config/config-file.ts';
-import { storable } from '../config/settings.ts';
-import { effectiveSettings, settingOf, storeSetting } from '../config/stored-settings.ts';
+import { effectiveSettings, settingOf, storable, storeSetting } from '../config/stored-settings.ts';
 import { NotFoundError } from '../failure/errors.ts';
 import { nothing } from '../output/words.ts';
 

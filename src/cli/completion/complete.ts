@@ -179,7 +179,7 @@ const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> 
   '--color': async () => ['auto', 'always', 'never'],
   '--profile': profileNames,
   PROFILE: profileNames,
-  SETTING: async () => Object.keys((await import('../config/settings.ts')).storable),
+  SETTING: async () => Object.keys((await import('../config/stored-settings.ts')).storable),
   TOPIC: async () => Object.keys((await import('../help/topics.ts')).topics),
 };
 

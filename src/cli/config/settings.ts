@@ -1,4 +1,3 @@
-import { ProductId } from '../../contract/scalars.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io, Output } from '../io.ts';
@@ -12,9 +11,8 @@ export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
 
 export type Format = (typeof formats)[number];
 
-/** The options that can be stored: the variable of each, what it is, and what reads its text. */
-export const storable = {
-  product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
+/** The options that commands take from the environment too: the variable of each, what it is, and what reads its text. */
+export const optionTexts = {
   format: { env: 'LKM_FORMAT', about: formats.join(', '), parse: parseFormat },
   timeout: { env: 'LKM_TIMEOUT', about: 'longest wait for one attempt', parse: parseTimeout },
   'max-retries': { env: 'LKM_MAX_RETRIES', about: 'attempts after the first', parse: parseCount },
@@ -23,13 +21,6 @@ export const storable = {
   'no-progress': { env: 'LKM_NO_PROGRESS', about: 'show nothing that moves: on or off', parse: parseSwitch },
   'no-input': { env: 'LKM_NO_INPUT', about: 'never ask: on or off', parse: parseSwitch },
 } as const;
-
-export type SettingName = keyof typeof storable;
-
-function parseProduct(text: string): string {
-  if (ProductId.safeParse(text).success) return text;
-  throw new UsageError(`'${text}' is not the id of a product`);
-}
 
 function parseFormat(text: string): Format {
   const format = formats.find((one) => one === text);
@@ -59,9 +50,9 @@ export const readSwitch = (env: Io['env'], name: string): boolean =>
   checkedAs(name, () => parseSwitch(env[name] ?? ''));
 
 /** The value of a flag or, without it, of the variable. Throws `UsageError`. */
-function settingValue<N extends SettingName>(name: N, given: string | undefined, env: Io['env']) {
-  type Value = ReturnType<(typeof storable)[N]['parse']>;
-  const { env: variable, parse } = storable[name];
+function settingValue<N extends keyof typeof optionTexts>(name: N, given: string | undefined, env: Io['env']) {
+  type Value = ReturnType<(typeof optionTexts)[N]['parse']>;
+  const { env: variable, parse } = optionTexts[name];
   const text = given ?? env[variable];
   return text ? (checkedAs(given === undefined ? variable : `--${name}`, () => parse(text)) as Value) : undefined;
 }

@@ -1,12 +1,26 @@
+import { ProductId } from '../../contract/scalars.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { changeConfig, readConfig, type StoredSettings } from './config-file.ts';
 import { changeProfile, namedProfile } from './profiles.ts';
-import { checkedAs, type SettingName, storable } from './settings.ts';
+import { checkedAs, optionTexts } from './settings.ts';
+
+/** The options that can be stored, by their names. */
+export const storable = {
+  product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
+  ...optionTexts,
+} as const;
+
+type SettingName = keyof typeof storable;
 
 const names = Object.keys(storable) as SettingName[];
+
+function parseProduct(text: string): string {
+  if (ProductId.safeParse(text).success) return text;
+  throw new UsageError(`'${text}' is not the id of a product`);
+}
 
 /** A setting with the value that a command would use, and where that comes from; null when nobody has set it. */
 interface EffectiveSetting {
