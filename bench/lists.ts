@@ -46,7 +46,7 @@ export async function timeLists(count: number, cluster?: Cluster): Promise<reado
 async function copyTo(cluster: Cluster, file: string): Promise<string> {
   const db = await cluster.createDatabase();
   const [from, to] = [await openDatabase(file), await openDatabase(db)];
-  await migrate(to.kysely);
+  await migrate(to);
   await copyDatabase(from, to, () => {});
   await from.close();
   await to.close();

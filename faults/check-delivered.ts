@@ -1,4 +1,3 @@
-import type { Tables } from '../src/store/schema.ts';
 import type { Sent } from './receiver.ts';
 import { fail, type Report } from './report.ts';
 
@@ -8,7 +7,7 @@ import { fail, type Report } from './report.ts';
  */
 export function checkDelivered(
   report: Report,
-  events: readonly Pick<Tables['events'], 'seq' | 'content'>[],
+  events: readonly { readonly seq: number; readonly content: string }[],
   sent: ReadonlyMap<number, Sent>,
 ): void {
   for (const { seq } of events) {

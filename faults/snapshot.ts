@@ -1,6 +1,26 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { Tables } from '../src/store/schema.ts';
+
+/** The columns that are looked at, by table. */
+interface Tables {
+  readonly licenses: {
+    readonly id: string;
+    readonly license_key: string;
+    readonly customer_id: string | null;
+    readonly features: string;
+    readonly activations: number;
+    readonly max_activations: number | null;
+  };
+  readonly devices: { readonly id: string; readonly license_id: string; readonly host_id: string };
+  readonly customers: { readonly id: string; readonly name: string };
+  readonly products: { readonly id: string; readonly name: string; readonly updated_at: string };
+  readonly tokens: { readonly id: string; readonly name: string; readonly revoked_at: string | null };
+  readonly sessions: { readonly id: string; readonly user_identifier: string | null };
+  readonly idempotency: { readonly key_hash: string; readonly sealed_response: string | null };
+  readonly outbox: { readonly entry: string };
+  readonly audit: { readonly seq: number; readonly operation: string; readonly content: string; readonly hash: string };
+  readonly events: { readonly seq: number; readonly content: string };
+}
 
 type Kept = 'licenses' | 'devices' | 'customers' | 'products' | 'tokens' | 'sessions';
 

@@ -284,7 +284,7 @@ function folderOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
-/** `kysely/migration` is a part of `kysely`, `@inquirer/prompts` a package of its own. */
+/** `hono/cors` is a part of `hono`, `@inquirer/prompts` a package of its own. */
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
 const lineCount = (text: string): number => text.trimEnd().split('\n').length;
@@ -439,7 +439,7 @@ function sqlViolations({ path, text }: Source): string[] {
   const sql =
     /^\s*(?:select\s.+\sfrom\s\w+\s*(?:$|where\b|order\b|limit\b|join\b)|insert\s+into\b|update\s+\w+\s+set\b|delete\s+from\b|(?:create|alter|drop)\s+(?:table|index)\b|pragma\b|begin\s+(?:immediate|exclusive)\b)/is;
   const statements = scan(text).strings.filter((one) => sql.test(one));
-  const engines = readImports(text).filter(({ specifier }) => /^(?:kysely\b|node:sqlite$)/.test(specifier));
+  const engines = readImports(text).filter(({ specifier }) => specifier === 'node:sqlite');
   return [...statements, ...engines.map(({ specifier }) => specifier)].map((one) => `${path}: ${one}`);
 }
 

@@ -13,11 +13,14 @@ const existing = { ...shortly, create: false };
 
 /** Returns which migrations a database has run and which are pending; changes nothing. */
 export const databaseStatus = (location: string): Promise<{ engine: string } & SchemaStatus> =>
-  withDatabase(location, existing, async ({ engine, kysely }) => ({ engine, ...(await schemaStatus(kysely)) }));
+  withDatabase(location, existing, async (database) => ({
+    engine: database.engine,
+    ...(await schemaStatus(database)),
+  }));
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
 export const migrateDatabase = (location: string): Promise<readonly string[]> =>
-  withDatabase(location, shortly, ({ kysely }) => migrate(kysely));
+  withDatabase(location, shortly, migrate);
 
 /** Copies an instance into another, empty database, on any engine. An abort of `signal` undoes it and throws its reason. */
 export const copyInstance = (
@@ -28,8 +31,8 @@ export const copyInstance = (
 ): Promise<CopiedTable[]> =>
   withDatabase(from, existing, (source) =>
     withDatabase(to, shortly, async (target) => {
-      await ensureSchema(source.kysely, { location: from, create: false });
-      await migrateTarget(target.kysely);
+      await ensureSchema(source, { location: from, create: false });
+      await migrateTarget(target);
       return copyDatabase(source, target, onProgress, signal);
     }),
   );
@@ -44,8 +47,8 @@ export async function rekeyDatabase(
   location: string,
   keys: { readonly from: MasterKey | null; readonly to: MasterKey | null },
 ): Promise<Rekeyed> {
-  return withDatabase(location, existing, async ({ kysely }) => {
-    await ensureSchema(kysely, { location, create: false });
-    return rekey(kysely, { ...keys, random: createRandom() });
+  return withDatabase(location, existing, async (database) => {
+    await ensureSchema(database, { location, create: false });
+    return rekey(database, { ...keys, random: createRandom() });
   });
 }

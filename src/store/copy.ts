@@ -1,30 +1,30 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, PostgresAdapter, sql } from 'kysely';
-import type { Database } from './database.ts';
+import type { Connection, Database } from './engine/driver.ts';
+import { join, raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
 import { migrate } from './migrate.ts';
-import type { Tables } from './schema.ts';
+import type { Row } from './table.ts';
 
 /** Tells how far a copy has come. */
 export interface CopyProgress {
-  readonly table: keyof Tables;
+  readonly table: string;
   readonly done: number;
   readonly total: number;
 }
 
 /** How many rows of a table were copied, and what stands for their content: the same on both sides. */
 export interface CopiedTable {
-  readonly table: keyof Tables;
+  readonly table: string;
   readonly rows: number;
   readonly checksum: string;
 }
 
 /** A database that is copied from or into, and what it says of its errors. */
-type OpenDatabase = Pick<Database, 'kysely' | 'explain'>;
+type OpenDatabase = Pick<Database, 'connection' | 'explain'>;
 
 /** Every table with its primary key, each after those it refers to. */
-const tables: readonly { readonly name: keyof Tables; readonly key: readonly string[] }[] = [
+const tables: readonly { readonly name: string; readonly key: readonly string[] }[] = [
   { name: 'accounts', key: ['id'] },
   { name: 'data_keys', key: ['slot'] },
   { name: 'signing_keys', key: ['account_id', 'kid'] },
@@ -52,8 +52,6 @@ const tables: readonly { readonly name: keyof Tables; readonly key: readonly str
 
 const BATCH = 500;
 
-type Row = Record<string, string | number | null>;
-
 /**
  * Copies every row of one database into another, empty one of the same schema, in one transaction: the target holds
  * all of it or nothing. Both sides are then read again and compared by counts and checksums.
@@ -63,26 +61,23 @@ type Row = Record<string, string | number | null>;
  */
 export async function copyDatabase(
   from: OpenDatabase,
-  { kysely: to, explain }: OpenDatabase,
+  to: Database,
   onProgress: (progress: CopyProgress) => void,
   signal?: AbortSignal,
 ): Promise<CopiedTable[]> {
-  await refuseFilled(to);
-  const copied = await to.transaction().execute(async (target) => {
+  await refuseFilled(to.connection);
+  const copied = await to.transaction(async (target) => {
     const copied: CopiedTable[] = [];
     for (const { name, key } of tables) {
-      const total = await count(from.kysely, name);
+      const total = await count(from.connection, name);
       let done = 0;
       for await (const rows of readAll(from, name, key, signal)) {
-        await target
-          .insertInto(name)
-          .values(rows as never)
-          .execute();
+        await insertAll(target, name, rows);
         done += rows.length;
         onProgress({ table: name, done, total });
       }
       const ours = await digest(from, name, key, signal);
-      const theirs = await digest({ kysely: target, explain }, name, key, signal);
+      const theirs = await digest({ ...to, connection: target }, name, key, signal);
       if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
         throw new StartupError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
       }
@@ -91,60 +86,60 @@ export async function copyDatabase(
     return copied;
   });
   // PostgreSQL would plan the first minutes of queries as for empty tables.
-  if (to.getExecutor().adapter instanceof PostgresAdapter) {
-    await sql`analyze ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(to);
-  }
+  if (to.engine === 'PostgreSQL') await to.connection.run(raw(`analyze ${tables.map(({ name }) => name).join(', ')}`));
   return copied;
 }
 
 /** Brings the schema of a database that is to be filled up to date. Throws StartupError, and changes nothing, when it holds something. */
-export async function migrateTarget(to: Kysely<Tables>): Promise<void> {
-  const tables = await to.introspection.getTables();
-  if (tables.some(({ name }) => name === 'accounts')) await refuseFilled(to);
+export async function migrateTarget(to: Database): Promise<void> {
+  if ((await to.tables()).has('accounts')) await refuseFilled(to.connection);
   await migrate(to);
 }
 
-async function refuseFilled(to: Kysely<Tables>): Promise<void> {
+async function refuseFilled(to: Connection): Promise<void> {
   if ((await count(to, 'accounts')) === 0) return;
   throw new StartupError('the target already holds an instance', 'copy into a new database');
 }
 
-async function count(db: Kysely<Tables>, table: keyof Tables): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db);
-  return Number(rows[0]?.count ?? 0);
+async function count(db: Connection, table: string): Promise<number> {
+  const row = await db.first<{ count: unknown }>(sql`select count(*) as count from ${raw(table)}`);
+  return Number(row?.count);
+}
+
+async function insertAll(db: Connection, table: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = rows.map((row) => sql`(${join(columns.map((column) => row[column] ?? null))})`);
+  await db.run(sql`insert into ${raw(`${table} (${columns.join(', ')})`)} values ${join(values)}`);
 }
 
 /** Reads a table in batches, by its primary key. */
 async function* readAll(
-  { kysely, explain }: OpenDatabase,
-  table: keyof Tables,
+  { connection, explain }: OpenDatabase,
+  table: string,
   key: readonly string[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Row[]> {
-  const columns = sql.join(key.map((column) => sql.ref(column)));
+  const columns = raw(key.join(', '));
   let after = sql`1 = 1`;
   for (;;) {
     // SQLite never waits; without a turn of the event loop no signal of the system would arrive.
     await nextTurn();
     signal?.throwIfAborted();
-    const { rows } = await sql<Row>`
-      select * from ${sql.table(table)} where ${after} order by ${columns} limit ${sql.lit(BATCH)}
-    `
-      .execute(kysely)
-      .catch((error: unknown) => {
-        throw explain(error);
-      });
+    const batch = sql`select * from ${raw(table)} where ${after} order by ${columns} limit ${BATCH}`;
+    const rows = await connection.all<Row>(batch).catch((error: unknown) => {
+      throw explain(error);
+    });
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH) return;
-    after = sql`(${columns}) > (${sql.join(key.map((column) => last[column]))})`;
+    after = sql`(${columns}) > (${join(key.map((column) => last[column] ?? null))})`;
   }
 }
 
 /** Counts the rows and sums up their hashes: engines may order text differently, and a sum has no order. */
 async function digest(
   db: OpenDatabase,
-  table: keyof Tables,
+  table: string,
   key: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<{ rows: number; checksum: string }> {

@@ -1,171 +1,132 @@
-import { type RawBuilder, sql } from 'kysely';
-import type { Parameter, SqlValue } from './engine/statement.ts';
-import type { Tables } from './schema.ts';
+import { and, join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
-/** The values of a filter in SQL, by index. */
-export interface Values {
-  (index?: number): SqlValue;
-  /** How many there are. */
-  readonly count: number;
-  /** The value that a field has in all rows of the list. */
-  readonly scope: (field: string) => SqlValue;
+/** A condition on the rows of a list, met by few: an index finds them in the order of another column. */
+export interface Sorted {
+  readonly condition: Sql;
+  readonly inOrderOf: string;
 }
-
-/** A condition on the rows of a list, for values that the database knows. It names its columns with their tables. */
-export type Condition = (values: Values) => RawBuilder<unknown>;
 
 /** A condition on another table with the same scope, whose index names rows of the list in the order of the list. */
 export interface Source {
-  readonly table: keyof Tables;
+  readonly table: string;
   /** The column that names rows of the list by what they are sorted by. */
   readonly column: string;
-  readonly condition: Condition;
+  readonly condition: Sql;
 }
 
-/** A column that has one of the values of the filter, any number of them; an index has its rows in the order of the list. */
+/** A column that has one of some values; an index has the rows of each in the order of the list. */
 export interface OneOf {
-  readonly oneOf: string;
+  readonly column: string;
+  readonly oneOf: readonly SqlValue[];
 }
 
 /** A query for what the list is sorted by, in a column `id`: it finds few rows, in no order, some more than once. */
 export interface Found {
-  readonly found: Condition;
+  readonly found: Sql;
 }
 
-/** What a filter of a list can be. */
-export type AnyCondition = Condition | Source | OneOf | Found;
+/** What limits the rows of a list. Conditions name their columns with their tables. */
+export type Filter = Sql | Sorted | Source | OneOf | Found;
 
-/** The values of a list's filters; one that is undefined is not applied. */
-export type Filters<F extends string> = { readonly [name in F]?: SqlValue | readonly SqlValue[] | undefined };
+/** A list: its table, the column that it is sorted by, and the values that its rows have in common, by column. */
+export interface Listed {
+  readonly table: string;
+  readonly order: string;
+  readonly scope: readonly (readonly [column: string, value: SqlValue])[];
+}
 
 /** The rows of a list that fit its filters. */
 export interface Selection {
-  /** Where they are found, and in which order. */
-  readonly source: RowSource;
+  /** Whether they are found in the list's own table, elsewhere by what it is sorted by, or in the order of a column. */
+  readonly source: 'list' | 'elsewhere' | { readonly inOrderOf: Sql };
   /** The table that they are looked up in. */
-  readonly from: RawBuilder<unknown>;
+  readonly from: Sql;
   /** The column of that table that the list is sorted by. */
-  readonly orderBy: RawBuilder<unknown>;
-  readonly where: RawBuilder<unknown>;
+  readonly orderBy: Sql;
+  readonly where: Sql;
   /** The same condition in parts that have no row in common, one for each value of `OneOf`. */
-  readonly parts: readonly RawBuilder<unknown>[];
+  readonly parts: readonly Sql[];
 }
-
-/** Rows are found in the list's own table, elsewhere by what it is sorted by, or in another order. */
-export type RowSource = 'list' | 'elsewhere' | { readonly inOrderOf: RawBuilder<unknown> };
-
-/** What a selection is made of. */
-export interface Origin {
-  readonly table: keyof Tables;
-  /** The column that the list is sorted by. */
-  readonly order: string;
-  readonly scope: readonly { readonly column: string; readonly field: string }[];
-  /** By filter: the column in whose order an index finds its rows. */
-  readonly sorted: Readonly<Record<string, string>>;
-}
-
-/** A filter that is used, with its condition, and how many values it has. */
-export type Used<F extends string = string> = readonly [filter: F, condition: AnyCondition, count: number];
 
 /**
  * Selects the rows that fit all filters. One filter finds rows, in one pass; all others are looked up for each of these.
  * Text finds few rows, so it is asked first; then another table, which has them in the order of the list; then the rest.
  */
-export function selectionOf(origin: Origin, used: readonly Used[], $: Parameter): Selection {
-  const driver = used.find(([, condition]) => isFound(condition)) ?? used.find(([, condition]) => isSource(condition));
+export function selectionOf(list: Listed, filters: readonly Filter[]): Selection {
+  const { table, order } = list;
+  const driver = filters.find(isFound) ?? filters.find(isSource);
   if (driver === undefined) {
-    const [from, orderBy] = [sql.table(origin.table), ref(origin.table, origin.order)];
-    const source = sourceOf(origin, used);
-    return { source, from, orderBy, where: fits(origin, used, $), parts: partsOf(origin, used, $) };
+    const [sorted] = filters.filter((filter) => 'inOrderOf' in filter);
+    return {
+      source: sorted === undefined ? 'list' : { inOrderOf: ref(table, sorted.inOrderOf) },
+      from: raw(table),
+      orderBy: ref(table, order),
+      where: fits(list, filters),
+      parts: partsOf(list, filters),
+    };
   }
-  const { from, orderBy, conditions } = rowsOf(origin, driver, $);
-  const rest = used.filter((one) => one !== driver);
-  const where = and(rest.length === 0 ? conditions : [...conditions, isListed(origin, orderBy, rest, $)]);
+  const { from, orderBy, conditions } = rowsOf(list, driver);
+  const rest = filters.filter((one) => one !== driver);
+  const where = and(rest.length === 0 ? conditions : [...conditions, isListed(list, orderBy, rest)]);
   return { source: 'elsewhere', from, orderBy, where, parts: [where] };
 }
 
-function sourceOf({ table, sorted }: Origin, used: readonly Used[]): RowSource {
-  const [column] = used.map(([filter]) => sorted[filter]).filter((column) => column !== undefined);
-  return column === undefined ? 'list' : { inOrderOf: ref(table, column) };
-}
+/** So large a limit keeps planners from moving a condition into a query, or from leaving out its order. */
+export const WITHOUT_LIMIT = raw(`limit ${Number.MAX_SAFE_INTEGER}`);
 
 /** Where the filter that is asked first finds rows of the list. */
-function rowsOf(origin: Origin, [filter, found, count]: Used, $: Parameter) {
-  const values = valuesOf(filter, count, $);
-  if (isFound(found)) {
-    // With a limit: no planner moves a condition into it, to read the list in its order for the few rows that are found.
-    const all = sql`select distinct one.id from (${found.found(values)}) as one limit ${sql.lit(Number.MAX_SAFE_INTEGER)}`;
-    return { from: sql`(${all}) as found`, orderBy: sql.ref('found.id'), conditions: [sql`1 = 1`] };
+function rowsOf(list: Listed, filter: Found | Source) {
+  if (isSource(filter)) {
+    const { table, column, condition } = filter;
+    return { from: raw(table), orderBy: ref(table, column), conditions: [...inScope(table, list), condition] };
   }
-  if (!isSource(found)) throw new TypeError(`${filter} finds no rows by itself`);
-  const { table, column, condition } = found;
-  const conditions = [...inScope(table, origin, $), condition(values)];
-  return { from: sql.table(table), orderBy: ref(table, column), conditions };
+  // With a limit: no planner moves a condition into it, to read the list in its order for the few rows that are found.
+  const all = sql`select distinct one.id from (${filter.found}) as one ${WITHOUT_LIMIT}`;
+  return { from: sql`(${all}) as found`, orderBy: raw('found.id'), conditions: [raw('1 = 1')] };
 }
 
-function partsOf(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<unknown>[] {
-  const divided = used.find(([, condition, count]) => isOneOf(condition) && count > 1);
-  if (divided === undefined || !isOneOf(divided[1])) return [fits(origin, used, $)];
-  const [filter, { oneOf }, count] = divided;
-  const column = ref(origin.table, oneOf);
-  const values = valuesOf(filter, count, $);
-  const others = fits(origin, used.toSpliced(used.indexOf(divided), 1), $);
-  return Array.from({ length: count }, (_, index) => sql`${others} and ${column} = ${values(index)}`);
+function partsOf(list: Listed, filters: readonly Filter[]): Sql[] {
+  const divided = filters.find((filter) => isOneOf(filter) && filter.oneOf.length > 1);
+  if (divided === undefined || !isOneOf(divided)) return [fits(list, filters)];
+  const others = filters.filter((one) => one !== divided);
+  return divided.oneOf.map((value) => fits(list, [...others, sql`${ref(list.table, divided.column)} = ${value}`]));
 }
 
 /**
  * Whether the list's own row, which `by` names, fits the filters. `is true` keeps PostgreSQL from making a join of it, for
  * which it guesses how many rows fit, and may then read all that was found for each of them.
  */
-function isListed(origin: Origin, by: RawBuilder<unknown>, used: readonly Used[], $: Parameter): RawBuilder<unknown> {
-  const same = sql`${ref(origin.table, origin.order)} = ${by}`;
-  return sql`exists (select 1 from ${sql.table(origin.table)} where ${same} and ${fits(origin, used, $)}) is true`;
+function isListed(list: Listed, by: Sql, filters: readonly Filter[]): Sql {
+  const same = sql`${ref(list.table, list.order)} = ${by}`;
+  return sql`exists (select 1 from ${raw(list.table)} where ${same} and ${fits(list, filters)}) is true`;
 }
 
 /** Whether a row of the list is in its scope and fits the filters. */
-function fits(origin: Origin, used: readonly Used[], $: Parameter): RawBuilder<unknown> {
-  const conditions = used.map(([filter, condition, count]) => {
-    const values = valuesOf(filter, count, $);
-    if (isOneOf(condition)) return isAmong(ref(origin.table, condition.oneOf), values);
-    if (isFound(condition)) return sql`${ref(origin.table, origin.order)} in (${condition.found(values)})`;
-    if (!isSource(condition)) return condition(values);
-    const { table, column } = condition;
-    const same = sql`${ref(table, column)} = ${ref(origin.table, origin.order)}`;
-    const found = and([...inScope(table, origin, $), condition.condition(values), same]);
-    return sql`exists (select 1 from ${sql.table(table)} where ${found})`;
+function fits(list: Listed, filters: readonly Filter[]): Sql {
+  const own = ref(list.table, list.order);
+  const conditions = filters.map((filter) => {
+    if (filter instanceof Sql) return filter;
+    if (isOneOf(filter)) return isAmong(ref(list.table, filter.column), filter.oneOf);
+    if (isFound(filter)) return sql`${own} in (${filter.found})`;
+    if (!isSource(filter)) return filter.condition;
+    const { table, column, condition } = filter;
+    const found = and([...inScope(table, list), condition, sql`${ref(table, column)} = ${own}`]);
+    return sql`exists (select 1 from ${raw(table)} where ${found})`;
   });
-  return and([...inScope(origin.table, origin, $), ...conditions]);
+  return and([...inScope(list.table, list), ...conditions]);
 }
 
-const inScope = (table: string, { scope }: Origin, $: Parameter) =>
-  scope.map(({ column, field }) => sql`${ref(table, column)} = ${$(field)}`);
+const inScope = (table: string, { scope }: Listed): Sql[] =>
+  scope.map(([column, value]) => sql`${ref(table, column)} = ${value}`);
 
-/** Whether a column has one of the values of a filter; none has one of no values. */
-export const isAmong = (column: RawBuilder<unknown>, values: Values): RawBuilder<unknown> =>
-  values.count === 0
-    ? sql`1 = 0`
-    : sql`${column} in (${sql.join(Array.from({ length: values.count }, (_, index) => values(index)))})`;
+/** Whether a column has one of some values; none has one of no values. */
+export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
+  values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 
-const isSource = (condition: AnyCondition): condition is Source => 'table' in condition;
+const isSource = (filter: Filter): filter is Source => 'table' in filter;
 
-const isFound = (condition: AnyCondition): condition is Found => 'found' in condition;
+const isFound = (filter: Filter): filter is Found => 'found' in filter;
 
-const isOneOf = (condition: AnyCondition): condition is OneOf => 'oneOf' in condition;
+const isOneOf = (filter: Filter): filter is OneOf => 'oneOf' in filter;
 
-/** The parameters that carry the values of filters, by name. */
-export function named(filters: Filters<string> = {}): Readonly<Record<string, SqlValue | undefined>> {
-  return Object.fromEntries(
-    Object.entries(filters).flatMap(([filter, value]) =>
-      (Array.isArray(value) ? value : [value]).map((one, index) => [valueName(filter, index), one]),
-    ),
-  );
-}
-
-const valuesOf = (filter: string, count: number, $: Parameter): Values =>
-  Object.assign((index = 0) => $(valueName(filter, index)), { count, scope: $ });
-
-const valueName = (filter: string, index: number): string => `filter.${filter}.${index}`;
-
-const ref = (table: string, column: string) => sql.ref(`${table}.${column}`);
-
-const and = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join(conditions, sql` and `);
+const ref = (table: string, column: string): Sql => raw(`${table}.${column}`);

@@ -1,10 +1,7 @@
-import { type Kysely, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
-import { alone } from './alone.ts';
-import type { OpenOptions } from './engine/driver.ts';
+import type { Connection, Database, OpenOptions } from './engine/driver.ts';
+import { join, raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
 import { migrations, replaced } from './migrations/index.ts';
-import type { Tables } from './schema.ts';
 
 /** How far the schema of a database has come. */
 export interface SchemaStatus {
@@ -14,9 +11,11 @@ export interface SchemaStatus {
   readonly unknown: readonly string[];
 }
 
+type Migratable = Pick<Database, 'connection' | 'tables'>;
+
 /** Compares the migrations that have run with those that exist. */
-export async function schemaStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
-  const done = afterReplacing(await listExecuted(db));
+export async function schemaStatus(database: Migratable): Promise<SchemaStatus> {
+  const done = afterReplacing(await listExecuted(database));
   return {
     done: done.filter((name) => name in migrations),
     pending: Object.keys(migrations).filter((name) => !done.includes(name)),
@@ -43,14 +42,14 @@ function afterReplacing(done: readonly string[]): readonly string[] {
  * @throws StartupError when it is missing or older, or was changed by a newer lkm
  */
 export async function ensureSchema(
-  db: Kysely<Tables>,
+  database: Migratable,
   {
     location,
     migrate: mayMigrate = false,
     create = true,
   }: Pick<OpenOptions, 'migrate' | 'create'> & { location: string },
 ): Promise<'current' | 'to migrate'> {
-  const { done, pending } = await knownStatus(db);
+  const { done, pending } = await knownStatus(database);
   if (pending.length === 0) return 'current';
   if (mayMigrate || (done.length === 0 && create)) return 'to migrate';
   const line = `lkm db migrate --db ${asArgument(location)}`;
@@ -63,8 +62,8 @@ export async function ensureSchema(
 }
 
 /** The status of a database that no newer lkm has changed; else throws StartupError. */
-async function knownStatus(db: Kysely<Tables>): Promise<SchemaStatus> {
-  const status = await schemaStatus(db);
+async function knownStatus(database: Migratable): Promise<SchemaStatus> {
+  const status = await schemaStatus(database);
   if (status.unknown.length === 0) return status;
   throw new StartupError(
     `the database was changed by a newer lkm (migration ${status.unknown[0]})`,
@@ -86,46 +85,47 @@ function asArgument(location: string): string {
  *
  * @throws StartupError when a newer lkm has already changed the database, or when it is in use on PostgreSQL
  */
-export async function migrate(db: Kysely<Tables>): Promise<readonly string[]> {
-  if ((await knownStatus(db)).pending.length === 0) return [];
-  return alone(
-    db,
-    () => runPending(db),
-    async () => ((await knownStatus(db)).pending.length === 0 ? [] : null),
+export async function migrate(database: Database): Promise<readonly string[]> {
+  if ((await knownStatus(database)).pending.length === 0) return [];
+  return database.alone(
+    () => runPending(database),
+    async () => ((await knownStatus(database)).pending.length === 0 ? [] : null),
   );
 }
 
-async function runPending(db: Kysely<Tables>): Promise<readonly string[]> {
-  await renameReplaced(db);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
-  return results.map((result) => result.migrationName);
+/** Runs all of them in one transaction. */
+async function runPending(database: Database): Promise<readonly string[]> {
+  const isNew = !(await database.tables()).has('kysely_migration');
+  const { pending } = await schemaStatus(database);
+  await database.transaction(async (db) => {
+    if (isNew) for (const table of OF_MIGRATIONS) await db.run(raw(table));
+    await renameReplaced(db);
+    for (const name of pending) {
+      await migrations[name]?.up(db, database.engine);
+      const now = sql`cast(current_timestamp as varchar(255))`;
+      await db.run(sql`insert into kysely_migration (name, timestamp) values (${name}, ${now})`);
+    }
+  });
+  return pending;
 }
 
-/** The migrator compares names, so that what has run is written down under those of this version. */
-async function renameReplaced(db: Kysely<Tables>): Promise<void> {
-  const [first, ...others] = replaced;
-  if (!(await listExecuted(db)).includes(first ?? '')) return;
-  await db.transaction().execute(async (transaction) => {
-    const [schema] = Object.keys(migrations);
-    await sql`delete from kysely_migration where name in (${sql.join(others)})`.execute(transaction);
-    await sql`update kysely_migration set name = ${schema} where name = ${first}`.execute(transaction);
-  });
+/** As the library Kysely names and makes them, which has run the migrations of databases before. */
+const OF_MIGRATIONS = [
+  'create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)',
+  'create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer default 0 not null)',
+];
+
+/** Writes down what has run under the names of this version. */
+async function renameReplaced(db: Connection): Promise<void> {
+  const [first = '', ...others] = replaced;
+  const [schema = ''] = Object.keys(migrations);
+  const renamed = await db.run(sql`update kysely_migration set name = ${schema} where name = ${first}`);
+  if (renamed > 0) await db.run(sql`delete from kysely_migration where name in (${join(others)})`);
 }
 
 /** The names of the migrations that have run, in order; none on a new database. */
-async function listExecuted(db: Kysely<Tables>): Promise<string[]> {
-  try {
-    return await readExecuted(db);
-  } catch {
-    // Looked up only now: to list all tables takes longer than a command may. Another server may have made it meanwhile.
-    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-    return tables.some((table) => table.name === 'kysely_migration') ? readExecuted(db) : [];
-  }
-}
-
-async function readExecuted(db: Kysely<Tables>): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  return rows.map((row) => row.name);
+async function listExecuted({ connection, tables }: Migratable): Promise<string[]> {
+  if (!(await tables()).has('kysely_migration')) return [];
+  const rows = await connection.all<{ name: string }>(sql`select name from kysely_migration order by name`);
+  return rows.map(({ name }) => name);
 }

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely';
-import { alone, isShared } from './alone.ts';
-import type { Tables } from './schema.ts';
+import type { Connection, Database } from './engine/driver.ts';
+import { and, raw, sql } from './engine/sql.ts';
 import { createDataKey, type DataKey, type MasterKey, wrapDataKey } from './secret-box.ts';
 import { openDataKey, plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
+import { dataKeyRepository } from './tables/data-keys.ts';
 
 /** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
 const sealedColumns = [
@@ -26,10 +26,11 @@ export interface Rekeyed {
  * @throws StartupError when `from` is not the master key of the database, or when a server is connected whose secrets
  * would be others than those in the database
  */
-export async function rekey(db: Kysely<Tables>, keys: Keys): Promise<Rekeyed> {
-  const isSealed = (await findDataKey(db, keys.from)) !== null;
-  if (isSealed === (keys.to !== null)) return write(db, keys);
-  return alone(db, () => write(db, keys, isShared(db)));
+export async function rekey(database: Database, keys: Keys): Promise<Rekeyed> {
+  const isSealed = (await findDataKey(database.connection, keys.from)) !== null;
+  const isShared = database.engine === 'PostgreSQL';
+  if (isSealed === (keys.to !== null)) return write(database, keys);
+  return database.alone(() => write(database, keys, isShared));
 }
 
 interface Keys {
@@ -38,51 +39,42 @@ interface Keys {
   readonly random: Sealing['random'];
 }
 
-function write(db: Kysely<Tables>, { from, to, random }: Keys, locksSecrets = false): Promise<Rekeyed> {
-  return db.transaction().execute(async (transaction) => {
-    if (locksSecrets) await lockSecrets(transaction);
-    const old = await findDataKey(transaction, from);
-    await transaction.deleteFrom('data_keys').execute();
+function write(database: Database, { from, to, random }: Keys, locksSecrets = false): Promise<Rekeyed> {
+  return database.transaction(async (db) => {
+    if (locksSecrets) await lockSecrets(db);
+    const old = await findDataKey(db, from);
+    const dataKeys = dataKeyRepository(db);
+    await dataKeys.remove();
     const key = to === null ? null : (old ?? createDataKey(random));
-    if (to !== null && key !== null) {
-      await transaction
-        .insertInto('data_keys')
-        .values({ slot: 'current', ...wrapDataKey(to, key, random) })
-        .execute();
-    }
+    if (to !== null && key !== null) await dataKeys.insert(wrapDataKey(to, key, random));
     const secretsOf = (one: DataKey | null) => (one === null ? plainSecrets : sealedSecrets(one, random));
-    const written = key === old ? 0 : await moveSecrets(transaction, secretsOf(old), secretsOf(key));
+    const written = key === old ? 0 : await moveSecrets(db, secretsOf(old), secretsOf(key));
     return { kept: key === null ? 'plain' : 'sealed', written };
   });
 }
 
 /** Nobody adds a secret, or changes one, until the transaction ends. */
-async function lockSecrets(transaction: Kysely<Tables>): Promise<void> {
+async function lockSecrets(db: Connection): Promise<void> {
   const tables = new Set(sealedColumns.map(({ table }) => table));
-  const names = sql.join([...tables].map((table) => sql.table(table)));
-  await sql`lock table ${names} in share row exclusive mode`.execute(transaction);
+  await db.run(raw(`lock table ${[...tables].join(', ')} in share row exclusive mode`));
 }
 
-async function findDataKey(db: Kysely<Tables>, master: MasterKey | null): Promise<DataKey | null> {
-  const wrapped = await db.selectFrom('data_keys').selectAll().executeTakeFirst();
-  return wrapped === undefined ? null : openDataKey(master, { wrapped, isUsed: true });
+async function findDataKey(db: Connection, master: MasterKey | null): Promise<DataKey | null> {
+  const wrapped = await dataKeyRepository(db).find();
+  return wrapped === null ? null : openDataKey(master, { wrapped, isUsed: true });
 }
 
-async function moveSecrets(db: Kysely<Tables>, from: Secrets, to: Secrets): Promise<number> {
+async function moveSecrets(db: Connection, from: Secrets, to: Secrets): Promise<number> {
   let moved = 0;
   for (const { table, column, key } of sealedColumns) {
-    const columns = sql.join([column, ...key].map((name) => sql.ref(name)));
-    const given = sql`${sql.ref(column)} is not null`;
-    const selected = sql<Record<string, string>>`select ${columns} from ${sql.table(table)} where ${given}`;
-    const { rows } = await selected.execute(db);
-    for (const row of rows) {
-      const context = secretContext(table, ...key.map((name) => String(row[name])));
+    const columns = raw([column, ...key].join(', '));
+    const select = sql`select ${columns} from ${raw(table)} where ${raw(column)} is not null`;
+    for (const row of await db.all<Record<string, string>>(select)) {
+      const values = key.map((name) => String(row[name]));
+      const context = secretContext(table, ...values);
       const secret = to.sealSecret(from.openSecret(String(row[column]), context), context);
-      const same = sql.join(
-        key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
-        sql` and `,
-      );
-      await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${secret} where ${same}`.execute(db);
+      const same = and(key.map((name, at) => sql`${raw(name)} = ${values[at] ?? ''}`));
+      await db.run(sql`update ${raw(table)} set ${raw(column)} = ${secret} where ${same}`);
       moved += 1;
     }
   }

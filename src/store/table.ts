@@ -1,229 +1,160 @@
-import { type RawBuilder, sql } from 'kysely';
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import {
-  type DynamicTables,
-  dynamicStatement,
-  type Encoders,
-  type Parameter,
-  type SqlValue,
-  type Statement,
-} from './engine/statement.ts';
-import { remember } from './recent.ts';
-import type { Tables } from './schema.ts';
+import { and, join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
-export interface Column<N extends string, T, S extends SqlValue> {
-  readonly name: N;
+export interface Column<T, S extends SqlValue = SqlValue> {
+  readonly name: string;
   toSql(value: T): S;
   fromSql(value: S): T;
 }
 
 /** The columns of a table, by the field that each keeps. */
-export type Columns = Readonly<Record<string, Column<string, unknown, SqlValue>>>;
+export type Columns = Readonly<Record<string, Column<unknown>>>;
 
-/** A row as the database has it. */
-export type RowOf<C extends Columns> = {
-  [F in keyof C as C[F]['name']]: ReturnType<C[F]['toSql']>;
-};
+/** A row as the database has it, by column. */
+export type Row = Readonly<Record<string, SqlValue>>;
 
 /** A row as the rest of lkm sees it. */
-export type RecordOf<C extends Columns> = {
-  readonly [F in keyof C]: ReturnType<C[F]['fromSql']>;
-};
-
-/** A text, as it is; also ids, and instants in ISO 8601. */
-export const text = <T extends string = string>() => plain<T>();
-
-/** A number without a fraction. */
-export const integer = () => plain<number>();
-
-/** Yes or no, kept as 1 or 0. */
-export const flag =
-  () =>
-  <N extends string>(name: N): Column<N, boolean, 0 | 1> => ({
-    name,
-    toSql: (value) => (value ? 1 : 0),
-    fromSql: (value) => value === 1,
-  });
-
-/** A list or an object, kept as JSON text. */
-export const json =
-  <T>() =>
-  <N extends string>(name: N): Column<N, T, string> => ({
-    name,
-    toSql: (value) => JSON.stringify(value),
-    fromSql: (value) => JSON.parse(value) as T,
-  });
-
-/** A value that may be absent, kept as NULL. */
-export const optional = <N extends string, T, S extends SqlValue>(
-  column: Column<N, T, S>,
-): Column<N, T | null, S | null> => ({
-  name: column.name,
-  toSql: (value) => (value === null ? null : column.toSql(value)),
-  fromSql: (value) => (value === null ? null : column.fromSql(value)),
-});
+export type RecordOf<C extends Columns> = { readonly [F in keyof C]: ReturnType<C[F]['fromSql']> };
 
 /** The conversion of a plain column: none. */
-export const asItIs = <T>(value: T): T => value;
+const asItIs = <T>(value: T): T => value;
 
-function plain<T extends SqlValue>() {
-  return <N extends string>(name: N): Column<N, T, T> => ({
-    name,
-    toSql: asItIs,
-    fromSql: asItIs,
-  });
-}
+/** A text, as it is; also ids, and instants in ISO 8601. */
+export const text = <T extends string = string>(name: string): Column<T, T> => ({
+  name,
+  toSql: asItIs,
+  fromSql: asItIs,
+});
 
-/** A table: its name, and its columns by field. Whatever is made from it below follows its columns. */
-export interface Table<C extends Columns> {
-  readonly name: keyof Tables;
-  readonly columns: C;
-}
+/** A number without a fraction. */
+export const integer = (name: string): Column<number, number> => ({ name, toSql: asItIs, fromSql: asItIs });
 
-/** A unique index by its columns; `whereNotNull` where it is of rows that have a value there, alone. */
-export interface UniqueIndex {
-  readonly columns: readonly string[];
-  readonly whereNotNull?: string;
-}
+/** Yes or no, kept as 1 or 0. */
+export const flag = (name: string): Column<boolean, number> => ({
+  name,
+  toSql: (value) => (value ? 1 : 0),
+  fromSql: (value) => value === 1,
+});
 
-/** Adds a record. One that conflicts with the unique index of `skipConflictsOn`, or any, is skipped: 0 rows. */
-export function insertInto<C extends Columns>(
-  { name, columns }: Table<C>,
-  { skipConflictsOn }: { readonly skipConflictsOn?: UniqueIndex | 'any' } = {},
-): Statement<RecordOf<C>, unknown> {
-  return dynamicStatement((db, $) => {
-    const values = Object.entries(columns).map(([field, column]) => [column.name, $(field)]);
-    const query = db.insertInto(name).values(Object.fromEntries(values));
-    if (skipConflictsOn === undefined) return query;
-    if (skipConflictsOn === 'any') return query.onConflict((on) => on.doNothing());
-    const { columns: unique, whereNotNull } = skipConflictsOn;
-    return query.onConflict((on) => {
-      const index = on.columns([...unique]);
-      return (whereNotNull === undefined ? index : index.where(whereNotNull, 'is not', null)).doNothing();
-    });
-  }, encodersOf(columns));
-}
+/** A list or an object, kept as JSON text. */
+export const json = <T>(name: string): Column<T, string> => ({
+  name,
+  toSql: (value) => JSON.stringify(value),
+  fromSql: (value) => JSON.parse(value) as T,
+});
 
-/** How many rows the statements take: few sizes, so that each is prepared once. */
-const SIZES = [64, 16, 4, 1] as const;
-
-/**
- * Adds any number of records to a table, in as few statements as their fixed sizes allow. With `key`, the fields of the
- * primary key, a record takes the place of the one that it finds there.
- */
-export function insertManyInto<C extends Columns>(
-  { name, columns }: Table<C>,
-  key: readonly (keyof C & string)[] = [],
-): (db: Connection, records: readonly RecordOf<C>[]) => Promise<void> {
-  const fields = Object.entries(columns);
-  const replaced = fields.filter(([field]) => !key.includes(field)).map(([, column]) => column.name);
-  const statements = SIZES.map((size) => [size, insertRows(size)] as const);
-
-  function insertRows(size: number): Statement<readonly SqlValue[], unknown> {
-    return dynamicStatement((db, $) => {
-      const rows = Array.from({ length: size }, (_, row) =>
-        Object.fromEntries(fields.map(([, column], at) => [column.name, $(String(row * fields.length + at))])),
-      );
-      const query = db.insertInto(name).values(rows);
-      if (key.length === 0) return query;
-      return query.onConflict((on) =>
-        on
-          .columns(key.map((field) => columnOf(columns, field)))
-          .doUpdateSet((row) => Object.fromEntries(replaced.map((column) => [column, row.ref(`excluded.${column}`)]))),
-      );
-    });
-  }
-
-  const valuesOf = (record: RecordOf<C>): SqlValue[] =>
-    fields.map(([field, column]) => column.toSql(Reflect.get(record, field)));
-
-  return async (db, records) => {
-    let next = 0;
-    for (const [size, statement] of statements) {
-      for (; records.length - next >= size; next += size) {
-        await db.run(statement, records.slice(next, next + size).flatMap(valuesOf));
-      }
-    }
-  };
-}
-
-/** Which fields are changed together is for callers to choose: more combinations than this are forgotten. */
-const MAX_PATCHES = 200;
-
-/** What is done to the one record that the `key` fields name. */
-export function byKey<C extends Columns, K extends keyof C & string, T>(
-  { name, columns }: Table<C>,
-  key: readonly K[],
-  read: (row: RowOf<C>) => T,
-) {
-  type Key = Pick<RecordOf<C>, K>;
-  const encoders = encodersOf(columns);
-  const keyed = <Q extends { where(column: string, is: '=', value: SqlValue): Q }>(query: Q, $: Parameter) =>
-    key.reduce((on, field) => on.where(columnOf(columns, field), '=', $(field)), query);
-  const find = dynamicStatement<Key, RowOf<C>>((db, $) => keyed(db.selectFrom(name).selectAll(), $), encoders);
-  const lock = dynamicStatement<Key, RowOf<C>>(
-    (db, $) => keyed(db.selectFrom(name).selectAll(), $).forUpdate(),
-    encoders,
-  );
-  const remove = dynamicStatement<Key, unknown>((db, $) => keyed(db.deleteFrom(name), $), encoders);
-  const take = dynamicStatement<Key, RowOf<C>>((db, $) => keyed(db.deleteFrom(name), $).returningAll(), encoders);
-  const updated = (fields: readonly string[], db: DynamicTables, $: Parameter) => {
-    const set = fields.map((field) => [columnOf(columns, field), $(field)]);
-    return keyed(db.updateTable(name).set(Object.fromEntries(set)), $);
-  };
-  const patches = remember<Statement<Key & Changes<C>, RowOf<C>>>(MAX_PATCHES);
-  const patch = (changes: Changes<C>) => {
-    const fields = Object.keys(columns).filter((field) => changes[field] !== undefined);
-    return patches(fields.join(), () => dynamicStatement((db, $) => updated(fields, db, $).returningAll(), encoders));
-  };
-
-  async function one<P>(db: Connection, statement: Statement<P, RowOf<C>>, parameters: P): Promise<T | null> {
-    const row = await db.first(statement, parameters);
-    return row === undefined ? null : read(row);
-  }
-  return {
-    find: (db: Connection, of: Key) => one(db, find, of),
-    /** The record, which nobody else changes until this transaction ends. */
-    lock: (db: Connection, of: Key) => one(db, lock, of),
-    /** Changes what is given, in one statement, and returns the record as it is then. */
-    patch: (db: Connection, of: Key, changes: Changes<C>) => one(db, patch(changes), { ...changes, ...of }),
-    /** The statement that sets the same fields each time: for what is changed with every request. */
-    setting: <F extends keyof C & string>(fields: readonly F[]): Statement<Pick<RecordOf<C>, K | F>, unknown> =>
-      dynamicStatement((db, $) => updated(fields, db, $), encoders),
-    /** Removes the records and returns them, in no order: `key` may also be what several have in common. */
-    take: async (db: Connection, of: Key): Promise<T[]> => (await db.all(take, of)).map(read),
-    /** False when there is none. */
-    remove: async (db: Connection, of: Key): Promise<boolean> => (await db.run(remove, of)) === 1,
-  };
-}
+/** A value that may be absent, kept as NULL. */
+export const optional = <T, S extends SqlValue>({ name, toSql, fromSql }: Column<T, S>): Column<T | null, S | null> =>
+  toSql === asItIs
+    ? { name, toSql: asItIs as never, fromSql: asItIs as never }
+    : {
+        name,
+        toSql: (value) => (value === null ? null : toSql(value)),
+        fromSql: (value) => (value === null ? null : fromSql(value)),
+      };
 
 /** New values for some fields of a record; undefined means unchanged. */
 export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: RecordOf<C>[F] | undefined };
 
+/** A row that is in the way of one that is added. */
+export const unlessTaken = sql`on conflict do nothing`;
+
+/** How many rows a statement adds: few sizes, so that each is prepared once. */
+const SIZES = [64, 16, 4, 1] as const;
+
 /**
- * Reads some fields of a row, or all of them. The function is compiled from the columns, with the first row: a loop over
- * them, with names that are not known before, takes five times as long, and every look-up reads rows.
+ * A table of the database: its name, and its columns by field. A `key` names one record, or those that have some fields in
+ * common.
  */
-export function readerOf<C extends Columns, F extends keyof C & string = keyof C & string>(
-  { columns }: Table<C>,
-  fields: readonly F[] = Object.keys(columns) as F[],
-): (row: Pick<RowOf<C>, C[F]['name']>) => Pick<RecordOf<C>, F> {
-  type Read = (row: Pick<RowOf<C>, C[F]['name']>) => Pick<RecordOf<C>, F>;
-  const compile = (): Read => {
-    const decode = Object.fromEntries(fields.map((field) => [field, (columns[field] as C[F]).fromSql]));
-    const members = fields.map((field) => {
-      const value = `row[${JSON.stringify(columnOf(columns, field))}]`;
-      const name = JSON.stringify(field);
-      return `${name}: ${decode[field] === asItIs ? value : `decode[${name}](${value})`}`;
+export function tableOf<C extends Columns, Hidden extends keyof C = never>(
+  name: string,
+  columns: C,
+  hidden: readonly Hidden[] = [],
+) {
+  type Full = RecordOf<C>;
+  type Shown = Omit<Full, Hidden>;
+  type Key = Partial<Full>;
+  const fields = Object.entries(columns);
+  const table = raw(name);
+  const insertion = raw(`insert into ${name} (${fields.map(([, column]) => column.name).join(', ')}) values`);
+  const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
+
+  const rowOf = (record: Full): Sql => sql`(${join(fields.map(([field, column]) => column.toSql(record[field])))})`;
+  const matching = (key: Key): Sql => and(assignments(key));
+  /** `column = value` for each field that is given. */
+  const assignments = (values: Changes<C>): Sql[] =>
+    Object.entries(values).flatMap(([field, value]) => {
+      if (value === undefined) return [];
+      const column = columns[field] as Column<unknown>;
+      return [new Sql([`${column.name} = `, ''], [column.toSql(value)])];
+    });
+  const update = (key: Key, changes: Changes<C>) =>
+    sql`update ${table} set ${join(assignments(changes))} where ${matching(key)}`;
+
+  async function all(db: Connection, statement: Sql): Promise<Shown[]> {
+    return (await db.all<Row>(statement)).map(read);
+  }
+  async function first(db: Connection, statement: Sql): Promise<Shown | null> {
+    const row = await db.first<Row>(statement);
+    return row === undefined ? null : read(row);
+  }
+
+  return {
+    name,
+    columns,
+    read,
+    /** The records of a statement that returns whole rows of the table. */
+    all,
+    /** The first of them, or null. */
+    first,
+    find: (db: Connection, key: Key) => first(db, sql`select * from ${table} where ${matching(key)}`),
+    /** All records that the key names, in no order: for those that are few. */
+    findAll: (db: Connection, key: Key) => all(db, sql`select * from ${table} where ${matching(key)}`),
+    /** The record, which nobody else changes until this transaction ends. */
+    lock: (db: Connection, key: Key) => first(db, sql`select * from ${table} where ${matching(key)} for update`),
+    /** Adds a record; false when `conflict` says to skip it. */
+    insert: async (db: Connection, record: Full, conflict: Sql = raw('')): Promise<boolean> =>
+      (await db.run(sql`${insertion} ${rowOf(record)} ${conflict}`)) === 1,
+    /** Adds any number of records, in few statements. */
+    async insertMany(db: Connection, records: readonly Full[], conflict: Sql = raw('')): Promise<void> {
+      let next = 0;
+      for (const size of SIZES) {
+        for (; records.length - next >= size; next += size) {
+          const rows = records.slice(next, next + size).map(rowOf);
+          await db.run(sql`${insertion} ${join(rows)} ${conflict}`);
+        }
+      }
+    },
+    /** Changes what is given; returns the number of records. */
+    set: (db: Connection, key: Key, changes: Changes<C>): Promise<number> => db.run(update(key, changes)),
+    /** Changes what is given of one record, and returns it as it is then. */
+    patch: (db: Connection, key: Key, changes: Changes<C>) => first(db, sql`${update(key, changes)} returning *`),
+    /** Removes the records; returns their number. */
+    remove: (db: Connection, key: Key): Promise<number> => db.run(sql`delete from ${table} where ${matching(key)}`),
+    /** Removes the records and returns them, in no order. */
+    take: (db: Connection, key: Key) => all(db, sql`delete from ${table} where ${matching(key)} returning *`),
+  };
+}
+
+/**
+ * Reads fields of a row. The function is compiled from the columns, with the first row: a loop over them, with names that are
+ * not known before, takes five times as long, and every look-up reads rows.
+ */
+function readerOf<T>(fields: readonly (readonly [string, Column<unknown>])[]): (row: Row) => T {
+  const compile = (): ((row: Row) => T) => {
+    const decode = Object.fromEntries(fields.map(([field, column]) => [field, column.fromSql]));
+    const members = fields.map(([field, column]) => {
+      const value = `row.${column.name}`;
+      return `${field}: ${column.fromSql === asItIs ? value : `decode.${field}(${value})`}`;
     });
     return new Function('decode', `return (row) => ({ ${members.join(', ')} })`)(decode);
   };
-  let read: Read | undefined;
+  let reader: ((row: Row) => T) | undefined;
   return (row) => {
-    read ??= compile();
-    return read(row);
+    reader ??= compile();
+    return reader(row);
   };
 }
 
@@ -231,18 +162,7 @@ export function readerOf<C extends Columns, F extends keyof C & string = keyof C
  * An instant that replaces the one in a column unless that is later: where several servers have clocks of their own, the
  * time of the last change never goes back.
  */
-export const latestOf = (column: string, instant: Instant): RawBuilder<Instant> =>
-  sql`case when ${sql.ref(column)} < ${instant} then ${instant} else ${sql.ref(column)} end`;
-
-/** The name of a field's column. */
-export function columnOf(columns: Columns, field: string): string {
-  const column = columns[field];
-  if (column === undefined) throw new TypeError(`no column keeps ${field}`);
-  return column.name;
-}
-
-function encodersOf(columns: Columns): Encoders {
-  return Object.fromEntries(
-    Object.entries(columns).flatMap(([field, { toSql }]) => (toSql === asItIs ? [] : [[field, toSql]])),
-  );
-}
+export const latestOf = (column: string, instant: Instant): Sql => {
+  const before = raw(column);
+  return sql`case when ${before} < ${instant} then ${instant} else ${before} end`;
+};

@@ -58,26 +58,15 @@ const suspendKeys: UseCase<Keys['suspendAllOfCustomer']> = async (context, { cus
     file: 'src/store/tables/keys/keys.ts',
     edits: [
       {
-        before: 'const findLocked = statement<',
-        add: `const lockEnabledOf = statement<{ accountId: AccountId; customerId: string }>()((db, $) =>
-  db
-    .selectFrom('licenses')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('customer_id', '=', $.customerId)
-    .where('vendor_disabled', '=', 0)
-    .forUpdate(),
-);
-
-`,
-      },
-      {
         before:
           '  /** The licence that product and key name together, kept from all others until this transaction ends. */',
         add: `  /** The licences of a customer that are not disabled, kept from all others until this transaction ends. */
-  async lockEnabledOf(accountId: AccountId, customerId: string): Promise<License[]> {
-    return (await db.all(lockEnabledOf, { accountId, customerId })).map(toLicense);
-  },
+  lockEnabledOf: (accountId: AccountId, customerId: string): Promise<License[]> =>
+    licenses.all(
+      db,
+      sql\`select * from licenses where account_id = \${accountId} and customer_id = \${customerId}
+        and vendor_disabled = 0 for update\`,
+    ),
 
 `,
       },

@@ -1,12 +1,11 @@
-import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import type { EventType } from '../../src/contract/events.ts';
 import type { Caller } from '../../src/domain/access.ts';
 import { listEvents } from '../../src/service/events.ts';
-import { connect, createPreparer } from '../../src/store/engine/postgres/connection.ts';
+import { connect, createNames } from '../../src/store/engine/postgres/connection.ts';
 import { openPool, REQUEST_TIMEOUTS } from '../../src/store/engine/postgres/pool.ts';
+import { raw } from '../../src/store/engine/sql.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
-import { dynamicStatement } from '../../src/store/engine/statement.ts';
 import { ReadTooBroad } from '../../src/store/errors.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';
@@ -22,9 +21,6 @@ function engineOf(name: string): Engine {
   return engine;
 }
 
-const statementOf = (text: string) =>
-  dynamicStatement<object, unknown>((db) => ({ compile: () => sql.raw(text).compile(db) }));
-
 describe('a read that would take for ever', () => {
   it('is ended on SQLite after a bound of rows, whatever reads them, and the next one is read', async () => {
     await using database = await engineOf('SQLite').createDatabase();
@@ -35,13 +31,13 @@ describe('a read that would take for ever', () => {
     await database.store.close();
     const { reader, close } = await openSqlite(database.location);
     try {
-      const broad = statementOf('select count(*) from products as a, products as b, products as c');
-      await expect(reader.first(broad, {})).rejects.toThrow(ReadTooBroad);
-      const nested = statementOf(`select id from products as a where 0 < (
+      const broad = raw('select count(*) from products as a, products as b, products as c');
+      await expect(reader.first(broad)).rejects.toThrow(ReadTooBroad);
+      const nested = raw(`select id from products as a where 0 < (
         select count(*) from products as b where exists (
           select 1 from products as c where c.name > a.id and b.id <> a.id || c.id))`);
-      await expect(reader.all(nested, {})).rejects.toThrow(ReadTooBroad);
-      expect(await reader.first(statementOf('select count(*) as count from products'), {})).toEqual({ count: 301 });
+      await expect(reader.all(nested)).rejects.toThrow(ReadTooBroad);
+      expect(await reader.first(raw('select count(*) as count from products'))).toEqual({ count: 301 });
     } finally {
       await close();
     }
@@ -49,12 +45,12 @@ describe('a read that would take for ever', () => {
 
   it('is ended on PostgreSQL after a time', async () => {
     await using database = await engineOf('PostgreSQL').createDatabase();
-    const { pool, kysely } = await openPool(database.location, { ...REQUEST_TIMEOUTS });
+    const pool = await openPool(database.location, { ...REQUEST_TIMEOUTS });
     try {
       const client = await pool.connect();
       await client.query('set statement_timeout = 50');
-      const connection = connect(client, createPreparer(kysely));
-      await expect(connection.first(statementOf('select pg_sleep(5)'), {})).rejects.toThrow(ReadTooBroad);
+      const connection = connect(client, createNames());
+      await expect(connection.first(raw('select pg_sleep(5)'))).rejects.toThrow(ReadTooBroad);
       client.release(true);
     } finally {
       await pool.end();

@@ -1,9 +1,10 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { databaseStatus, drill, migrateDatabase } from '../../src/operator/index.ts';
+import type { Connection } from '../../src/store/engine/driver.ts';
+import { sql } from '../../src/store/engine/sql.ts';
 import { migrations, replaced } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
@@ -77,7 +78,7 @@ it('a database of the build before has the tables that a new one gets', async ()
 it('a database of the build before gets the migrations that follow', async () => {
   await using made = await earlier();
   const known: Record<string, unknown> = migrations;
-  known['0002-next'] = { up: (db: never) => sql`create table of_next (id integer)`.execute(db) };
+  known['0002-next'] = { up: (db: Connection) => db.run(sql`create table of_next (id integer)`) };
   try {
     expect(await migrateDatabase(made.db)).toEqual(['0002-next']);
     expect(await databaseStatus(made.db)).toMatchObject({ done: ['0001-schema', '0002-next'], pending: [] });

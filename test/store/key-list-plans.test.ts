@@ -1,10 +1,8 @@
-import { CompiledQuery, type Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Instant, LicenseKey, ProductId } from '../../src/contract/scalars.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import type { Connection } from '../../src/store/engine/driver.ts';
-import type { Statement } from '../../src/store/engine/statement.ts';
-import type { Tables } from '../../src/store/schema.ts';
+import type { Connection, Database } from '../../src/store/engine/driver.ts';
+import { raw, type Sql, sql } from '../../src/store/engine/sql.ts';
 import { keyRepository } from '../../src/store/tables/keys/keys.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { engines } from '../support/engines.ts';
@@ -55,13 +53,13 @@ describe.each(engines)('the plan of a list of keys on $name', (engine) => {
     const license = await insertLicense(database.store);
     await fill(database.query, license.id);
     await database.store.close();
-    const { kysely, close, engine: dialect } = await openDatabase(database.location);
+    const opened = await openDatabase(database.location);
     try {
       // What the server does by itself, after a while.
-      if (dialect === 'PostgreSQL') await database.query('vacuum analyze');
+      if (opened.engine === 'PostgreSQL') await database.query('vacuum analyze');
       for (const [name, filter, index] of filters) {
         for (const after of [undefined, 'lic_00000000000000000000015000']) {
-          const plan = await planOf(kysely, dialect, { productIds: null, ...filter }, after);
+          const plan = await planOf(opened, { productIds: null, ...filter }, after);
           expect(plan, `${name}\n${plan}`).toMatch(index);
           expect(plan, `${name}\n${plan}`).not.toMatch(fullScan);
         }
@@ -69,17 +67,16 @@ describe.each(engines)('the plan of a list of keys on $name', (engine) => {
       // A whole key has one index on both engines, and with it the end of one.
       const wholeKey = /licenses_key\b.*\blicense_key ?=/s;
       const key = license.key;
-      expect(await planOfKey(kysely, dialect, license.productId, key)).toMatch(wholeKey);
+      expect(await planOfKey(opened, license.productId, key)).toMatch(wholeKey);
       const found = await planOf(
-        kysely,
-        dialect,
+        opened,
         { productIds: null, text: { text: key, key, anyKeyEnd: false, customers: true } },
         undefined,
       );
       expect(found).toMatch(wholeKey);
       expect(found.match(/licenses_key\b/g)?.length).toBeGreaterThanOrEqual(2);
     } finally {
-      await close();
+      await opened.close();
     }
   });
 });
@@ -133,37 +130,30 @@ async function columnsOf(query: (sql: string) => Promise<unknown>, like: string)
 }
 
 /** What the engine says it will do for a page of the list. */
-async function planOf(
-  kysely: Kysely<Tables>,
-  dialect: string,
-  filters: KeyFilters,
-  after: string | undefined,
-): Promise<string> {
-  const { connection, plans } = explainer(kysely, dialect);
+async function planOf(opened: Database, filters: KeyFilters, after: string | undefined): Promise<string> {
+  const { connection, plans } = explainer(opened);
   await keyListRepository(connection).page(accountId, filters, { after, limit: 100 });
   return plans.join('\n');
 }
 
 /** What the engine says it will do to find a key. */
-async function planOfKey(kysely: Kysely<Tables>, dialect: string, productId: ProductId, key: LicenseKey) {
-  const { connection, plans } = explainer(kysely, dialect);
+async function planOfKey(opened: Database, productId: ProductId, key: LicenseKey) {
+  const { connection, plans } = explainer(opened);
   await keyRepository(connection).find(accountId, productId, key);
   return plans.join('\n');
 }
 
 /** A connection that has statements explained, and finds nothing. */
-function explainer(kysely: Kysely<Tables>, dialect: string) {
+function explainer({ engine, connection: explaining }: Database) {
   const plans: string[] = [];
-  async function explain<P, R>(statement: Statement<P, R>, parameters: P): Promise<void> {
-    const { sql, bind } = statement.compile(kysely);
-    const command = dialect === 'SQLite' ? `explain query plan ${sql}` : `explain ${sql}`;
-    const values = bind(parameters as Record<string, unknown>);
-    const { rows } = await kysely.executeQuery<Record<string, unknown>>(CompiledQuery.raw(command, values));
+  async function explain(statement: Sql): Promise<void> {
+    const command = raw(engine === 'SQLite' ? 'explain query plan' : 'explain');
+    const rows = await explaining.all<Record<string, unknown>>(sql`${command} ${statement}`);
     plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'));
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
-    all: (statement, parameters) => explain(statement, parameters).then(() => []),
-    first: (statement, parameters) => explain(statement, parameters).then(() => undefined),
+    all: (statement) => explain(statement).then(() => []),
+    first: (statement) => explain(statement).then(() => undefined),
   };
   return { connection: connection as Connection, plans };
 }

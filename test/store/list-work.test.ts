@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom } from '../../faults/random.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import { dynamicStatement } from '../../src/store/engine/statement.ts';
+import { sql } from '../../src/store/engine/sql.ts';
 import type { Page } from '../../src/store/lists.ts';
 import { engines, type TestDatabase } from '../support/engines.ts';
 import { fillLists, idOf, SIZE } from '../support/filled-lists.ts';
@@ -100,12 +99,9 @@ const correlated: AnyList = {
     const order = end === undefined ? id : sql`${id} || expires_at`;
     const found = sql`select ${id} from ${source} where ${hasEnd} order by ${order} limit 2`;
     // Of some rows only, so that the slow one is soon at its end.
-    const last = sql.lit(idOf('lic', SIZE / 50));
+    const last = idOf('lic', SIZE / 50);
     const query = sql`select * from licenses where account_id = 'acc_1' and id < ${last} and id in (${found})`;
-    await connection.all(
-      dynamicStatement((db) => ({ compile: () => query.compile(db) })),
-      {},
-    );
+    await connection.all(query);
   },
 };
 
@@ -116,10 +112,7 @@ const quadratic: AnyList = {
   async read(connection, { rank }) {
     const before = sql`(select count(*) from licenses as other where other.id < licenses.id)`;
     const query = sql`select id from licenses where ${rank === undefined ? sql`1 = 1` : sql`${before} > 5`} limit 500`;
-    await connection.all(
-      dynamicStatement((db) => ({ compile: () => query.compile(db) })),
-      {},
-    );
+    await connection.all(query);
   },
 };
 

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { raw } from '../../src/store/engine/sql.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { StartupError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
@@ -41,8 +42,7 @@ describe('a database file', () => {
   ])('is written with %s %s', async (pragma, value) => {
     await using folder = await createFolder();
     const driver = await openSqlite(join(folder.path, 'lkm.db'));
-    const ask = { compile: () => ({ sql: `pragma ${pragma}`, bind: () => [] }) };
-    const row = await driver.transaction((connection) => connection.first<object, object>(ask, {}));
+    const row = await driver.transaction((connection) => connection.first<object>(raw(`pragma ${pragma}`)));
     await driver.close();
     expect({ ...row }).toEqual({ [pragma]: value });
   });

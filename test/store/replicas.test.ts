@@ -49,7 +49,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
   async function databaseFor(...grants: readonly string[]) {
     const server = inject('postgres');
     const database = await newPlace('PostgreSQL');
-    await withDatabase(database.location, undefined, ({ kysely }) => migrate(kysely));
+    await withDatabase(database.location, undefined, migrate);
     const user = `lkm_weak_${performance.now()}`.replace('.', '_');
     await query(server, `create role ${user} login password 'weak'`);
     for (const grant of grants) await query(database.location, `grant ${grant} to ${user}`);
@@ -83,7 +83,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
   it('is told so by work that fails', async () => {
     await using none = await databaseFor('select, insert, update, delete on licenses');
     const message = expect.stringMatching(/^the user may not do all of its work .*permission denied for table/);
-    const reading = withDatabase(none.location, undefined, ({ kysely }) => migrate(kysely));
+    const reading = withDatabase(none.location, undefined, migrate);
     await expect(reading).rejects.toMatchObject({ name: 'StartupError', message });
   });
 

@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { migrateDatabase } from '../../src/operator/databases.ts';
 import { openInstance } from '../../src/server/runtime.ts';
 import { startServer } from '../../src/server/serve.ts';
+import type { Connection } from '../../src/store/engine/driver.ts';
+import { sql } from '../../src/store/engine/sql.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
@@ -13,7 +14,7 @@ const known: Record<string, unknown> = migrations;
 
 /** Makes this version one that has a further migration. */
 function release(): void {
-  known[NEXT] = { up: (db: never) => sql`create table of_next (id integer)`.execute(db) };
+  known[NEXT] = { up: (db: Connection) => db.run(sql`create table of_next (id integer)`) };
 }
 
 afterEach(() => {

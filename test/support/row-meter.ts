@@ -1,10 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { CompiledQuery } from 'kysely';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import { connect, kyselyOn } from '../../src/store/engine/sqlite/connection.ts';
+import { type Sql, sql } from '../../src/store/engine/sql.ts';
+import { connect } from '../../src/store/engine/sqlite/connection.ts';
 import { countRowsRead } from '../../src/store/engine/sqlite/reader.ts';
-import type { Statement } from '../../src/store/engine/statement.ts';
 import { ReadTooBroad } from '../../src/store/errors.ts';
 
 /** Tells how many rows of tables and indexes a database has looked at. */
@@ -29,7 +28,7 @@ function openSqliteMeter(location: string): Meter {
   const note = () => {
     most = Math.max(most, rowsRead.count());
   };
-  const connection = connect(database, kyselyOn(database), {
+  const connection = connect(database, {
     before() {
       note();
       rowsRead.begin();
@@ -49,19 +48,18 @@ function openSqliteMeter(location: string): Meter {
 
 /** Has each statement explained while it runs: rows that each step of its plan read, left out ones and repetitions too. */
 async function openPostgresMeter(location: string): Promise<Meter> {
-  const { kysely, close } = await openDatabase(location);
+  const { connection: explaining, close } = await openDatabase(location);
   let most = 0;
-  async function all<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> {
-    const { sql, bind } = statement.compile(kysely);
-    const values = bind(parameters as Record<string, unknown>);
-    const explain = CompiledQuery.raw(`explain (analyze, timing off, format json) ${sql}`, values);
-    const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': [{ Plan: Step }] }>(explain);
+  async function all<R>(statement: Sql): Promise<R[]> {
+    const rows = await explaining.all<{ 'QUERY PLAN': [{ Plan: Step }] }>(
+      sql`explain (analyze, timing off, format json) ${statement}`,
+    );
     most = Math.max(most, ...rows.map((row) => rowsOfStep(row['QUERY PLAN'][0].Plan)));
     return [];
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
     all,
-    first: async (statement, parameters) => (await all(statement, parameters))[0],
+    first: async <R>(statement: Sql) => (await all<R>(statement))[0],
   };
   return {
     async rowsOf(work) {

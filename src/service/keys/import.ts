@@ -57,7 +57,7 @@ async function refuseTaken(
   { key, reference }: Pick<Input, 'key' | 'reference'>,
 ): Promise<void> {
   const { accountId } = caller;
-  if (await repositories.keys.exists(accountId, key)) throw apiError('keyTaken');
+  if ((await repositories.keys.findProduct(accountId, { licenseKey: key })) !== null) throw apiError('keyTaken');
   if (reference == null) return;
   if ((await repositories.keys.findByReference(accountId, reference)) !== null) {
     throw apiError('referenceTaken', { reference });

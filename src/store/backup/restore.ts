@@ -126,8 +126,8 @@ function checkPages(copy: string, backup: string): void {
 const fillPostgres = (copy: string, location: string): Promise<void> =>
   withDatabase(copy, undefined, (source) =>
     withDatabase(location, undefined, async (target) => {
-      await migrateTarget(target.kysely);
-      await migrate(source.kysely);
+      await migrateTarget(target);
+      await migrate(source);
       await copyDatabase(source, target, () => {});
     }),
   );

@@ -4,6 +4,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyDatabase } from '../copy.ts';
 import { withDatabase } from '../database.ts';
+import { raw } from '../engine/sql.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { StartupError } from '../errors.ts';
@@ -79,7 +80,7 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
 /** A connection that only reads leaves files behind where nobody writes; one that may write takes them away. */
 async function removeEmptyLog(path: string): Promise<void> {
   try {
-    (await openSqliteFile(path, { create: false })).close();
+    await (await openSqliteFile(path, { create: false })).close();
   } catch {
     // A server has it, or this user may not write: then they stay, and do no harm.
   }
@@ -100,7 +101,7 @@ function unlocked(path: string): string {
 /** Reads PostgreSQL in one transaction that sees one snapshot, and copies every row into a new file. */
 const copySnapshot = (location: string, copy: string, signal: AbortSignal | undefined): Promise<void> =>
   withDatabase(location, undefined, async (source) => {
-    const { pending, unknown } = await schemaStatus(source.kysely);
+    const { pending, unknown } = await schemaStatus(source);
     if (pending.length + unknown.length > 0) {
       throw new StartupError(
         unknown.length > 0 ? 'a newer lkm has changed this database' : 'the schema of this database is an older one',
@@ -108,11 +109,10 @@ const copySnapshot = (location: string, copy: string, signal: AbortSignal | unde
       );
     }
     await withDatabase(copy, undefined, async (target) => {
-      await migrate(target.kysely);
-      await source.kysely
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute((snapshot) => copyDatabase({ ...source, kysely: snapshot }, target, () => {}, signal));
+      await migrate(target);
+      await source.transaction(async (snapshot) => {
+        await snapshot.run(raw('set transaction isolation level repeatable read, read only'));
+        await copyDatabase({ ...source, connection: snapshot }, target, () => {}, signal);
+      });
     });
   });

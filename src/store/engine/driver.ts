@@ -1,14 +1,14 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import type { Statement } from './statement.ts';
+import type { Sql } from './sql.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
 export interface Connection {
   /** All rows of a query. */
-  all<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]>;
+  all<R>(statement: Sql): Promise<R[]>;
   /** The first row of a query, or undefined. */
-  first<P, R>(statement: Statement<P, R>, parameters: P): Promise<R | undefined>;
+  first<R>(statement: Sql): Promise<R | undefined>;
   /** Runs a change and counts the rows it touched. */
-  run<P, R>(statement: Statement<P, R>, parameters: P): Promise<number>;
+  run(statement: Sql): Promise<number>;
   /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
   nested<T>(work: () => Promise<T>): Promise<T>;
   /** Takes a name for this transaction alone; false at once when another transaction has it, on whatever replica. */
@@ -23,6 +23,35 @@ export interface OpenOptions {
   readonly create?: boolean;
   /** Whether an older schema is brought up to date; false unless given: then it is refused. */
   readonly migrate?: boolean;
+}
+
+/** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */
+export interface Database {
+  readonly engine: Engine;
+  readonly connection: Connection;
+  /** The names of its tables. */
+  tables(): Promise<ReadonlySet<string>>;
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` while nobody else works on the database. Waits for others that do the same as long as they take.
+   *
+   * @param findDone asked while it waits: the result, once somebody else has done the work; else null
+   * @throws StartupError when servers or commands use it, and go on for seconds
+   */
+  alone<T>(work: () => Promise<T>, findDone?: () => Promise<T | null>): Promise<T>;
+  /** What to tell a person of an error of this database: a StartupError where the cause is known, else the error. */
+  explain(error: unknown): unknown;
+  close(): Promise<void>;
+}
+
+export type Engine = 'SQLite' | 'PostgreSQL';
+
+/** A database that is looked at, whatever its schema, and whoever has it open. */
+export interface OpenForReading extends Pick<Database, 'engine' | 'connection' | 'tables' | 'explain' | 'close'> {
+  /** The process that has the database for itself; null where none has, or any number may. */
+  readonly owner: { readonly pid?: number; readonly url?: string } | null;
+  /** What an operator should know about it, one sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** What is done in each commit. */

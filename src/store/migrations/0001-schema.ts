@@ -1,11 +1,9 @@
-import { type Kysely, SqliteAdapter, sql } from 'kysely';
+import type { Connection, Engine } from '../engine/driver.ts';
+import { raw } from '../engine/sql.ts';
 
 /** Makes all tables. */
-export async function up(db: Kysely<never>): Promise<void> {
-  const isSqlite = db.getExecutor().adapter instanceof SqliteAdapter;
-  for (const statement of isSqlite ? statements(forSqlite) : statements(forPostgres)) {
-    await sql.raw(statement).execute(db);
-  }
+export async function up(db: Connection, engine: Engine): Promise<void> {
+  for (const statement of statements(engine === 'SQLite' ? forSqlite : forPostgres)) await db.run(raw(statement));
 }
 
 /** What the engines call by names of their own. */

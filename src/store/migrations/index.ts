@@ -1,5 +1,10 @@
-import type { Migration } from 'kysely/migration';
+import type { Connection, Engine } from '../engine/driver.ts';
 import { up as schema } from './0001-schema.ts';
+
+/** Brings the schema one step further. */
+export interface Migration {
+  up(db: Connection, engine: Engine): Promise<unknown>;
+}
 
 /** Every migration in order; one that has been released is never changed. */
 export const migrations: Readonly<Record<string, Migration>> = {

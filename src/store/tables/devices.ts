@@ -2,75 +2,26 @@ import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Device, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { listsOf } from '../lists.ts';
+import { sql } from '../engine/sql.ts';
 import { phrasesOf } from '../search.ts';
-import { byKey, insertInto, integer, optional, readerOf, type Table, text } from '../table.ts';
-import { addPhrases, removePhrases } from './keys/search-phrases.ts';
+import { optional, tableOf, text } from '../table.ts';
+import { replacePhrases } from './keys/search-phrases.ts';
 
-export const deviceColumns = {
-  accountId: text<AccountId>()('account_id'),
-  licenseId: text()('license_id'),
-  hostId: text()('host_id'),
-  id: text()('id'),
-  deviceTag: optional(text()('tag')),
-  ipAddress: text<IpAddress>()('ip_address'),
-  activationTime: text<Instant>()('created_at'),
+const columns = {
+  accountId: text<AccountId>('account_id'),
+  licenseId: text('license_id'),
+  hostId: text('host_id'),
+  id: text('id'),
+  deviceTag: optional(text('tag')),
+  ipAddress: text<IpAddress>('ip_address'),
+  activationTime: text<Instant>('created_at'),
 };
 
-/** How often the devices of a licence were rebound in a calendar year. */
-export const rebindingColumns = {
-  accountId: text<AccountId>()('account_id'),
-  licenseId: text()('license_id'),
-  year: integer()('calendar_year'),
-  total: integer()('total'),
-};
-
-const devices: Table<typeof deviceColumns> = { name: 'devices', columns: deviceColumns };
-const insert = insertInto(devices, { skipConflictsOn: { columns: ['account_id', 'license_id', 'host_id'] } });
-const toDevice = readerOf(devices, ['id', 'hostId', 'deviceTag', 'ipAddress', 'activationTime']);
-const byHost = byKey(devices, ['accountId', 'licenseId', 'hostId'], toDevice);
-const byLicense = byKey(devices, ['accountId', 'licenseId'], toDevice);
-const lists = listsOf(devices, toDevice, { scope: ['accountId', 'licenseId'], order: 'hostId', conditions: {} });
-
-const rebind = statement<Rebinding & { accountId: AccountId; licenseId: string; hostId: HostId }>()((db, $) =>
-  db
-    .updateTable('devices')
-    .set((d) => ({
-      host_id: $.newHostId,
-      tag: d.fn.coalesce(d.val($.deviceTag), 'tag'),
-      ip_address: $.ipAddress,
-      created_at: $.now,
-    }))
-    .where('account_id', '=', $.accountId)
-    .where('license_id', '=', $.licenseId)
-    .where('host_id', '=', $.hostId)
-    .returningAll(),
-);
-
-const countRebinding = statement<{ accountId: AccountId; licenseId: string; year: number; most: number }>()((db, $) =>
-  db
-    .insertInto('rebindings')
-    .values({ account_id: $.accountId, license_id: $.licenseId, calendar_year: $.year, total: 1 })
-    .onConflict((on) =>
-      on
-        .columns(['account_id', 'license_id', 'calendar_year'])
-        .doUpdateSet((r) => ({ total: r('rebindings.total', '+', 1) }))
-        .where('rebindings.total', '<', $.most),
-    )
-    .returning('total'),
-);
-
-/** Any number: more than anybody rebinds. */
-const UNLIMITED = 2_147_483_647;
+const devices = tableOf('devices', columns, ['accountId', 'licenseId']);
 
 /** A device to be added. */
-export interface NewDevice {
-  readonly id: string;
+export interface NewDevice extends Device {
   readonly hostId: HostId;
-  readonly deviceTag: string | null;
-  readonly ipAddress: IpAddress;
-  readonly activationTime: Instant;
 }
 
 /** The host that gets the slot of another. */
@@ -86,63 +37,78 @@ export interface Rebinding {
 export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
   async insert(license: License, device: NewDevice): Promise<boolean> {
-    if ((await db.run(insert, { ...idsOf(license), ...device })) === 0) return false;
-    await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, device.deviceTag));
+    const conflict = sql`on conflict (account_id, license_id, host_id) do nothing`;
+    if (!(await devices.insert(db, { ...idsOf(license), ...device }, conflict))) return false;
+    await makeFindable(db, license, null, device);
     return true;
   },
 
   /** The device of this host. */
-  find: (license: License, hostId: HostId): Promise<Device | null> => byHost.find(db, { ...idsOf(license), hostId }),
+  find: (license: License, hostId: HostId): Promise<Device | null> => devices.find(db, { ...idsOf(license), hostId }),
 
   /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */
   async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
-    const before = await byHost.find(db, { ...idsOf(license), hostId });
-    const row = await db.first(rebind, { ...idsOf(license), hostId, ...rebinding });
-    if (row === undefined || before === null) return null;
-    await forget(db, license, before);
-    const device = toDevice(row);
-    await addPhrases(db, ownerOf(license, device.hostId), phrasesOf(device.hostId, device.deviceTag));
+    const before = await devices.find(db, { ...idsOf(license), hostId });
+    const { newHostId, deviceTag, ipAddress, now } = rebinding;
+    const device = await devices.patch(
+      db,
+      { ...idsOf(license), hostId },
+      { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now },
+    );
+    if (device === null || before === null) return null;
+    await makeFindable(db, license, before, device);
     return device;
   },
 
   /**
-   * Counts a rebinding and returns how many there are in this year; null when there are `most` already, which is at
-   * least 1, or null for no limit. One statement, so no two callers get the last one.
+   * Counts a rebinding of the devices of a licence and returns how many there are in this calendar year; null when there are
+   * `most` already, which is at least 1, or null for no limit. One statement, so no two callers get the last one.
    */
   async countRebinding({ accountId, id }: License, year: number, most: number | null): Promise<number | null> {
-    const row = await db.first(countRebinding, { accountId, licenseId: id, year, most: most ?? UNLIMITED });
+    const row = await db.first<{ total: number }>(sql`
+      insert into rebindings (account_id, license_id, calendar_year, total) values (${accountId}, ${id}, ${year}, 1)
+      on conflict (account_id, license_id, calendar_year) do update set total = rebindings.total + 1
+        where rebindings.total < ${most ?? UNLIMITED}
+      returning total`);
     return row?.total ?? null;
   },
 
   /** All devices of a licence, oldest first. */
-  async list(license: License): Promise<Device[]> {
-    return oldestFirst(await lists.all(db, idsOf(license)));
-  },
+  list: async (license: License): Promise<Device[]> => oldestFirst(await devices.findAll(db, idsOf(license))),
 
   /** Removes one device and returns it; null when the host is none of this licence. */
   async remove(license: License, hostId: HostId): Promise<Device | null> {
-    const [device] = await byHost.take(db, { ...idsOf(license), hostId });
+    const [device] = await devices.take(db, { ...idsOf(license), hostId });
     if (device === undefined) return null;
-    await forget(db, license, device);
+    await makeFindable(db, license, device, null);
     return device;
   },
 
   /** Removes every device and returns them, oldest first. */
   async removeAll(license: License): Promise<Device[]> {
-    const devices = await byLicense.take(db, idsOf(license));
-    for (const device of devices) await forget(db, license, device);
-    return oldestFirst(devices);
+    const removed = await devices.take(db, idsOf(license));
+    for (const device of removed) await makeFindable(db, license, device, null);
+    return oldestFirst(removed);
   },
 });
+
+/** Any number: more than anybody rebinds. */
+const UNLIMITED = 2_147_483_647;
 
 /** Sorted here: a licence has few devices, and the database would sort beside its index. */
 const oldestFirst = (devices: Device[]): Device[] => devices.sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
 
-const ownerOf = ({ accountId, id }: License, hostId: string) =>
-  ({ accountId, kind: 'device', ownerId: id, detail: hostId }) as const;
-
-/** Takes a device that was removed from what licences are found by. */
-const forget = (db: Connection, license: License, { hostId, deviceTag }: Pick<Device, 'hostId' | 'deviceTag'>) =>
-  removePhrases(db, ownerOf(license, hostId), phrasesOf(hostId, deviceTag));
+/** Makes a licence findable by a device, in place of what the device was before; null where there is none. */
+async function makeFindable(
+  db: Connection,
+  { accountId, id }: License,
+  before: Device | null,
+  after: Device | null,
+): Promise<void> {
+  const ownerOf = ({ hostId }: Device) => ({ accountId, kind: 'device', ownerId: id, detail: hostId }) as const;
+  const phrasesOfDevice = ({ hostId, deviceTag }: Device) => phrasesOf(hostId, deviceTag);
+  if (before !== null) await replacePhrases(db, ownerOf(before), phrasesOfDevice(before), []);
+  if (after !== null) await replacePhrases(db, ownerOf(after), [], phrasesOfDevice(after));
+}

@@ -2,42 +2,30 @@ import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { byKey, type Changes, flag, insertInto, readerOf, type Table, text } from '../table.ts';
+import { type Changes, flag, tableOf, text, unlessTaken } from '../table.ts';
 
-export const productColumns = {
-  accountId: text<AccountId>()('account_id'),
-  id: text()('id'),
-  name: text()('name'),
-  active: flag()('active'),
-  createdAt: text<Instant>()('created_at'),
-  updatedAt: text<Instant>()('updated_at'),
+const columns = {
+  accountId: text<AccountId>('account_id'),
+  id: text('id'),
+  name: text('name'),
+  active: flag('active'),
+  createdAt: text<Instant>('created_at'),
+  updatedAt: text<Instant>('updated_at'),
 };
 
-const products: Table<typeof productColumns> = { name: 'products', columns: productColumns };
-const insert = insertInto(products, { skipConflictsOn: 'any' });
-const toProduct = readerOf(products, ['id', 'name', 'active', 'createdAt', 'updatedAt']);
-const byId = byKey(products, ['accountId', 'id'], toProduct);
-const lists = listsOf(products, toProduct, { scope: ['accountId'], order: 'id', conditions: {} });
+const products = tableOf('products', columns, ['accountId']);
+const lists = listsOf(products, 'id');
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
   /** Adds an active product; false when its id is taken. */
-  async insert({
-    now,
-    ...product
-  }: {
-    accountId: AccountId;
-    id: string;
-    name: string;
-    now: Instant;
-  }): Promise<boolean> {
-    return (await db.run(insert, { ...product, active: true, createdAt: now, updatedAt: now })) === 1;
-  },
+  insert: ({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }): Promise<boolean> =>
+    products.insert(db, { ...product, active: true, createdAt: now, updatedAt: now }, unlessTaken),
 
-  find: (accountId: AccountId, id: string): Promise<Product | null> => byId.find(db, { accountId, id }),
+  find: (accountId: AccountId, id: string): Promise<Product | null> => products.find(db, { accountId, id }),
 
   /** The product, kept from all others until this transaction ends. */
-  findLocked: (accountId: AccountId, id: string): Promise<Product | null> => byId.lock(db, { accountId, id }),
+  findLocked: (accountId: AccountId, id: string): Promise<Product | null> => products.lock(db, { accountId, id }),
 
   /** Products, oldest first. */
   list: (accountId: AccountId, page: Page): Promise<Product[]> => lists.page(db, { accountId }, page),
@@ -51,6 +39,6 @@ export const productRepository = (db: Connection) => ({
   patch: (
     accountId: AccountId,
     id: string,
-    changes: Pick<Changes<typeof productColumns>, 'name' | 'active' | 'updatedAt'>,
-  ): Promise<Product | null> => byId.patch(db, { accountId, id }, changes),
+    changes: Pick<Changes<typeof columns>, 'name' | 'active' | 'updatedAt'>,
+  ): Promise<Product | null> => products.patch(db, { accountId, id }, changes),
 });

@@ -1,49 +1,11 @@
-import { sql } from 'kysely';
 import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
-import { integer, text } from '../table.ts';
+import { raw, type SqlValue, sql } from '../engine/sql.ts';
 
-/** A copy of a database leaves them out: what they say is over in a minute. */
-export const rateColumns = {
-  /** What is limited: a policy, with a token or an address. */
-  name: text()('name'),
-  /** Microseconds since 1970, by the clock of the database: the same for all replicas. */
-  emptyAt: integer()('empty_at'),
-};
+/** Microseconds since 1970, by the clock of the PostgreSQL server: the same for all replicas that share it. */
+const now = raw('cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)');
 
-/** The clock of a PostgreSQL server: this table is written where several replicas share one. */
-const now = sql<number>`cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)`;
-
-interface Taking {
-  readonly name: string;
-  readonly interval: number;
-  readonly tolerance: number;
-}
-
-const take = statement<Taking>()((db, $) => {
-  // The parameters of arithmetic have no type of their own.
-  const interval = sql<number>`cast(${$.interval} as bigint)`;
-  const after = sql<number>`greatest(rates.empty_at, ${now}) + ${interval}`;
-  return db
-    .insertInto('rates')
-    .values({ name: $.name, empty_at: sql<number>`${now} + ${interval}` })
-    .onConflict((on) =>
-      on
-        .column('name')
-        .doUpdateSet({ empty_at: after })
-        .where(sql<boolean>`${after} - ${now} <= cast(${$.tolerance} as bigint)`),
-    )
-    .returning(['empty_at', now.as('now')]);
-});
-
-const find = statement<{ name: string }>()((db, $) =>
-  db
-    .selectFrom('rates')
-    .select(['empty_at', now.as('now')])
-    .where('name', '=', $.name),
-);
-
-const removeEmpty = statement<object>()((db) => db.deleteFrom('rates').where('empty_at', '<', now));
+/** A parameter of arithmetic has no type of its own. */
+const bigint = (value: SqlValue) => sql`cast(${value} as bigint)`;
 
 /** What a request found, in microseconds by the clock of the database. */
 export interface Taken {
@@ -57,13 +19,20 @@ export type RateRepository = ReturnType<typeof rateRepository>;
 
 /**
  * How much of each rate limit is used up, where several replicas have to agree. Each method is a transaction of its own;
- * the table is not logged, so that none waits for the disk.
+ * the table is not logged, so that none waits for the disk. A copy of a database leaves it out: what it says is over in a
+ * minute.
  */
 export const rateRepository = (db: Connection) => ({
   /** Takes one request if it is allowed, in one statement: requests that come at once take turns. */
-  async take(taking: Taking): Promise<Taken> {
-    const taken = await db.first(take, taking);
-    const row = taken ?? (await db.first(find, { name: taking.name }));
+  async take({ name, interval, tolerance }: { name: string; interval: number; tolerance: number }): Promise<Taken> {
+    const after = sql`greatest(rates.empty_at, ${now}) + ${bigint(interval)}`;
+    const take = sql`
+      insert into rates (name, empty_at) values (${name}, ${now} + ${bigint(interval)})
+      on conflict (name) do update set empty_at = ${after} where ${after} - ${now} <= ${bigint(tolerance)}
+      returning empty_at, ${now} as now`;
+    const taken = await db.first<{ empty_at: unknown; now: unknown }>(take);
+    const find = sql`select empty_at, ${now} as now from rates where name = ${name}`;
+    const row = taken ?? (await db.first<{ empty_at: unknown; now: unknown }>(find));
     // Removed since: then it was empty.
     if (row === undefined) return { allowed: true, emptyAt: 0, now: 0 };
     return { allowed: taken !== undefined, emptyAt: Number(row.empty_at), now: Number(row.now) };
@@ -71,6 +40,6 @@ export const rateRepository = (db: Connection) => ({
 
   /** Forgets what is not used up any more. */
   async removeEmpty(): Promise<void> {
-    await db.run(removeEmpty, {});
+    await db.run(sql`delete from rates where empty_at < ${now}`);
   },
 });

@@ -1,102 +1,38 @@
-import { sql } from 'kysely';
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope, TokenKind } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
 import type { Connection } from '../engine/driver.ts';
-import { statement } from '../engine/statement.ts';
+import { sql } from '../engine/sql.ts';
 import { listsOf, type Page } from '../lists.ts';
-import { byKey, insertInto, integer, json, optional, type RecordOf, readerOf, type Table, text } from '../table.ts';
+import { integer, json, optional, type RecordOf, tableOf, text } from '../table.ts';
 
-export const tokenColumns = {
-  accountId: text<AccountId>()('account_id'),
-  id: text()('id'),
+const columns = {
+  accountId: text<AccountId>('account_id'),
+  id: text('id'),
   /** Hex SHA-256 of the secret, which itself is kept nowhere. */
-  hash: text()('hash'),
-  name: text()('name'),
-  kind: text<TokenKind>()('kind'),
-  scopes: json<Scope[]>()('scopes'),
-  productIds: optional(json<string[]>()('product_ids')),
-  networks: optional(json<string[]>()('networks')),
-  maxIssues: optional(integer()('max_issues')),
-  issued: integer()('issued'),
+  hash: text('hash'),
+  name: text('name'),
+  kind: text<TokenKind>('kind'),
+  scopes: json<Scope[]>('scopes'),
+  productIds: optional(json<string[]>('product_ids')),
+  networks: optional(json<string[]>('networks')),
+  maxIssues: optional(integer('max_issues')),
+  issued: integer('issued'),
   /** The token whose `issued` counts for this one, which it has replaced. */
-  budgetOf: optional(text()('budget_of')),
-  rateLimit: optional(integer()('rate_limit')),
-  expiresAt: optional(text<Instant>()('expires_at')),
-  revokedAt: optional(text<Instant>()('revoked_at')),
+  budgetOf: optional(text('budget_of')),
+  rateLimit: optional(integer('rate_limit')),
+  expiresAt: optional(text<Instant>('expires_at')),
+  revokedAt: optional(text<Instant>('revoked_at')),
   /** A day, as `2026-11-21`. */
-  lastUsedOn: optional(text()('last_used_on')),
-  createdAt: text<Instant>()('created_at'),
+  lastUsedOn: optional(text('last_used_on')),
+  createdAt: text<Instant>('created_at'),
 };
 
-const tokens: Table<typeof tokenColumns> = { name: 'tokens', columns: tokenColumns };
-const insert = insertInto(tokens);
-const read = readerOf(tokens);
-const byId = byKey(tokens, ['accountId', 'id'], read);
-const byHash = byKey(tokens, ['hash'], read);
-const lists = listsOf(tokens, read, { scope: ['accountId'], order: 'id', conditions: {} });
+const tokens = tableOf('tokens', columns);
+const lists = listsOf(tokens, 'id');
 
-const revoke = statement<{ accountId: AccountId; id: TokenId; now: Instant }>()((db, $) =>
-  db
-    .updateTable('tokens')
-    .set((t) => ({ revoked_at: t.fn.coalesce('revoked_at', t.val($.now)) }))
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', $.id),
-);
-
-const otherAdmin = statement<{ accountId: AccountId; id: TokenId; now: Instant }>()((db, $) =>
-  db
-    .selectFrom('tokens')
-    .select('id')
-    .where('account_id', '=', $.accountId)
-    .where('id', '!=', $.id)
-    .where('kind', '=', 'admin')
-    .where('revoked_at', 'is', null)
-    .where('product_ids', 'is', null)
-    .where('networks', 'is', null)
-    .where('max_issues', 'is', null)
-    .where((t) => t.or([t('expires_at', 'is', null), t('expires_at', '>', $.now)]))
-    .orderBy('id')
-    .limit(sql.lit(1)),
-);
-
-const countIssue = statement<{ accountId: AccountId; id: TokenId }>()((db, $) =>
-  db
-    .updateTable('tokens')
-    .set((t) => ({ issued: t('issued', '+', 1) }))
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', (t) =>
-      t
-        .selectFrom('tokens as own')
-        .select(({ fn }) => fn.coalesce('own.budget_of', 'own.id').as('id'))
-        .where('own.account_id', '=', $.accountId)
-        .where('own.id', '=', $.id),
-    )
-    .whereRef('issued', '<', 'max_issues')
-    .returning(['issued', 'max_issues']),
-);
-
-const retire = statement<{ accountId: AccountId; id: TokenId; now: Instant; end: Instant }>()((db, $) =>
-  db
-    .updateTable('tokens')
-    .set({
-      expires_at: sql<Instant>`case when expires_at is null or expires_at > ${$.end} then ${$.end} else expires_at end`,
-    })
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', $.id)
-    .where('revoked_at', 'is', null)
-    .where((t) => t.or([t('expires_at', 'is', null), t('expires_at', '>', $.now)]))
-    .returningAll(),
-);
-
-const noteUse = statement<{ accountId: AccountId; id: TokenId; day: string }>()((db, $) =>
-  db
-    .updateTable('tokens')
-    .set({ last_used_on: $.day })
-    .where('account_id', '=', $.accountId)
-    .where('id', '=', $.id)
-    .where((t) => t.or([t('last_used_on', 'is', null), t('last_used_on', '<', $.day)])),
-);
+/** Whether a token has not ended, by its term. */
+const isLasting = (now: Instant) => sql`(expires_at is null or expires_at > ${now})`;
 
 /** What a new token is made of; the secret itself is not kept. */
 export interface NewToken {
@@ -126,7 +62,7 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
   async insert({ now, scopes, productIds, networks = null, ...token }: NewToken): Promise<void> {
-    await db.run(insert, {
+    await tokens.insert(db, {
       ...token,
       scopes: [...scopes],
       productIds: productIds && [...productIds],
@@ -142,25 +78,25 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
 
   /** The token with this hash, of whatever account, expired and revoked ones included. */
   async findByHash(hash: string): Promise<(Token & { accountId: AccountId }) | null> {
-    const found = await byHash.find(db, { hash });
+    const found = await tokens.find(db, { hash });
     return found && { accountId: found.accountId, ...toToken(found) };
   },
 
   async find(accountId: AccountId, id: string): Promise<Token | null> {
-    const found = await byId.find(db, { accountId, id });
+    const found = await tokens.find(db, { accountId, id });
     return found && withBudget(db, found);
   },
 
   /** The token whose budget of keys this one spends: itself, unless it has replaced another one. */
   async budgetOf(accountId: AccountId, id: string): Promise<string> {
-    return (await byId.find(db, { accountId, id }))?.budgetOf ?? id;
+    return (await tokens.find(db, { accountId, id }))?.budgetOf ?? id;
   },
 
   /** Tokens, oldest first. */
   async list(accountId: AccountId, page: Page): Promise<Token[]> {
-    const tokens: Token[] = [];
-    for (const record of await lists.page(db, { accountId }, page)) tokens.push(await withBudget(db, record));
-    return tokens;
+    const found: Token[] = [];
+    for (const record of await lists.page(db, { accountId }, page)) found.push(await withBudget(db, record));
+    return found;
   },
 
   /** How many tokens there are. */
@@ -174,12 +110,19 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   /** Revokes a token, once and for all; false when there is no such token. */
   async revoke(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
     onChange();
-    return (await db.run(revoke, { accountId, id, now })) === 1;
+    const revoke = sql`
+      update tokens set revoked_at = coalesce(revoked_at, ${now}) where account_id = ${accountId} and id = ${id}`;
+    return (await db.run(revoke)) === 1;
   },
 
   /** Whether another token of the account is an admin that may do everything, now. */
   async hasOtherAdmin(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
-    return (await db.first(otherAdmin, { accountId, id, now })) !== undefined;
+    const other = sql`
+      select id from tokens
+      where account_id = ${accountId} and id <> ${id} and kind = 'admin' and revoked_at is null
+        and product_ids is null and networks is null and max_issues is null and ${isLasting(now)}
+      order by id limit 1`;
+    return (await db.first(other)) !== undefined;
   },
 
   /**
@@ -188,30 +131,42 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
    */
   async retire(accountId: AccountId, id: TokenId, { now, end }: { now: Instant; end: Instant }): Promise<Token | null> {
     onChange();
-    const row = await db.first(retire, { accountId, id, now, end });
-    return row === undefined ? null : toToken(read(row));
+    const retired = await tokens.first(
+      db,
+      sql`update tokens
+        set expires_at = case when expires_at is null or expires_at > ${end} then ${end} else expires_at end
+        where account_id = ${accountId} and id = ${id} and revoked_at is null and ${isLasting(now)} returning *`,
+    );
+    return retired && toToken(retired);
   },
 
   /** Notes that the token was used on a day, which the day before it does not undo. */
   async noteUse(accountId: AccountId, id: TokenId, day: string): Promise<void> {
     onChange();
-    await db.run(noteUse, { accountId, id, day });
+    await db.run(sql`
+      update tokens set last_used_on = ${day}
+      where account_id = ${accountId} and id = ${id} and (last_used_on is null or last_used_on < ${day})`);
   },
 
   /** Counts one key against the token's `maxIssues`, and returns how many are left; null when there were none. */
   async countIssue(accountId: AccountId, id: TokenId): Promise<number | null> {
     onChange();
-    const row = await db.first(countIssue, { accountId, id });
-    return row === undefined ? null : (row.max_issues ?? 0) - row.issued;
+    const row = await db.first<{ left: number }>(sql`
+      update tokens set issued = issued + 1
+      where account_id = ${accountId} and issued < max_issues and id = (
+        select coalesce(own.budget_of, own.id) from tokens as own
+        where own.account_id = ${accountId} and own.id = ${id})
+      returning max_issues - issued as "left"`);
+    return row?.left ?? null;
   },
 });
 
-type TokenRecord = RecordOf<typeof tokenColumns>;
+type TokenRecord = RecordOf<typeof columns>;
 
 /** A token with what is issued from its budget, also where that is kept with a token that it has replaced. */
 async function withBudget(db: Connection, record: TokenRecord): Promise<Token> {
   if (record.budgetOf === null) return toToken(record);
-  const first = await byId.find(db, { accountId: record.accountId, id: record.budgetOf });
+  const first = await tokens.find(db, { accountId: record.accountId, id: record.budgetOf });
   return toToken({ ...record, issued: first?.issued ?? record.issued });
 }
 

@@ -1,56 +1,34 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult } from 'pg';
 import { ConstraintError, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
-import type { Tables } from '../../schema.ts';
 import { type Connection, commits } from '../driver.ts';
-import type { CompiledStatement, Statement } from '../statement.ts';
-
-/** A statement; with a name, PostgreSQL parses it once per connection. */
-interface Prepared {
-  readonly name: string | undefined;
-  readonly text: string;
-  readonly bind: CompiledStatement['bind'];
-}
+import { compile, type Sql } from '../sql.ts';
 
 /** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
 const MAX_NAMES = 1_000;
 
-/** Compiles each statement once, and gives the first of them the names they are prepared under. */
-export function createPreparer(compiler: Kysely<Tables>): (statement: Statement<never, unknown>) => Prepared {
-  // Weak, since lists forget statements that are not used any more.
-  const prepared = new WeakMap<Statement<never, unknown>, Prepared>();
-  let names = 0;
-  return (statement) => {
-    const known = prepared.get(statement);
-    if (known !== undefined) return known;
-    const { sql, bind } = statement.compile(compiler);
-    const fresh = { name: names < MAX_NAMES ? `lkm_${names}` : undefined, text: sql, bind };
-    names += 1;
-    prepared.set(statement, fresh);
-    return fresh;
+/** Gives the first texts of statements the names under which PostgreSQL parses each once per connection. */
+export function createNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>();
+  return (text) => {
+    if (names.size < MAX_NAMES && !names.has(text)) names.set(text, `lkm_${names.size}`);
+    return names.get(text);
   };
 }
 
 /** Runs statements on one client, inside its transaction, or on whatever client of the pool is free. */
-export function connect(client: ClientBase | Pool, prepare: ReturnType<typeof createPreparer>): Connection {
-  async function execute(statement: Statement<never, unknown>, parameters: unknown): Promise<QueryResult> {
-    const { name, text, bind } = prepare(statement);
-    const values = bind(parameters as Readonly<Record<string, unknown>>);
-    return attempt(() => client.query({ ...(name !== undefined && { name }), text, values }));
+export function connect(client: ClientBase | Pool, nameOf: ReturnType<typeof createNames>): Connection {
+  async function execute(sql: Sql): Promise<QueryResult> {
+    const { text, values } = compile(sql, (position) => `$${position}`);
+    const name = nameOf(text);
+    return attempt(() => client.query({ ...(name !== undefined && { name }), text, values: [...values] }));
   }
 
   return {
-    async all<P, R>(statement: Statement<P, R>, parameters: P) {
-      return (await execute(statement, parameters)).rows as R[];
-    },
-    async first<P, R>(statement: Statement<P, R>, parameters: P) {
-      return (await execute(statement, parameters)).rows[0] as R | undefined;
-    },
-    async run<P, R>(statement: Statement<P, R>, parameters: P) {
-      return (await execute(statement, parameters)).rowCount ?? 0;
-    },
+    all: async (sql) => (await execute(sql)).rows,
+    first: async (sql) => (await execute(sql)).rows[0],
+    run: async (sql) => (await execute(sql)).rowCount ?? 0,
     async nested(work) {
       await attempt(() => client.query('SAVEPOINT nested'));
       try {
@@ -118,12 +96,12 @@ const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
 /** Runs a transaction on a pool, and again when it conflicts with others. */
 export async function transact<T>(
   pool: Pool,
-  prepare: ReturnType<typeof createPreparer>,
+  nameOf: ReturnType<typeof createNames>,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
-      return await runOnce(pool, prepare, work);
+      return await runOnce(pool, nameOf, work);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
       if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(cause))) throw error;
@@ -134,14 +112,14 @@ export async function transact<T>(
 
 async function runOnce<T>(
   pool: Pool,
-  prepare: ReturnType<typeof createPreparer>,
+  nameOf: ReturnType<typeof createNames>,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const client = await attempt(() => pool.connect());
   let usable = false;
   try {
     await attempt(() => client.query('BEGIN'));
-    const value = await work(connect(client, prepare));
+    const value = await work(connect(client, nameOf));
     await commit(client);
     usable = true;
     return value;

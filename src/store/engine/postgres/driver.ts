@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
-import { SHARE } from '../../alone.ts';
-import type { OpenForReading } from '../../database.ts';
 import { StorageError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
-import type { Tables } from '../../schema.ts';
-import type { Driver, OpenOptions } from '../driver.ts';
-import { connect, createPreparer, transact } from './connection.ts';
+import type { Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
+import { sql } from '../sql.ts';
+import { alone, SHARE } from './alone.ts';
+import { connect, createNames, transact } from './connection.ts';
 import { explain } from './explain.ts';
 import { createPool, createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
 
@@ -20,22 +18,22 @@ const SETTLE_RETRY_MS = 100;
  * of this version
  */
 export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
-  const { pool: writers, kysely } = await openPool(url, REQUEST_TIMEOUTS);
-  const leave = await enter(kysely, url, options).catch(async (error: unknown) => {
+  const writers = await openPool(url, REQUEST_TIMEOUTS);
+  const nameOf = createNames();
+  const leave = await enter(databaseOn(writers, url, nameOf), url, options).catch(async (error: unknown) => {
     await writers.end();
     throw explain(error, url);
   });
   const readers = createRequestPool(url, READ_CONNECTIONS);
-  const prepare = createPreparer(kysely);
   const underWay = new Set<Promise<unknown>>();
   let closing = false;
   return {
     warnings: [],
-    reader: connect(readers, prepare),
+    reader: connect(readers, nameOf),
     isOnlyWriter: false,
     transaction: (work) => {
       if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
-      const running = transact(writers, prepare, work);
+      const running = transact(writers, nameOf, work);
       underWay.add(running);
       const forget = () => underWay.delete(running);
       running.then(forget, forget);
@@ -55,18 +53,18 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
 }
 
 /** Makes sure that the schema is there and stays as it is until this process leaves. */
-async function enter(kysely: Kysely<Tables>, url: string, options: OpenOptions): Promise<() => Promise<void>> {
+async function enter(database: Database, url: string, options: OpenOptions): Promise<() => Promise<void>> {
   const leave = await showPresence(url);
   try {
-    if ((await ensureSchema(kysely, { ...options, location: url })) === 'current') return leave;
+    if ((await ensureSchema(database, { ...options, location: url })) === 'current') return leave;
   } catch (error) {
     await leave();
     throw error;
   }
   await leave();
   // It takes as long as it takes, and so does waiting for another server that does it.
-  const unlimited = await openPool(url);
-  await migrate(unlimited.kysely).finally(() => unlimited.pool.end());
+  const unlimited = await openPostgresDatabase(url);
+  await migrate(unlimited).finally(unlimited.close);
   return showPresence(url);
 }
 
@@ -106,18 +104,30 @@ export async function showPresence(url: string): Promise<() => Promise<void>> {
 }
 
 /**
- * Opens a PostgreSQL database to look at it.
+ * Opens a PostgreSQL database for an operator, whose work takes as long as it takes.
  *
  * @throws StartupError when the server cannot be reached, refuses the user or its work, or cannot be written to
  */
-export async function openForReading(url: string): Promise<OpenForReading> {
-  const { pool, kysely } = await openPool(url, REQUEST_TIMEOUTS);
+export const openPostgresDatabase = async (url: string): Promise<Database> => databaseOn(await openPool(url), url);
+
+/** Opens one to look at it. Throws StartupError for the same reasons. */
+export const openForReading = async (url: string): Promise<OpenForReading> => ({
+  ...databaseOn(await openPool(url, REQUEST_TIMEOUTS), url),
+  owner: null,
+  warnings: [],
+});
+
+function databaseOn(pool: Pool, url: string, nameOf = createNames()): Database {
+  const connection = connect(pool, nameOf);
   return {
     engine: 'PostgreSQL',
-    kysely,
-    connection: connect(pool, createPreparer(kysely)),
-    owner: null,
-    warnings: [],
+    connection,
+    async tables() {
+      const names = sql`select tablename as name from pg_tables where schemaname = any (current_schemas(false))`;
+      return new Set((await connection.all<{ name: string }>(names)).map(({ name }) => name));
+    },
+    transaction: (work) => transact(pool, nameOf, work),
+    alone: (work, findDone) => alone(pool, work, findDone),
     explain: (error) => explain(error, url),
     close: () => pool.end(),
   };

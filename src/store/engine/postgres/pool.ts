@@ -1,7 +1,5 @@
-import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { StartupError } from '../../errors.ts';
-import type { Tables } from '../../schema.ts';
 import { explain, handedOn, nameOf } from './explain.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -26,14 +24,11 @@ const TRANSACTION_CONNECTIONS = 10;
  * @param timeouts none for an operator's work, which takes as long as it takes
  * @throws StartupError when the server cannot be reached, refuses the user, or cannot be written to
  */
-export async function openPool(
-  url: string,
-  timeouts?: typeof REQUEST_TIMEOUTS,
-): Promise<{ pool: pg.Pool; kysely: Kysely<Tables> }> {
+export async function openPool(url: string, timeouts?: typeof REQUEST_TIMEOUTS): Promise<pg.Pool> {
   const pool = timeouts === undefined ? createPool(url, {}) : createRequestPool(url, TRANSACTION_CONNECTIONS);
   try {
     await checkServer(pool, url);
-    return { pool, kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) };
+    return pool;
   } catch (error) {
     await pool.end();
     throw explain(error, url);

@@ -1,17 +1,12 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler } from 'kysely';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
-import type { Tables } from '../../schema.ts';
+import { remember } from '../../recent.ts';
 import type { Connection } from '../driver.ts';
-import type { CompiledStatement, SqlValue, Statement } from '../statement.ts';
+import { compile, type Sql, type SqlValue, sql } from '../sql.ts';
 import { codesOf } from './file.ts';
 
-interface Prepared {
-  readonly run: StatementSync;
-  readonly bind: CompiledStatement['bind'];
-  /** Whether it may change something: an update can return rows too. */
-  readonly writes: boolean;
-}
+/** Callers choose the filters of lists and what is changed together: more statements than this are prepared again. */
+const MAX_STATEMENTS = 1_000;
 
 interface ConnectOptions {
   /** Called in front of each statement. */
@@ -21,98 +16,45 @@ interface ConnectOptions {
 }
 
 /** Runs statements on one SQLite connection; each is prepared once, the first time it is used. */
-export function connect(
-  database: DatabaseSync,
-  compiler: Kysely<Tables>,
-  { before, undo }: ConnectOptions = {},
-): Connection {
-  // Weak, since lists forget statements that are not used any more.
-  const prepared = new WeakMap<Statement<never, unknown>, Prepared>();
+export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
+  const prepared = remember<{ readonly statement: StatementSync; readonly writes: boolean }>(MAX_STATEMENTS);
 
-  function prepare(statement: Statement<never, unknown>): Prepared {
-    const known = prepared.get(statement);
-    if (known !== undefined) return known;
-    const { sql, bind } = statement.compile(compiler);
-    const fresh = { run: attempt(() => database.prepare(sql)), bind, writes: !sql.startsWith('select') };
-    prepared.set(statement, fresh);
-    return fresh;
-  }
+  const prepare = (text: string) => ({
+    // SQLite has one writer at a time, and so no clauses that lock rows.
+    statement: database.prepare(text.replace(/ for (?:update|key share)$/, '')),
+    // An update can return rows too.
+    writes: !/^\s*select/.test(text),
+  });
 
-  function execute<T>(
-    statement: Statement<never, unknown>,
-    parameters: unknown,
-    work: (statement: StatementSync, values: SqlValue[]) => T,
-  ): T {
-    const { run, bind, writes } = prepare(statement);
-    const values = bind(parameters as Readonly<Record<string, unknown>>);
-    const result = attempt(() => {
+  async function execute<T>(
+    command: Sql,
+    work: (statement: StatementSync, values: readonly SqlValue[]) => T,
+  ): Promise<T> {
+    const { text, values } = compile(command, () => '?');
+    return attempt(() => {
+      const { statement, writes } = prepared(text, () => prepare(text));
       before?.();
-      return work(run, values);
+      const result = work(statement, values);
+      if (writes && result !== 0) undo?.noteChange();
+      return result;
     });
-    if (writes && result !== 0) undo?.noteChange();
-    return result;
   }
 
   return {
-    async all<P, R>(statement: Statement<P, R>, parameters: P) {
-      return execute(statement, parameters, (run, values) => run.all(...values)) as R[];
-    },
-    async first<P, R>(statement: Statement<P, R>, parameters: P) {
-      return execute(statement, parameters, (run, values) => run.get(...values)) as R | undefined;
-    },
-    async run<P, R>(statement: Statement<P, R>, parameters: P) {
-      return execute(statement, parameters, (run, values) => Number(run.run(...values).changes));
-    },
+    all: <R>(command: Sql) => execute(command, (statement, values) => statement.all(...values) as R[]),
+    first: <R>(command: Sql) => execute(command, (statement, values) => statement.get(...values) as R | undefined),
+    run: (command) => execute(command, (statement, values) => Number(statement.run(...values).changes)),
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
   };
 }
 
-/** SQLite undoes a migration whole, tables included; Kysely's own adapter does not count on it. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
+/** The names of the tables of a database. */
+export async function tablesOf(connection: Connection): Promise<ReadonlySet<string>> {
+  const rows = await connection.all<{ name: string }>(sql`select name from sqlite_master where type = 'table'`);
+  return new Set(rows.map(({ name }) => name));
 }
-
-/** SQLite has one writer at a time, and so no clauses that lock rows. */
-class LocklessCompiler extends SqliteQueryCompiler {
-  protected override visitSelectModifier(): void {}
-}
-
-class NodeSqliteDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return new TransactionalAdapter();
-  }
-
-  override createQueryCompiler(): SqliteQueryCompiler {
-    return new LocklessCompiler();
-  }
-}
-
-/** Kysely on `node:sqlite`: compiles the statements and runs the migrations. */
-export function kyselyOn(database: DatabaseSync): Kysely<Tables> {
-  return new Kysely<Tables>({
-    dialect: new NodeSqliteDialect({
-      database: {
-        close: () => database.close(),
-        prepare: (sql) => {
-          const statement = database.prepare(sql);
-          return {
-            reader: statement.columns().length > 0,
-            all: (parameters) => statement.all(...inputs(parameters)),
-            run: (parameters) => statement.run(...inputs(parameters)),
-            iterate: (parameters) => statement.iterate(...inputs(parameters)),
-          };
-        },
-      },
-    }),
-  });
-}
-
-/** Migrations bind what SQLite takes, and nothing else. */
-const inputs = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
 
 /** `SQLITE_CONSTRAINT`, and that of a trigger, which may raise it for any reason (sqlite.org/rescode.html). */
 const CONSTRAINT = 19;

@@ -1,12 +1,10 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { Kysely } from 'kysely';
 import { StartupError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
-import type { Tables } from '../../schema.ts';
-import type { CommitWork, Driver, OpenOptions } from '../driver.ts';
-import { connect, createUndo, kyselyOn } from './connection.ts';
+import type { CommitWork, Connection, Database, Driver, OpenOptions } from '../driver.ts';
+import { connect, createUndo, tablesOf } from './connection.ts';
 import {
   explain,
   explainKnown,
@@ -31,12 +29,12 @@ import { countRowsRead, snapshotOf } from './reader.ts';
  */
 export async function openSqlite(location: string, options: OpenOptions = {}): Promise<Driver> {
   const file = await openSqliteFile(location, options);
-  const { path, writer, kysely, lock } = file;
+  const { path, writer, lock } = file;
   try {
-    if ((await ensureSchema(kysely, { ...options, location: path })) === 'to migrate') await migrate(kysely);
+    if ((await ensureSchema(file, { ...options, location: path })) === 'to migrate') await migrate(file);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const undo = createUndo(writer);
-    const writing = connect(writer, kysely, { undo });
+    const writing = connect(writer, { undo });
     const rowsRead = countRowsRead(reader);
     const snapshot = snapshotOf(reader);
     let atCommit: CommitWork | null = null;
@@ -50,7 +48,7 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     });
     return {
       warnings: file.warnings,
-      reader: connect(reader, kysely, {
+      reader: connect(reader, {
         before: () => {
           snapshot.hold();
           rowsRead.begin();
@@ -63,35 +61,33 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       },
       settled: commit.settled,
       check: async () => file.check(),
-      explain: (error) => explainKnown(error, path),
+      explain: file.explain,
       publishUrl: lock.publishUrl,
       close: async () => {
         await commit.finish();
         try {
           reader.close();
         } finally {
-          file.close();
+          await file.close();
         }
       },
     };
   } catch (error) {
-    file.close();
+    await file.close();
     throw explain(error, path);
   }
 }
 
 /** A SQLite file that belongs to this process until it is closed. */
-export interface SqliteFile {
+export interface SqliteFile extends Database {
   /** Absolute, without symbolic links. */
   readonly path: string;
   readonly writer: DatabaseSync;
-  readonly kysely: Kysely<Tables>;
   readonly lock: FileLock;
   /** What an operator should know about the file. */
   readonly warnings: readonly string[];
   /** Throws StorageError when the file was removed or replaced at its path. */
   check(): void;
-  close(): void;
 }
 
 /**
@@ -108,7 +104,7 @@ export async function openSqliteFile(
   if (file.isEmpty && !create) throw new StartupError(`${path} is empty, not a database`, fileHint);
   if (!file.isEmpty) refuseForeign(path);
   const { database: writer, lock } = await openAlone(file, waitMs, () => openWriter(file));
-  const close = () => {
+  const close = async () => {
     try {
       writer.close();
     } finally {
@@ -119,10 +115,17 @@ export async function openSqliteFile(
     writer.exec(SETTINGS);
     const lookAtDisk = limitLog(writer, dirname(path));
     const lookAtFiles = rememberFiles(file);
+    const connection = connect(writer);
     return {
+      engine: 'SQLite',
+      connection,
+      tables: () => tablesOf(connection),
+      transaction: (work) => transact(writer, connection, work),
+      // The file belongs to this process.
+      alone: (work) => work(),
+      explain: (error) => explainKnown(error, path),
       path,
       writer,
-      kysely: kyselyOn(writer),
       lock,
       warnings: warningsOf(file),
       check: () => {
@@ -132,8 +135,24 @@ export async function openSqliteFile(
       close,
     };
   } catch (error) {
-    close();
+    await close();
     throw explain(error, path);
+  }
+}
+
+/** Runs a transaction that is alone. */
+async function transact<T>(
+  writer: DatabaseSync,
+  connection: Connection,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  writer.exec('BEGIN IMMEDIATE');
+  try {
+    const value = await work(connection);
+    writer.exec('COMMIT');
+    return value;
+  } finally {
+    if (writer.isTransaction) writer.exec('ROLLBACK');
   }
 }
 

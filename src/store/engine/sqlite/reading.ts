@@ -1,8 +1,8 @@
 import { lstatSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { OpenForReading } from '../../database.ts';
-import { connect, kyselyOn } from './connection.ts';
+import type { OpenForReading } from '../driver.ts';
+import { connect, tablesOf } from './connection.ts';
 import { refuseForeign, warningsOf } from './driver.ts';
 import { explain, explainKnown, locateFile } from './file.ts';
 import { findOwner, type Owner } from './owner.ts';
@@ -22,11 +22,11 @@ export async function openForReading(location: string): Promise<OpenForReading |
   const owner = findOwner(file);
   try {
     const database = new DatabaseSync(addressOf(path, owner), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    const kysely = kyselyOn(database);
+    const connection = connect(database);
     return {
       engine: 'SQLite',
-      kysely,
-      connection: connect(database, kysely),
+      connection,
+      tables: () => tablesOf(connection),
       owner,
       warnings: warningsOf(file),
       explain: (error) => explainKnown(error, path),

@@ -1,27 +1,24 @@
-import { sql } from 'kysely';
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { statement } from '../../engine/statement.ts';
-import { insertManyInto, integer, type RecordOf, readerOf, type Table, text } from '../../table.ts';
+import { sql } from '../../engine/sql.ts';
+import { integer, type RecordOf, tableOf, text } from '../../table.ts';
 
-export const auditColumns = {
-  accountId: text<AccountId>()('account_id'),
+const columns = {
+  accountId: text<AccountId>('account_id'),
   /** From 1, without a gap in its account. */
-  seq: integer()('seq'),
+  seq: integer('seq'),
   /** What was done, as it stands in the content too. */
-  operation: text()('operation'),
+  operation: text('operation'),
   /** The row as its hash covers it: canonical JSON. */
-  content: text()('content'),
+  content: text('content'),
   /** Over the hash of the row before and the content. */
-  hash: text()('hash'),
+  hash: text('hash'),
 };
 
 /** A row of the audit log. Rows are added and never changed. */
-export type AuditRecord = RecordOf<typeof auditColumns>;
+export type AuditRecord = RecordOf<typeof columns>;
 
-const audit: Table<typeof auditColumns> = { name: 'audit', columns: auditColumns };
-const insertMany = insertManyInto(audit);
-const read = readerOf(audit);
+const audit = tableOf('audit', columns);
 
 /** Which part of a numbered list is wanted: after `after`, up to `until`, at most `limit` rows. */
 export interface SeqRange {
@@ -30,41 +27,23 @@ export interface SeqRange {
   readonly limit: number;
 }
 
-const list = statement<SeqRange & { accountId: AccountId }>()((db, $) =>
-  db
-    .selectFrom('audit')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('seq', '>', $.after)
-    .where('seq', '<=', $.until)
-    .orderBy('seq')
-    .limit($.limit),
-);
-
-/** The operation whose rows have an index of their own. */
-const RESOLVE = 'idempotency.resolve';
-
-const resolutions = statement<{ accountId: AccountId; limit: number }>()((db, $) =>
-  db
-    .selectFrom('audit')
-    .selectAll()
-    .where('account_id', '=', $.accountId)
-    .where('operation', '=', sql.lit(RESOLVE))
-    .orderBy('seq')
-    .limit($.limit),
-);
-
 /** The numbered audit log of accounts. */
 export const auditRepository = (db: Connection) => ({
-  insertMany: (rows: readonly AuditRecord[]): Promise<void> => insertMany(db, rows),
+  insertMany: (rows: readonly AuditRecord[]): Promise<void> => audit.insertMany(db, rows),
 
   /** Rows, oldest first. */
-  async list(accountId: AccountId, range: SeqRange): Promise<AuditRecord[]> {
-    return (await db.all(list, { accountId, ...range })).map(read);
-  },
+  list: (accountId: AccountId, { after, until, limit }: SeqRange): Promise<AuditRecord[]> =>
+    audit.all(
+      db,
+      sql`select * from audit where account_id = ${accountId} and seq > ${after} and seq <= ${until}
+        order by seq limit ${limit}`,
+    ),
 
-  /** The rows of `idempotency.resolve`, oldest first. */
-  async listResolutions(accountId: AccountId, limit: number): Promise<AuditRecord[]> {
-    return (await db.all(resolutions, { accountId, limit })).map(read);
-  },
+  /** The rows of `idempotency.resolve`, which have an index of their own, oldest first. */
+  listResolutions: (accountId: AccountId, limit: number): Promise<AuditRecord[]> =>
+    audit.all(
+      db,
+      sql`select * from audit where account_id = ${accountId} and operation = 'idempotency.resolve'
+        order by seq limit ${limit}`,
+    ),
 });
