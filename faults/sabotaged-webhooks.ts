@@ -69,7 +69,7 @@ function sendEarly(record: Recorder, { send }: Sender): Recorder {
     if (!('webhooks' in repositories)) return;
     const { webhooks, recordHeads } = repositories as Parameters<Parameters<Base['store']['transaction']>[0]>[0];
     const head = await recordHeads.find(mutation.accountId);
-    for await (const { url } of webhooks.listAll(mutation.accountId)) {
+    for await (const { url } of webhooks.list(mutation.accountId).all()) {
       const body = JSON.stringify({ seq: (head?.eventSeq ?? 0) + 1, id: randomUUID() });
       void send({ url, headers: {}, body, signal: new AbortController().signal });
     }

@@ -152,7 +152,7 @@ async function openMetrics(options: ServeOptions, sources: MetricsSources, log: 
 async function makeFirstToken({ store, created, accountId, parts }: Base): Promise<RunningServer['created']> {
   if (!created && !store.isOnlyWriter) return null;
   return store.transaction(async (repositories) => {
-    if ((await repositories.tokens.count(accountId)) > 0) return null;
+    if ((await repositories.tokens.list(accountId).count()) > 0) return null;
     const adminToken = await createFirstToken(repositories, { ...parts, accountId, now: parts.now() });
     return { accountId, adminToken };
   });

@@ -15,14 +15,7 @@ const listCustomers: UseCase<Customers['list']> = (
   { page, limit, ...given },
 ) => {
   const filters = { ...given, productIds: productIds ?? undefined };
-  return readList(
-    { page, limit },
-    {
-      part: (range) => customers.list(accountId, { ...filters, ...range }),
-      count: () => customers.count(accountId, filters),
-      all: () => customers.listAll(accountId, filters),
-    },
-  );
+  return readList({ page, limit }, customers.list(accountId, filters));
 };
 
 /** Creates a customer. */

@@ -12,13 +12,8 @@ type Products = typeof products;
 /** Lists the products that the caller may access. */
 const listProducts: UseCase<Products['list']> = async (context, input) => {
   const { repositories, caller } = context;
-  const { products } = repositories;
   if (caller.productIds !== null) return readAll(input, await listAllowed(context, caller.productIds));
-  return readList(input, {
-    part: (range) => products.list(caller.accountId, range),
-    count: () => products.count(caller.accountId),
-    all: () => products.listAll(caller.accountId),
-  });
+  return readList(input, repositories.products.list(caller.accountId));
 };
 
 /** The products of a token that is limited to some of them: few enough to be read one by one. */

@@ -1,12 +1,11 @@
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { Session as ShownSession } from '../contract/keys/licenses.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
 import { newId } from '../domain/ids.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { endIfUsed, graceWarning, isWaiting } from '../domain/term.ts';
 import { addSeconds } from '../domain/time.ts';
-import type { Session, SessionFilters } from '../store/tables/sessions.ts';
+import type { Session } from '../store/tables/sessions.ts';
 import type { Context, UseCase } from './context.ts';
 import { findLicense } from './keys/keys.ts';
 import { productsOf } from './keys/lists.ts';
@@ -86,17 +85,8 @@ const checkinKey: UseCase<Keys['checkin']> = async (context, input) => {
 /** Lists the sessions whose lease runs, of the products that the caller may access. */
 const listSessions: UseCase<Sessions['list']> = async (context, { page, limit, productId, licenseKey }) => {
   const { repositories, caller, now } = context;
-  const { sessions } = repositories;
-  const { accountId } = caller;
-  const filters: SessionFilters = { productIds: productsOf(caller, productId), licenseKey };
-  return readList(
-    { page, limit },
-    {
-      part: async (range) => (await sessions.list(accountId, now, range, filters)).map(showSession),
-      count: () => sessions.count(accountId, now, filters),
-      all: () => showEach(sessions.listAll(accountId, now, filters)),
-    },
-  );
+  const filters = { productIds: productsOf(caller, productId), licenseKey };
+  return readList({ page, limit }, repositories.sessions.list(caller.accountId, now, filters).map(showSession));
 };
 
 /** Ends a session, whoever holds it. */
@@ -129,10 +119,6 @@ async function authenticateSession(
 }
 
 const newNonce = ({ random }: Context): string => Buffer.from(random(16)).toString('base64url');
-
-async function* showEach(sessions: AsyncIterable<Session>): AsyncGenerator<ShownSession> {
-  for await (const session of sessions) yield showSession(session);
-}
 
 /** The operations that lease sessions. */
 export const keySessionOperations: Operations<typeof keySessions> = {

@@ -27,7 +27,7 @@ const getStats: UseCase<typeof stats.get> = async (context, { productId }) => {
   return {
     ...keys,
     sessions,
-    customers: products === null ? await repositories.customers.count(accountId) : null,
+    customers: products === null ? await repositories.customers.list(accountId).count() : null,
     activatedPerWeek: await countActivations(context, scopes),
     fullest: await showListed(context, fullest),
     nextToExpire: await showListed(context, next),

@@ -20,14 +20,10 @@ const listTokens: UseCase<Tokens['list']> = async ({ repositories: { tokens }, c
   const { accountId } = caller;
   if (caller.productIds !== null) {
     const seen: Token[] = [];
-    for await (const token of tokens.listAll(accountId)) if (seesToken(caller, token.productIds)) seen.push(token);
+    for await (const token of tokens.list(accountId).all()) if (seesToken(caller, token.productIds)) seen.push(token);
     return readAll(input, seen);
   }
-  return readList(input, {
-    part: (range) => tokens.list(accountId, range),
-    count: () => tokens.count(accountId),
-    all: () => tokens.listAll(accountId),
-  });
+  return readList(input, tokens.list(accountId));
 };
 
 /** Shows one token. */

@@ -19,6 +19,16 @@ export interface Term {
   readonly isTakenOff: boolean;
 }
 
+/** Some rows of a table, in order. */
+export interface List<T> {
+  part(page: Page): Promise<T[]>;
+  /** How many there are on all pages. */
+  count(): Promise<number>;
+  /** All of them, read a batch at a time. One that is added meanwhile may or may not be among them. */
+  all(): AsyncGenerator<T>;
+  map<U>(show: (item: T) => U | Promise<U>): List<U>;
+}
+
 /** A table whose rows are listed. */
 interface ListedTable<T> {
   readonly name: string;
@@ -101,25 +111,32 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
     return Number(row?.count ?? 0);
   }
 
+  function list<U>(
+    db: Connection,
+    scope: Scope,
+    filters: readonly Filter[],
+    show: (record: T) => U | Promise<U>,
+  ): List<U> {
+    const showAll = (rows: readonly Row[]) => Promise.all(rows.map((row) => show(read(row))));
+    return {
+      part: async (page) => showAll(await rowsOf(db, scope, page, filters)),
+      count: () => sum(db, scope, [{ filters, isTakenOff: false }]),
+      async *all() {
+        for (let after: string | undefined; ; ) {
+          const rows = await rowsOf(db, scope, { after, limit: BATCH_SIZE }, filters);
+          yield* await showAll(rows);
+          if (rows.length < BATCH_SIZE) return;
+          after = String(rows.at(-1)?.[orderColumn]);
+        }
+      },
+      map: (further) => list(db, scope, filters, async (record) => further(await show(record))),
+    };
+  }
+
   return {
-    /** The records of a page. */
-    page: async (db: Connection, scope: Scope, page: Page, filters: readonly Filter[] = []): Promise<T[]> =>
-      (await rowsOf(db, scope, page, filters)).map(read),
-
-    /** All records, read a batch at a time. One that is added meanwhile may or may not be among them. */
-    async *walk(db: Connection, scope: Scope, filters: readonly Filter[] = []): AsyncGenerator<T> {
-      for (let after: string | undefined; ; ) {
-        const rows = await rowsOf(db, scope, { after, limit: BATCH_SIZE }, filters);
-        yield* rows.map(read);
-        if (rows.length < BATCH_SIZE) return;
-        after = String(rows.at(-1)?.[orderColumn]);
-      }
-    },
-
     sum,
-
-    /** How many records there are on all pages. */
-    count: (db: Connection, scope: Scope, filters: readonly Filter[] = []): Promise<number> =>
-      sum(db, scope, [{ filters, isTakenOff: false }]),
+    /** The list of the rows that have the fields of the scope and fit the filters. */
+    of: (db: Connection, scope: Scope, filters: readonly Filter[] = []): List<T> =>
+      list(db, scope, filters, (record) => record),
   };
 }

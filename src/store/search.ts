@@ -1,24 +1,53 @@
-/** The words of texts as they are searched on both engines: without case, each after a space, texts apart. */
-export function searchText(...texts: readonly string[]): string {
-  return texts
-    .map((text) =>
-      wordsOf(text)
-        .map((word) => ` ${word}`)
-        .join(''),
-    )
-    .join(' ');
+import type { AccountId } from '../contract/scalars.ts';
+import type { Connection } from './engine/driver.ts';
+import { join, type Sql, sql } from './engine/sql.ts';
+import { tableOf, text, unlessTaken } from './table.ts';
+
+const columns = {
+  accountId: text<AccountId>('account_id'),
+  /** From a word of a text to its end. */
+  phrase: text('phrase'),
+  /** Whose text it is. */
+  kind: text<'customer' | 'device' | 'license'>('kind'),
+  /** The customer, or the licence: that of a device too. */
+  ownerId: text('owner_id'),
+  /** The host of a device; empty for others. */
+  detail: text('detail'),
+};
+
+const searchPhrases = tableOf('search_phrases', columns);
+
+/** Whose phrases they are. */
+export interface PhraseOwner {
+  readonly accountId: AccountId;
+  readonly kind: 'customer' | 'device' | 'license';
+  readonly ownerId: string;
+  readonly detail: string;
 }
 
-/** The LIKE pattern, with `!` as its escape character, for texts in whose {@link searchText} these words begin. */
-export function wordsBeginning(words: string): string {
-  const begun = wordsOf(words);
-  // Nothing to look for finds nothing; each text of a search begins with a space.
-  return begun.length === 0 ? '' : `% ${begun.join(' ')}%`;
+/** Makes an owner findable by some phrases, and not any more by those that it had before. */
+export async function replacePhrases(
+  db: Connection,
+  owner: PhraseOwner,
+  before: readonly string[],
+  after: readonly string[],
+): Promise<void> {
+  const removed = before.filter((phrase) => !after.includes(phrase));
+  if (removed.length > 0) {
+    const { accountId, kind, ownerId, detail } = owner;
+    await db.run(sql`
+      delete from search_phrases where account_id = ${accountId} and kind = ${kind} and owner_id = ${ownerId}
+        and detail = ${detail} and phrase in (${join(removed)})`);
+  }
+  const added = after.filter((phrase) => !before.includes(phrase)).map((phrase) => ({ ...owner, phrase }));
+  await searchPhrases.insertMany(db, added, unlessTaken);
 }
 
-/** The LIKE pattern, with `!` as its escape character, for texts without case that contain this one. */
-export function containing(part: string): string {
-  return `%${part.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+/** The condition for phrases `p` of an account that begin with these words; null when there are no words. */
+export function beginsWith(accountId: AccountId, words: string): Sql | null {
+  const begun = withoutHalves(wordsOf(words).join(' ').slice(0, MAX_PHRASE_LENGTH));
+  if (begun === '') return null;
+  return sql`p.account_id = ${accountId} and p.phrase >= ${begun} and p.phrase < ${`${begun}\u{10ffff}`}`;
 }
 
 /** Longer than what anybody types to find something. */
@@ -26,7 +55,7 @@ const MAX_PHRASE_LENGTH = 64;
 
 /**
  * What an index of these texts holds: from each of their words to the end of its text, cut off, without case. A search
- * for the start of a word, or of words in a row, is then one range of that index: {@link phraseRange}.
+ * for the start of a word, or of words in a row, is then one range of that index: {@link beginsWith}.
  */
 export function phrasesOf(...texts: readonly (string | null)[]): readonly string[] {
   const phrases = texts.flatMap((text) => {
@@ -34,12 +63,6 @@ export function phrasesOf(...texts: readonly (string | null)[]): readonly string
     return words.map((_, at) => words.slice(at).join(' ').slice(0, MAX_PHRASE_LENGTH));
   });
   return [...new Set(phrases.map(withoutHalves))];
-}
-
-/** The phrases that begin with these words: from the first on, and before the last. Null when there are no words. */
-export function phraseRange(words: string): readonly [from: string, before: string] | null {
-  const begun = withoutHalves(wordsOf(words).join(' ').slice(0, MAX_PHRASE_LENGTH));
-  return begun === '' ? null : [begun, `${begun}\u{10ffff}`];
 }
 
 /** Without half of a character at its end, which databases do not keep. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import { and, join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
+import { join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
 export interface Column<T, S extends SqlValue = SqlValue> {
@@ -82,16 +82,22 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
 
   const rowOf = (record: Full): Sql => sql`(${join(fields.map(([field, column]) => column.toSql(record[field])))})`;
-  const matching = (key: Key): Sql => and(assignments(key));
-  /** `column = value` for each field that is given. */
-  const assignments = (values: Changes<C>): Sql[] =>
-    Object.entries(values).flatMap(([field, value]) => {
-      if (value === undefined) return [];
+  /** `column = value` for each field that is given; at least one. */
+  function assignments(values: Changes<C>, separator: string): Sql {
+    const [texts, parts]: [string[], SqlValue[]] = [[], []];
+    for (const field in values) {
+      const value = values[field];
+      if (value === undefined) continue;
       const column = columns[field] as Column<unknown>;
-      return [new Sql([`${column.name} = `, ''], [column.toSql(value)])];
-    });
+      texts.push(`${parts.length === 0 ? '' : separator}${column.name} = `);
+      parts.push(column.toSql(value));
+    }
+    if (parts.length === 0) throw new RangeError(`nothing is said of the columns of ${name}`);
+    return new Sql([...texts, ''], parts);
+  }
+  const matching = (key: Key): Sql => assignments(key, ' and ');
   const update = (key: Key, changes: Changes<C>) =>
-    sql`update ${table} set ${join(assignments(changes))} where ${matching(key)}`;
+    sql`update ${table} set ${assignments(changes, ', ')} where ${matching(key)}`;
 
   async function all(db: Connection, statement: Sql): Promise<Shown[]> {
     return (await db.all<Row>(statement)).map(read);

@@ -101,7 +101,7 @@ async function customersIn(db: string): Promise<Set<string>> {
   const store = await openStore(db);
   const ids = new Set<string>();
   const account = await store.repositories.accounts.oldest();
-  if (account !== null) for await (const { id } of store.repositories.customers.listAll(account.id)) ids.add(id);
+  if (account !== null) for await (const { id } of store.repositories.customers.list(account.id).all()) ids.add(id);
   await store.close();
   return ids;
 }

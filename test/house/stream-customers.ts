@@ -59,7 +59,7 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
         before: '/** Creates a customer. */',
         add: `/** All customers of the account, as they are read. */
 const exportCustomers: UseCase<Customers['export']> = async ({ repositories, caller }) => ({
-  items: repositories.customers.listAll(caller.accountId),
+  items: repositories.customers.list(caller.accountId).all(),
 });
 
 `,

@@ -11,7 +11,7 @@ describe('the log', () => {
     const log: Parsed[] = [];
     await using world = await createWorld({ logTo: { write: (line) => log.push(JSON.parse(line)) } });
     await world.tokenOf('admin');
-    const [token] = await world.store.repositories.tokens.list(world.accounts.acme, { limit: 1 });
+    const [token] = await world.store.repositories.tokens.list(world.accounts.acme).part({ limit: 1 });
 
     await world.call('admin', 'POST', '/customer?note=1', { name: 'Acme' });
     await world.call('nobody', 'GET', '/customer');

@@ -64,7 +64,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     await using world = await createWorld({ engine });
     await world.customer();
     await world.sequence();
-    const [token] = await world.store.repositories.tokens.list(world.accounts.acme, { limit: 1 });
+    const [token] = await world.store.repositories.tokens.list(world.accounts.acme).part({ limit: 1 });
     const { audit, events } = await recordOfAcme(world);
     const resource = { type: 'customer', id: expect.stringMatching(/^cus_/) };
     const shared = { actor: { type: 'token', id: token?.id }, address: '203.0.113.7', request_id: 'request-1' };

@@ -30,7 +30,7 @@ describe.each(pairs)('copying from $from.name to $to', ({ from, to }) => {
     expect(steps).toContain('devices 2/2');
     const store = await openStore(place.location);
     expect(
-      (await store.repositories.customers.list(world.accounts.acme, { limit: 9 })).map(({ email }) => email),
+      (await store.repositories.customers.list(world.accounts.acme).part({ limit: 9 })).map(({ email }) => email),
     ).toEqual(['zoe@example.com']);
     await store.close();
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../src/contract/scalars.ts';
+import type { Page } from '../../src/store/lists.ts';
 import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
@@ -52,15 +53,14 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     await using database = await engine.createDatabase();
     await fill(database.store);
     const { customers } = database.store.repositories;
-    const ids = async (page: Parameters<typeof customers.list>[1]) =>
-      (await customers.list(accountId, page)).map(({ id }) => id);
+    const ids = async (page: Page) => (await customers.list(accountId).part(page)).map(({ id }) => id);
     expect(await ids({ limit: 2 })).toEqual(['cus_1', 'cus_2']);
     expect(await ids({ limit: 2, offset: 2 })).toEqual(['cus_3', 'cus_4']);
     expect(await ids({ limit: 2, after: 'cus_4' })).toEqual(['cus_5']);
     expect(await ids({ limit: 2, after: 'cus_1', offset: 1 })).toEqual(['cus_3', 'cus_4']);
     expect(await ids({ limit: 2, after: 'cus_5' })).toEqual([]);
-    expect(await customers.count(accountId)).toBe(5);
-    expect(await customers.count('acc_other' as AccountId)).toBe(0);
+    expect(await customers.list(accountId).count()).toBe(5);
+    expect(await customers.list('acc_other' as AccountId).count()).toBe(0);
   });
 
   it('holds those whose e-mail address contains a text', async () => {
@@ -68,12 +68,12 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     await fill(database.store);
     const { customers } = database.store.repositories;
     for (const [email, expected] of inEmail) {
-      const found = await customers.list(accountId, { limit: 10, email });
+      const found = await customers.list(accountId, { email }).part({ limit: 10 });
       expect(
         found.map(({ id }) => id),
         email,
       ).toEqual(expected);
-      expect(await customers.count(accountId, { email }), email).toBe(expected.length);
+      expect(await customers.list(accountId, { email }).count(), email).toBe(expected.length);
     }
   });
 
@@ -81,7 +81,7 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     await using database = await engine.createDatabase();
     await fill(database.store);
     for (const [text, expected] of beginsWord) {
-      const found = await database.store.repositories.customers.list(accountId, { limit: 10, text });
+      const found = await database.store.repositories.customers.list(accountId, { text }).part({ limit: 10 });
       expect(
         found.map(({ id }) => id),
         text,
@@ -94,11 +94,11 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     await fill(database.store);
     await database.query(`update customers set active = 0 where id in ('cus_1', 'cus_3')`);
     const { customers } = database.store.repositories;
-    const ids = async (filters: object) =>
-      (await customers.list(accountId, { limit: 10, ...filters })).map(({ id }) => id);
+    const ids = async (filters: object, after?: string) =>
+      (await customers.list(accountId, filters).part({ limit: 10, after })).map(({ id }) => id);
     expect(await ids({ active: false })).toEqual(['cus_1', 'cus_3']);
-    expect(await ids({ active: true, text: 'example', after: 'cus_2' })).toEqual(['cus_4', 'cus_5']);
-    expect(await customers.count(accountId, { active: false, email: 'zoe' })).toBe(1);
+    expect(await ids({ active: true, text: 'example' }, 'cus_2')).toEqual(['cus_4', 'cus_5']);
+    expect(await customers.list(accountId, { active: false, email: 'zoe' }).count()).toBe(1);
   });
 
   it('is walked through to its end, in batches, without a bound on its length', async () => {
@@ -108,7 +108,7 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     await store.transaction(async (repositories) => {
       for (const id of ids) await repositories.customers.insert({ accountId, id, name: 'x', email: null, now });
     });
-    const walked = await Array.fromAsync(store.repositories.customers.listAll(accountId));
+    const walked = await Array.fromAsync(store.repositories.customers.list(accountId).all());
     expect(walked.map(({ id }) => id)).toEqual(ids);
   });
 });
@@ -123,13 +123,13 @@ describe.each(engines)('lists of products and tokens on $name', (engine) => {
       for (const id of ['tok_1', 'tok_2']) await repositories.tokens.insert({ ...token, id, name: id, hash: id, now });
     });
     const { products, tokens } = store.repositories;
-    const [first] = await products.list(accountId, { limit: 1 });
-    expect(await products.list(accountId, { limit: 9, after: first?.id })).toMatchObject([{ id: 'prod_2' }]);
-    expect(await products.count(accountId)).toBe(2);
-    expect(await Array.fromAsync(products.listAll(accountId))).toHaveLength(2);
-    expect(await tokens.list(accountId, { limit: 9, offset: 1 })).toMatchObject([{ id: 'tok_2' }]);
-    expect(await tokens.count(accountId)).toBe(2);
-    expect(await Array.fromAsync(tokens.listAll(accountId))).toHaveLength(2);
+    const [first] = await products.list(accountId).part({ limit: 1 });
+    expect(await products.list(accountId).part({ limit: 9, after: first?.id })).toMatchObject([{ id: 'prod_2' }]);
+    expect(await products.list(accountId).count()).toBe(2);
+    expect(await Array.fromAsync(products.list(accountId).all())).toHaveLength(2);
+    expect(await tokens.list(accountId).part({ limit: 9, offset: 1 })).toMatchObject([{ id: 'tok_2' }]);
+    expect(await tokens.list(accountId).count()).toBe(2);
+    expect(await Array.fromAsync(tokens.list(accountId).all())).toHaveLength(2);
   });
 });
 

@@ -34,7 +34,7 @@ describe('a database that cannot be opened', () => {
     ['53100', 'could not extend file: No space left on device', 'has no room left on its disk'],
     ['55P03', 'canceling statement due to lock timeout', 'has a table that another session has locked'],
     ['57014', 'canceling statement due to statement timeout', 'took too long'],
-    ['42501', 'permission denied for schema public', 'the user may not make tables'],
+    ['42501', 'permission denied for schema public', 'the user may not do all of its work'],
     ['42501', 'must be owner of table licenses', 'the user may not do all of its work'],
   ])('is PostgreSQL that says %s: %s', (code, said, told) => {
     const error = new StorageError(Object.assign(new Error(said), { code }));

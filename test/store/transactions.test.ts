@@ -8,7 +8,7 @@ const addCustomer = (repositories: Repositories, name: string) =>
   repositories.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
 
 const namesOf = async (store: Store) =>
-  (await Array.fromAsync(store.repositories.customers.listAll(accountId))).map(({ name }) => name);
+  (await Array.fromAsync(store.repositories.customers.list(accountId).all())).map(({ name }) => name);
 
 describe.each(engines)('a transaction on $name', (engine) => {
   it('answers what its work answers, once that is written', async () => {

@@ -43,7 +43,10 @@ export async function fillLists({ store, query }: TestDatabase): Promise<void> {
   await query(`insert into search_phrases (account_id, phrase, kind, owner_id, detail)
     select account_id, 'host ' || id, 'device', id, 'host' from licenses`);
   await query(`insert into search_phrases (account_id, phrase, kind, owner_id, detail)
-    select account_id, 'ada', 'customer', id, '' from customers`);
+    select account_id, 'ada', 'customer', id, '' from customers
+    union all
+    select account_id, replace(replace(email_key, '@', ' '), '.', ' '), 'customer', id, '' from customers
+    where email_key is not null`);
   await query(`insert into devices (account_id, license_id, host_id, id, ip_address, created_at)
     select account_id, '${license.id}', 'host ' || id, 'dev' || id, '203.0.113.7', '${instant}' from licenses`);
   await query(`insert into sessions (account_id, license_id, id, secret, nonce, expires_at, created_at)

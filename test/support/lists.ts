@@ -1,7 +1,7 @@
 import type { EventType } from '../../src/contract/events.ts';
 import type { Instant } from '../../src/contract/scalars.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import type { Page } from '../../src/store/lists.ts';
+import type { List, Page } from '../../src/store/lists.ts';
 import { plainSecrets } from '../../src/store/secrets.ts';
 import { customerRepository } from '../../src/store/tables/customers.ts';
 import { deviceRepository } from '../../src/store/tables/devices.ts';
@@ -88,8 +88,8 @@ const customers: AnyList = {
   ],
   middle: idOf('cus', midway),
   read(connection, filters, page) {
-    const { list, count } = customerRepository(connection);
-    return page === 'count' ? count(accountId, filters) : list(accountId, { ...page, ...filters });
+    const list = customerRepository(connection).list(accountId, filters);
+    return page === 'count' ? list.count() : list.part(page);
   },
 };
 
@@ -102,9 +102,8 @@ const sessions: AnyList = {
   ],
   middle: `ses${idOf('lic', midway)}`,
   read(connection, filters, page) {
-    const { list, count } = sessionRepository(connection, plainSecrets);
-    const wanted = { productIds: null, ...filters };
-    return page === 'count' ? count(accountId, now, wanted) : list(accountId, now, page, wanted);
+    const list = sessionRepository(connection, plainSecrets).list(accountId, now, { productIds: null, ...filters });
+    return page === 'count' ? list.count() : list.part(page);
   },
 };
 
@@ -113,15 +112,14 @@ const plain = (
   name: string,
   kind: string,
   make: (connection: Connection) => {
-    list(account: typeof accountId, page: Page): Promise<unknown>;
-    count(account: typeof accountId): Promise<number>;
+    list(account: typeof accountId): List<unknown>;
   },
 ): AnyList => ({
   name,
   filters: [],
   middle: idOf(kind, midway),
   read: (connection, _, page) =>
-    page === 'count' ? make(connection).count(accountId) : make(connection).list(accountId, page),
+    page === 'count' ? make(connection).list(accountId).count() : make(connection).list(accountId).part(page),
 });
 
 /** A list that is read from a number on, and never counted. */

@@ -29,7 +29,7 @@ const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
   const { reveal = false, ordered = false, active = true } = input;
   // Those who add one at the same time take turns, so that each sees the others.
   await repositories.accounts.lock(accountId);
-  if ((await repositories.webhooks.count(accountId)) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
+  if ((await repositories.webhooks.list(accountId).count()) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
   const owner = { accountId, id: newId('whk', now, random(10)) };
   const secret = mintWebhookSecret(random(SECRET_BYTES));
   const webhook: WebhookRecord = {
@@ -64,15 +64,10 @@ const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
 /** Lists the webhooks of the account. */
 const listWebhooks: UseCase<Webhooks['list']> = async (context, input) => {
   const { repositories, caller } = context;
-  const { webhooks } = repositories;
-  async function* all() {
-    for await (const webhook of webhooks.listAll(caller.accountId)) yield show(webhook, context);
-  }
-  return readList(input, {
-    part: async (range) => (await webhooks.list(caller.accountId, range)).map((webhook) => show(webhook, context)),
-    count: () => webhooks.count(caller.accountId),
-    all,
-  });
+  return readList(
+    input,
+    repositories.webhooks.list(caller.accountId).map((webhook) => show(webhook, context)),
+  );
 };
 
 /** Shows one webhook. */

@@ -36,7 +36,8 @@ export function compile(statement: Sql, place: (position: number) => string): Co
   const values: SqlValue[] = [];
   const write = ({ texts, parts }: Sql): string => {
     let text = texts[0] ?? '';
-    for (const [at, part] of parts.entries()) {
+    for (let at = 0; at < parts.length; at += 1) {
+      const part = parts[at] as SqlValue | Sql;
       text += (part instanceof Sql ? write(part) : bind(part)) + texts[at + 1];
     }
     return text;

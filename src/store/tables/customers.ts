@@ -4,10 +4,9 @@ import type { Connection } from '../engine/driver.ts';
 import { type Sql, sql } from '../engine/sql.ts';
 import { ConstraintError } from '../errors.ts';
 import { type Filter, isAmong } from '../list-filters.ts';
-import { listsOf, type Page } from '../lists.ts';
-import { containing, phrasesOf, searchText, wordsBeginning } from '../search.ts';
-import { flag, latestOf, optional, type Row, tableOf, text, unlessTaken } from '../table.ts';
-import { replacePhrases } from './keys/search-phrases.ts';
+import { type List, listsOf } from '../lists.ts';
+import { beginsWith, phrasesOf, replacePhrases } from '../search.ts';
+import { flag, latestOf, optional, tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -16,15 +15,13 @@ const columns = {
   email: optional(text('email')),
   /** The e-mail address as it is compared: without case. */
   emailKey: optional(text('email_key')),
-  /** The words of name and e-mail address as they are searched. */
-  searchText: text('search_text'),
   active: flag('active'),
   createdAt: text<Instant>('created_at'),
   updatedAt: text<Instant>('updated_at'),
 };
 
-const customers = tableOf('customers', columns, ['emailKey', 'searchText']);
-const lists = listsOf({ ...customers, read: (row: Row) => toCustomer(customers.read(row)) }, 'id');
+const customers = tableOf('customers', columns, ['emailKey']);
+const lists = listsOf(customers, 'id');
 
 /** Which customers a list holds. */
 export interface CustomerFilters {
@@ -60,7 +57,7 @@ export const customerRepository = (db: Connection) => ({
     active?: boolean;
     now: Instant;
   }): Promise<boolean> {
-    const record = { ...customer, ...derivedFrom(customer), active, createdAt: now, updatedAt: now };
+    const record = { ...customer, emailKey: keyOf(customer.email), active, createdAt: now, updatedAt: now };
     if (!(await customers.insert(db, record, unlessTaken))) return false;
     await replacePhrases(db, ownerOf(customer.accountId, customer.id), [], phrasesOf(customer.name, customer.email));
     return true;
@@ -70,15 +67,8 @@ export const customerRepository = (db: Connection) => ({
     toCustomerOrNull(await customers.find(db, { accountId, id })),
 
   /** Customers, oldest first. */
-  list: (accountId: AccountId, { after, offset, limit, ...filters }: Page & CustomerFilters): Promise<Customer[]> =>
-    lists.page(db, { accountId }, { after, offset, limit }, toFilters(filters)),
-
-  count: (accountId: AccountId, filters: CustomerFilters = {}): Promise<number> =>
-    lists.count(db, { accountId }, toFilters(filters)),
-
-  /** All customers, oldest first. */
-  listAll: (accountId: AccountId, filters: CustomerFilters = {}): AsyncGenerator<Customer> =>
-    lists.walk(db, { accountId }, toFilters(filters)),
+  list: (accountId: AccountId, filters: CustomerFilters = {}): List<Customer> =>
+    lists.of(db, { accountId }, toFilters(accountId, filters)).map(toCustomer),
 
   /** The customer, which nobody else changes until this transaction ends. */
   lock: async (accountId: AccountId, id: string): Promise<Customer | null> =>
@@ -92,7 +82,7 @@ export const customerRepository = (db: Connection) => ({
     const { name = before.name, email = before.email, active, updatedAt } = changes;
     const { id } = before;
     if (email !== null && ((await idOfEmail(db, accountId, email)) ?? id) !== id) return null;
-    const fields = { name, email, ...derivedFrom({ name, email }), active, updatedAt };
+    const fields = { name, email, emailKey: keyOf(email), active, updatedAt };
     const changed = await customers.patch(db, { accountId, id }, fields).catch((error: unknown) => {
       // Another transaction may have taken the address since it was looked for.
       if (error instanceof ConstraintError) return 'taken' as const;
@@ -148,12 +138,9 @@ export const customerRepository = (db: Connection) => ({
 });
 
 const idOfEmail = async (db: Connection, accountId: AccountId, email: string): Promise<string | null> =>
-  (await customers.find(db, { accountId, emailKey: email.toLowerCase() }))?.id ?? null;
+  (await customers.find(db, { accountId, emailKey: keyOf(email) }))?.id ?? null;
 
-const derivedFrom = ({ name, email }: { readonly name: string; readonly email: string | null }) => ({
-  emailKey: email?.toLowerCase() ?? null,
-  searchText: searchText(name, email ?? ''),
-});
+const keyOf = (email: string | null): string | null => email?.toLowerCase() ?? null;
 
 const ownerOf = (accountId: AccountId, ownerId: string) =>
   ({ accountId, kind: 'customer', ownerId, detail: '' }) as const;
@@ -174,11 +161,19 @@ const hasLicenseOf = (productIds: ReadonlySet<string>): Sql => sql`exists (
   where l.account_id = customers.account_id and l.customer_id = customers.id
     and ${isAmong(PRODUCT, [...productIds])})`;
 
-function toFilters({ email, text, active, productIds }: CustomerFilters): Filter[] {
+function toFilters(accountId: AccountId, { email, text, active, productIds }: CustomerFilters): Filter[] {
   const filters: Filter[] = [];
   if (active !== undefined) filters.push(sql`customers.active = ${active ? 1 : 0}`);
-  if (email !== undefined) filters.push(sql`customers.email_key like ${containing(email)} escape '!'`);
-  if (text !== undefined) filters.push(sql`customers.search_text like ${wordsBeginning(text)} escape '!'`);
+  if (email !== undefined) {
+    const part = email.toLowerCase().replace(/[!%_]/g, '!$&');
+    filters.push(sql`customers.email_key like ${`%${part}%`} escape '!'`);
+  }
+  if (text !== undefined) {
+    const begins = beginsWith(accountId, text) ?? sql`1 = 0`;
+    filters.push({
+      found: sql`select p.owner_id as id from search_phrases as p where ${begins} and p.kind = 'customer'`,
+    });
+  }
   if (productIds !== undefined) filters.push(hasLicenseOf(productIds));
   return filters;
 }

@@ -3,9 +3,8 @@ import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Device, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
-import { phrasesOf } from '../search.ts';
+import { phrasesOf, replacePhrases } from '../search.ts';
 import { optional, tableOf, text } from '../table.ts';
-import { replacePhrases } from './keys/search-phrases.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),

@@ -1,7 +1,7 @@
 import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { listsOf, type Page } from '../lists.ts';
+import { type List, listsOf } from '../lists.ts';
 import { type Changes, flag, tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
@@ -28,12 +28,7 @@ export const productRepository = (db: Connection) => ({
   findLocked: (accountId: AccountId, id: string): Promise<Product | null> => products.lock(db, { accountId, id }),
 
   /** Products, oldest first. */
-  list: (accountId: AccountId, page: Page): Promise<Product[]> => lists.page(db, { accountId }, page),
-
-  count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
-
-  /** All products, oldest first. */
-  listAll: (accountId: AccountId): AsyncGenerator<Product> => lists.walk(db, { accountId }),
+  list: (accountId: AccountId): List<Product> => lists.of(db, { accountId }),
 
   /** Changes what is given, and returns the product as it is then; null when there is none. */
   patch: (

@@ -3,7 +3,7 @@ import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { type Sql, sql } from '../engine/sql.ts';
 import { isAmong } from '../list-filters.ts';
-import { listsOf, type Page } from '../lists.ts';
+import { type List, listsOf } from '../lists.ts';
 import { type Secrets, secretContext } from '../secrets.ts';
 import { optional, type RecordOf, tableOf, text } from '../table.ts';
 import { isKey } from './keys/licenses.ts';
@@ -105,20 +105,9 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
       await sessions.remove(db, { accountId, id });
     },
 
-    /** A part of the sessions of the account whose lease runs, oldest first. */
-    async list(accountId: AccountId, now: Instant, page: Page, filters: SessionFilters): Promise<Session[]> {
-      return (await lists.page(db, { accountId }, page, toFilters(accountId, now, filters))).map(open);
-    },
-
-    /** How many sessions of the account have a lease that runs. */
-    count: (accountId: AccountId, now: Instant, filters: SessionFilters): Promise<number> =>
-      lists.count(db, { accountId }, toFilters(accountId, now, filters)),
-
-    /** All sessions of the account whose lease runs, oldest first. */
-    async *listAll(accountId: AccountId, now: Instant, filters: SessionFilters): AsyncGenerator<Session> {
-      for await (const session of lists.walk(db, { accountId }, toFilters(accountId, now, filters)))
-        yield open(session);
-    },
+    /** The sessions of the account whose lease runs, oldest first. */
+    list: (accountId: AccountId, now: Instant, filters: SessionFilters): List<Session> =>
+      lists.of(db, { accountId }, toFilters(accountId, now, filters)).map(open),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Scope, TokenKind } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
-import { listsOf, type Page } from '../lists.ts';
+import { type List, listsOf } from '../lists.ts';
 import { integer, json, optional, type RecordOf, tableOf, text } from '../table.ts';
 
 const columns = {
@@ -93,19 +93,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   },
 
   /** Tokens, oldest first. */
-  async list(accountId: AccountId, page: Page): Promise<Token[]> {
-    const found: Token[] = [];
-    for (const record of await lists.page(db, { accountId }, page)) found.push(await withBudget(db, record));
-    return found;
-  },
-
-  /** How many tokens there are. */
-  count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
-
-  /** All tokens, oldest first. */
-  async *listAll(accountId: AccountId): AsyncGenerator<Token> {
-    for await (const record of lists.walk(db, { accountId })) yield withBudget(db, record);
-  },
+  list: (accountId: AccountId): List<Token> => lists.of(db, { accountId }).map((record) => withBudget(db, record)),
 
   /** Revokes a token, once and for all; false when there is no such token. */
   async revoke(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {

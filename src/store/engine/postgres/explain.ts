@@ -46,12 +46,9 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 /** The error for a user who lacks a right; PostgreSQL says on what. */
 function lacksRights(cause: unknown, url: string): StartupError {
   const said = cause instanceof Error ? cause.message : '';
-  if (/ schema | database /.test(said)) {
-    return new StartupError(`the user may not make tables in ${nameOf(url)}`, 'grant CREATE on its schema', { cause });
-  }
   return new StartupError(
     `the user may not do all of its work in ${nameOf(url)}: ${said}`,
-    'use the user that made the tables, or grant SELECT, INSERT, UPDATE and DELETE on all of them',
+    'use the user that made the tables, or grant SELECT, INSERT, UPDATE and DELETE on all of them, and CREATE on the schema',
     { cause },
   );
 }

@@ -113,8 +113,7 @@ export async function openSqliteFile(
   };
   try {
     writer.exec(SETTINGS);
-    const lookAtDisk = limitLog(writer, dirname(path));
-    const lookAtFiles = rememberFiles(file);
+    limitLog(writer, dirname(path));
     const connection = connect(writer);
     return {
       engine: 'SQLite',
@@ -128,10 +127,7 @@ export async function openSqliteFile(
       writer,
       lock,
       warnings: warningsOf(file),
-      check: () => {
-        lookAtFiles();
-        lookAtDisk();
-      },
+      check: rememberFiles(file),
       close,
     };
   } catch (error) {

@@ -6,7 +6,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   statSync,
@@ -73,13 +72,6 @@ export function makeOwnFile(path: string, mode: number): void {
 /** What the name of a database has behind it once a restore has put another in its place. */
 export const KEPT = '.before-restore-';
 
-/** The second name that a restore has given a file. */
-function keptBeside(path: string, inode: bigint): string | undefined {
-  const kept = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path) + KEPT));
-  const paths = kept.map((name) => join(dirname(path), name));
-  return paths.find((one) => lstatSync(one, { bigint: true, throwIfNoEntry: false })?.ino === inode);
-}
-
 /** The table of mounts of this process, as Linux has it (proc(5), mountinfo); empty elsewhere. */
 function readMounts(): string {
   try {
@@ -101,12 +93,9 @@ function describe(path: string): LocatedFile {
   if (found.isDirectory()) throw new StartupError(`${path} is a folder`, fileHint);
   if (!found.isFile()) throw new StartupError(`${path} is not a regular file`, fileHint);
   if (found.nlink > 1n) {
-    const kept = keptBeside(path, found.ino);
     throw new StartupError(
       `${path} has ${found.nlink} names (hard links)`,
-      kept === undefined
-        ? 'leave it one name, or copy the file: SQLite loses changes that are made under several'
-        : `a restore was cut off before it replaced anything: rm ${kept}, and restore again`,
+      `leave it one name, such as by removing one that a cut-off restore has left (${basename(path)}${KEPT}…): SQLite loses changes that are made under several`,
     );
   }
   if (isMountedAlone(path, readMounts())) {

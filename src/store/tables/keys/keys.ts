@@ -3,10 +3,9 @@ import type { License } from '../../../domain/license.ts';
 import type { LicenseChanges } from '../../../domain/license-changes.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
-import { phrasesOf } from '../../search.ts';
+import { phrasesOf, replacePhrases } from '../../search.ts';
 import { latestOf, tableOf, text, unlessTaken } from '../../table.ts';
 import { findWithCustomer, isKey, type LicenseWithCustomer, licenses } from './licenses.ts';
-import { replacePhrases } from './search-phrases.ts';
 
 const entryColumns = {
   accountId: text<AccountId>('account_id'),

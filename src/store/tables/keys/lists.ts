@@ -6,7 +6,7 @@ import type { Connection } from '../../engine/driver.ts';
 import { join, raw, type Sql, sql } from '../../engine/sql.ts';
 import type { Filter } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
-import { phraseRange } from '../../search.ts';
+import { beginsWith } from '../../search.ts';
 import {
   isActive,
   isBlocked,
@@ -44,7 +44,7 @@ const lists = listsOf(licenses, 'id', { descending: true });
 export const keyListRepository = (db: Connection) => ({
   /** The keys of a page. */
   page: (accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> =>
-    lists.page(db, { accountId }, page, toFilters(accountId, filters)),
+    lists.of(db, { accountId }, toFilters(accountId, filters)).part(page),
 
   /** How many keys there are on all pages. */
   count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>
@@ -137,10 +137,8 @@ function idsFoundBy(accountId: AccountId, { text, key, anyKeyEnd, customers }: N
         and ${tailOf(raw('l.license_key'))} = ${characters.slice(-TAIL_LENGTH).join('')}
         and lower(substr(l.license_key, length(l.license_key) - ${length} + 1)) = ${characters.join('')} and ${isShown}`);
   }
-  const range = phraseRange(text);
-  if (range !== null) {
-    const [from, before] = range;
-    const begins = sql`p.account_id = ${accountId} and p.phrase >= ${from} and p.phrase < ${before}`;
+  const begins = beginsWith(accountId, text);
+  if (begins !== null) {
     queries.push(sql`select p.owner_id as id from search_phrases as p where ${begins} and p.kind <> 'customer'`);
     if (customers) {
       queries.push(sql`

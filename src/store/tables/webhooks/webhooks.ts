@@ -3,7 +3,7 @@ import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks/webhook.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
-import { listsOf, type Page } from '../../lists.ts';
+import { type List, listsOf } from '../../lists.ts';
 import { type Secrets, secretContext } from '../../secrets.ts';
 import { type Changes, flag, integer, json, optional, type RecordOf, tableOf, text } from '../../table.ts';
 
@@ -90,16 +90,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     lock: (accountId: AccountId, id: string) => webhooks.lock(db, { accountId, id }).then(openOrNull),
 
     /** Webhooks, oldest first. */
-    async list(accountId: AccountId, page: Page): Promise<WebhookRecord[]> {
-      return (await lists.page(db, { accountId }, page)).map(open);
-    },
-
-    count: (accountId: AccountId): Promise<number> => lists.count(db, { accountId }),
-
-    /** All webhooks, oldest first. */
-    async *listAll(accountId: AccountId): AsyncGenerator<WebhookRecord> {
-      for await (const webhook of lists.walk(db, { accountId })) yield open(webhook);
-    },
+    list: (accountId: AccountId): List<WebhookRecord> => lists.of(db, { accountId }).map(open),
 
     /** Changes what is given, and returns the webhook as it is then. */
     async patch({ accountId, id }: ById, changes: WebhookChanges): Promise<WebhookRecord> {
