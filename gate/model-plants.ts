@@ -36,7 +36,7 @@ export const modelPlants: readonly Plant[] = [
   },
   {
     title: 'a licence that lasts a millisecond longer',
-    files: { 'src/domain/term.ts': swap('now < expirationDate', 'now <= expirationDate') },
+    files: { 'src/domain/license.ts': swap('now < expirationDate', 'now <= expirationDate') },
     command: modelRun,
     says,
   },

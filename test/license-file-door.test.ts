@@ -25,7 +25,6 @@ test('lkm/license-file verifies a file with nothing installed but the package it
   const now = toInstant(Date.now());
   const text = signLicenseFile(createSigner(privatePems[0]), {
     id: 'fil_1',
-    issuer: 'acc_1',
     license: licenseWith(),
     customer: null,
     hostId,

@@ -1,6 +1,6 @@
 import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
 import { scopes as everyScope, type Scope, type TokenKind } from '../contract/scopes.ts';
-import { isWithin } from './networks.ts';
+import { isWithin } from './ip-address.ts';
 
 /** The identity that a token authenticates, and what it may do. */
 export interface Caller {
@@ -34,17 +34,16 @@ export const anonymous: Caller = {
   expiresAt: null,
 };
 
+/** What a token may do within its kind and its scopes, where nothing restricts it. */
+export const unrestricted = { productIds: null, networks: null, maxIssues: null, rateLimit: null, expiresAt: null };
+
 /** The owner of a database, who opens it in process: has every scope and no token. */
 export const ownerOf = (accountId: AccountId): Caller => ({
   accountId,
   tokenId: null,
   kind: 'admin',
   scopes: new Set(everyScope),
-  productIds: null,
-  networks: null,
-  maxIssues: null,
-  rateLimit: null,
-  expiresAt: null,
+  ...unrestricted,
 });
 
 /**

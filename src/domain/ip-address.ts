@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
 import type { ShownIp } from '../contract/scalars.ts';
-import { parseAddress } from './networks.ts';
 
 declare const brand: unique symbol;
 
@@ -27,4 +26,70 @@ function maskIp(ip: string): string {
 export function toIpAddress(text: string): IpAddress {
   if (parseAddress(text) === null) throw new RangeError(`${text} is not an address`);
   return text as IpAddress;
+}
+
+/** An address as it is written in one way only (RFC 5952), without a zone; null when the text is none. */
+export function canonicalAddress(text: string): string | null {
+  const parsed = parseAddress(text);
+  return parsed instanceof ipaddr.IPv6 ? new ipaddr.IPv6(parsed.parts).toString() : (parsed?.toString() ?? null);
+}
+
+/** What one subscriber holds of an address space: an IPv4 address, or the /64 of an IPv6 address; other text as it is. */
+export function subscriberOf(address: string): string {
+  const parsed = parseAddress(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+/**
+ * Reads networks, and returns whether an address belongs to one of them.
+ *
+ * @param networks in CIDR notation; an address alone is a network of one
+ * @throws TypeError when one of them is not
+ */
+export function readNetworks(networks: readonly string[]): (address: string) => boolean {
+  const ranges = networks.map((text) => {
+    const network = readNetwork(text);
+    if (network === null) throw new TypeError(`${text} is not a network in CIDR notation`);
+    return network;
+  });
+  return (text) => {
+    const address = ranges.length === 0 ? null : parseAddress(text);
+    return address !== null && ranges.some((range) => isIn(address, range));
+  };
+}
+
+/** Whether the text is a network in CIDR notation, or an address. */
+export const isNetwork = (text: string): boolean => readNetwork(text) !== null;
+
+/** Whether every address of one network belongs to another one. */
+export function isWithin(inner: string, outer: string): boolean {
+  const [small, large] = [readNetwork(inner), readNetwork(outer)];
+  return small !== null && large !== null && small[1] >= large[1] && isIn(small[0], large);
+}
+
+/** A network as its first address and the length of its prefix. */
+type Network = readonly [base: Address, bits: number];
+
+function readNetwork(text: string): Network | null {
+  const range = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text);
+  const base = parseAddress(range?.[1] ?? '');
+  if (base === null) return null;
+  const longest = base.kind() === 'ipv6' ? 128 : 32;
+  const bits = Number(range?.[2] ?? longest);
+  return bits > longest ? null : [base, bits];
+}
+
+const isIn = (address: Address, [base, bits]: Network): boolean =>
+  address.kind() === base.kind() && address.match(base, bits);
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An address, IPv4 where a dual-stack socket shows it as IPv6; null when the text is none. */
+export function parseAddress(text: string): Address | null {
+  // The shorter forms of IPv4, such as 10.1 or 0x0a000001, are read differently from program to program.
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null;
+  const address = ipaddr.parse(text);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }

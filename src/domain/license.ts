@@ -1,7 +1,7 @@
 import type { Duration } from '../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
-import { addCalendarMonth } from './time.ts';
+import { addDuration } from './time.ts';
 
 /** Stands on the wire for the tag of a device that has none. Source: API description, "Device". */
 export const NO_TAG = 'No tag';
@@ -59,12 +59,48 @@ export interface Device {
   readonly activationTime: Instant;
 }
 
-/** The expiry of a key created without one: a calendar month later. Source: API description, POST /create-key. */
-export function defaultExpiry(now: Instant): Instant {
-  return addCalendarMonth(now);
-}
-
 /** Whether the licence has a device and the vendor has not disabled it. */
 export function isActivated(license: Pick<License, 'activations' | 'vendorDisabled'>): boolean {
   return license.activations > 0 && !license.vendorDisabled;
+}
+
+/** Where an instant stands in the term of a licence. */
+export type Term = 'running' | 'inGrace' | 'ended';
+
+type Ending = Pick<License, 'expirationDate' | 'gracePeriod'>;
+
+/** Where `now` stands in the term of a licence: it ends with the instant of its expiry, or of its grace period. */
+export function termOf(license: Ending, now: Instant): Term {
+  const { expirationDate } = license;
+  if (expirationDate === null || now < expirationDate) return 'running';
+  const until = graceUntil(license);
+  return until !== null && now < until ? 'inGrace' : 'ended';
+}
+
+/** Until when an expired licence may still be used; null when it has no grace period, or no end. */
+export function graceUntil({ expirationDate, gracePeriod }: Ending): Instant | null {
+  return expirationDate === null || gracePeriod === null ? null : addDuration(expirationDate, gracePeriod);
+}
+
+type Beginning = Pick<License, 'expirationDate' | 'expiresAfter'>;
+
+/** Whether the licence has no end yet because its first use will set it. */
+export function isWaiting(license: Beginning): license is Beginning & { readonly expiresAfter: Duration } {
+  return license.expirationDate === null && license.expiresAfter !== null;
+}
+
+/** When the licence ends if it is used now: the first use sets the end of one that waits for it. Null means never. */
+export function endIfUsed(license: Beginning, now: Instant): Instant | null {
+  return isWaiting(license) ? addDuration(now, license.expiresAfter) : license.expirationDate;
+}
+
+/** The end of what is granted for a use now: that of the licence, or of its grace period once it has expired. */
+export function grantEnd(license: License, now: Instant): Instant | null {
+  return termOf(license, now) === 'inGrace' ? graceUntil(license) : license.expirationDate;
+}
+
+/** What the reply to a use in the grace period says besides. */
+export function graceWarning(license: License, now: Instant): { readonly warning?: string } {
+  if (termOf(license, now) !== 'inGrace') return {};
+  return { warning: `License expired on ${license.expirationDate}; it may be used until ${graceUntil(license)}` };
 }

@@ -1,7 +1,6 @@
 import type { Reason } from '../contract/errors.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
-import { isActivated, type License } from './license.ts';
-import { graceUntil, isWaiting, termOf } from './term.ts';
+import { graceUntil, isActivated, isWaiting, type License, termOf } from './license.ts';
 
 /** What somebody wants to do with a licence. */
 export type Action = keyof typeof rulesByAction;

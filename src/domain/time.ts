@@ -4,6 +4,9 @@ import type { Instant } from '../contract/scalars.ts';
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** The first instant that an id can name. */
+export const EPOCH = '1970-01-01T00:00:00.000Z';
+
 /**
  * The instant at `epochMs` milliseconds since 1970, kept within the years 0000 to 9999, outside of which instants
  * would no longer sort as text. Throws `RangeError` for NaN.

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
-import { isNetwork } from '../domain/networks.ts';
+import { createServer, type Server } from 'node:net';
+import { isNetwork } from '../domain/ip-address.ts';
 import { StartupError } from '../store/errors.ts';
 import { bind, isLoopback } from './http/transport/bind.ts';
 import type { Tls } from './http/transport/listen.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { readNetworks } from '../domain/networks.ts';
-import { createFirstToken } from '../service/tokens.ts';
+import { readNetworks } from '../domain/ip-address.ts';
+import { createFirstToken } from '../service/accounts.ts';
 import { watchClock } from './clock-watch.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';

@@ -1,21 +1,26 @@
 import { AccountId, type Instant } from '../contract/scalars.ts';
+import { scopesOf, unrestricted } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
-import type { Store } from '../store/store.ts';
-import type { KeyPair } from './context.ts';
-import { actorOf, type Recorder } from './record.ts';
+import type { Repositories, Store } from '../store/store.ts';
+import type { Context } from './context.ts';
+import { actorOf, type Recorder, type UseCaseEvent } from './record.ts';
 import { addSigningKey } from './signing-keys.ts';
+import { addToken, tokenEvent } from './tokens.ts';
 
 /** The name of the account that a new database begins with. */
 const DEFAULT_ACCOUNT = 'default';
 
+type Parts = Pick<Context, 'now' | 'random'> & { readonly record: Recorder };
+
 /** Returns the account that owns the database. In a new database it makes the account and its first signing key. */
 export async function openAccount(
   store: Store,
-  { now, random, newKeyPair, record }: NewAccountParts,
+  { newKeyPair, ...parts }: Parts & Pick<Context, 'newKeyPair'>,
 ): Promise<{ accountId: AccountId; created: boolean }> {
   const known = await store.repositories.accounts.oldest();
   if (known !== null) return { accountId: known.id, created: false };
 
+  const { now, random } = parts;
   const accountId = AccountId.parse(newId('acc', now, random(10)));
   const pair = newKeyPair();
   return store.transaction(async (repositories) => {
@@ -26,23 +31,42 @@ export async function openAccount(
       return { accountId: made.id, created: false };
     }
     const { kid } = await addSigningKey(repositories, accountId, pair, now);
-    await record(repositories, {
-      accountId,
-      at: now,
-      actor: actorOf({ accountId, tokenId: null }),
-      address: null,
-      door: 'db',
-      requestId: null,
-      operation: 'accounts.create',
-      events: [{ resource: { type: 'account', id: accountId }, data: { kid } }],
-    });
+    const event = { resource: { type: 'account', id: accountId }, data: { kid } } as const;
+    await recordOwner(repositories, parts, { accountId, operation: 'accounts.create', event });
     return { accountId, created: true };
   });
 }
 
-interface NewAccountParts {
-  readonly now: Instant;
-  readonly record: Recorder;
-  random(length: number): Uint8Array;
-  newKeyPair(): KeyPair;
+/** Creates the admin token of a new account, and returns its secret, which is stored nowhere. */
+export async function createFirstToken(
+  repositories: Repositories,
+  { accountId, ...parts }: Parts & { readonly accountId: AccountId },
+): Promise<string> {
+  const { token: secret, ...token } = await addToken({ repositories, ...parts }, accountId, {
+    name: 'first admin token',
+    kind: 'admin',
+    scopes: [...scopesOf('admin', [])],
+    // It never expires: nobody else could make another one over the API.
+    ...unrestricted,
+  });
+  const event = tokenEvent('token.created', token);
+  await recordOwner(repositories, parts, { accountId, operation: 'tokens.create', event });
+  return secret;
 }
+
+/** Records what the owner of the database does besides requests. */
+const recordOwner = (
+  repositories: Repositories,
+  { now, record }: { readonly now: Instant; readonly record: Recorder },
+  { accountId, operation, event }: { accountId: AccountId; operation: string; event: UseCaseEvent },
+): Promise<void> =>
+  record(repositories, {
+    accountId,
+    at: now,
+    actor: actorOf({ accountId, tokenId: null }),
+    address: null,
+    door: 'db',
+    requestId: null,
+    operation,
+    events: [event],
+  });

@@ -1,68 +1,94 @@
-import type { Customer, customers } from '../contract/customers.ts';
+import type { Customer } from '../contract/customers.ts';
+import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
+import type { Contract } from '../contract/index.ts';
 import { newId } from '../domain/ids.ts';
-import type { Context, UseCase } from './context.ts';
+import type { Context } from './context.ts';
 import { readList } from './lists.ts';
-import { anyone, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
+import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
 import { RecordedRefusal } from './record.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
-type Customers = typeof customers;
+/** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
+async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
+  if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
+}
 
-/** Lists the customers of the account that pass the filters. */
-const listCustomers: UseCase<Customers['list']> = (
-  { repositories: { customers }, caller: { accountId, productIds } },
-  { page, limit, ...given },
-) => {
-  const filters = { ...given, productIds: productIds ?? undefined };
-  return readList({ page, limit }, customers.list(accountId, filters));
+/** The operations on customers. Those of a token that is limited to some products are the customers that have keys of these. */
+export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>> = {
+  list: {
+    authorize: anyone,
+    async perform({ repositories: { customers }, caller: { accountId, productIds } }, { page, limit, ...given }) {
+      const filters = { ...given, productIds: productIds ?? undefined };
+      return readList({ page, limit }, customers.list(accountId, filters));
+    },
+  },
+
+  create: {
+    // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+    perform: addCustomer,
+  },
+
+  get: {
+    authorize: anyone,
+    perform: findCustomer,
+  },
+
+  update: {
+    authorize: anyone,
+    authorizeReplay: ofAllProducts,
+    async perform(context, { customerId, name, email, active, ifUpdatedAt }) {
+      const { repositories, caller } = context;
+      const before = await lockCustomer(context, customerId);
+      refuseStale(before, ifUpdatedAt);
+      return writeChanges(
+        context,
+        before,
+        { name, email, active },
+        {
+          write: async (changes) => {
+            const after = await repositories.customers.patch(caller.accountId, before, changes);
+            return found(after, 'emailTaken', email == null ? {} : { email });
+          },
+          describe: ({ active }, changed) => ({
+            type: 'customer.updated',
+            resource: { type: 'customer', id: customerId },
+            data: { changed, active },
+          }),
+        },
+      );
+    },
+  },
+
+  /**
+   * Its keys stay, without a customer. Those of an inactive customer stay stopped: they are disabled, as nobody is left
+   * whose state would stop them. Source: decision 0015.
+   */
+  delete: {
+    authorize: anyone,
+    authorizeReplay: ofAllProducts,
+    async perform(context, { customerId }) {
+      const { repositories, caller, now, record } = context;
+      const { active } = await lockCustomer(context, customerId);
+      const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
+      if (!active && keys > 0) await repositories.files.noteBlockings(caller.accountId, now);
+      const data = { keys, keysBlocked: !active };
+      record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId }, data });
+    },
+  },
 };
 
-/** Creates a customer. */
-const createCustomer: UseCase<Customers['create']> = (context, input) => addCustomer(context, input);
-
-/** Shows one customer. */
-const getCustomer: UseCase<Customers['get']> = async (context, { customerId }) => {
+/** The customer, if the caller learns of it. Throws ApiError `customerNotFound`. */
+export async function findCustomer(
+  context: Context,
+  { customerId }: { readonly customerId: string },
+): Promise<Customer> {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
-  if (customer === null || !(await seesCustomer(context, customerId)))
-    throw apiError('customerNotFound', { customerId });
-  return customer;
-};
-
-/** Changes what is given of a customer. Without a difference it is the same customer, and no event: the audit log alone has it. */
-const updateCustomer: UseCase<Customers['update']> = async (
-  context,
-  { customerId, name, email, active, ifUpdatedAt },
-) => {
-  const { repositories, caller } = context;
-  const before = await lockCustomer(context, customerId);
-  refuseStale(before, ifUpdatedAt);
-  const changes = { name, email, active };
-  return writeChanges(context, before, changes, {
-    type: 'customer.updated',
-    resource: { type: 'customer', id: customerId },
-    factsOf: ({ active }) => ({ active }),
-    write: async (updatedAt) => {
-      const after = await repositories.customers.patch(caller.accountId, before, { ...changes, updatedAt });
-      if (after === null) throw apiError('emailTaken', email == null ? {} : { email });
-      return after;
-    },
-  });
-};
-
-/**
- * Removes a customer for ever; its keys stay, without a customer. Those of an inactive customer stay stopped: they are
- * disabled, as nobody is left whose state would stop them. Source: decision 0015.
- */
-const deleteCustomer: UseCase<Customers['delete']> = async (context, { customerId }) => {
-  const { repositories, caller, now, record } = context;
-  const { active } = await lockCustomer(context, customerId);
-  const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
-  if (!active && keys > 0) await repositories.files.noteBlockings(caller.accountId, now);
-  const data = { keys, keysBlocked: !active };
-  record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId }, data });
-};
+  return found((await seesCustomer(context, customerId)) ? customer : null, 'customerNotFound', { customerId });
+}
 
 /** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */
 export async function seesCustomer({ repositories, caller }: Context, customerId: string): Promise<boolean> {
@@ -77,8 +103,7 @@ export async function seesCustomer({ repositories, caller }: Context, customerId
 async function lockCustomer(context: Context, customerId: string): Promise<Customer> {
   const { repositories, caller } = context;
   const { accountId, productIds } = caller;
-  const customer = await repositories.customers.lock(accountId, customerId);
-  if (customer === null) throw apiError('customerNotFound', { customerId });
+  const customer = found(await repositories.customers.lock(accountId, customerId), 'customerNotFound', { customerId });
   if (productIds === null) return customer;
   if (!(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
   if (await repositories.customers.isOfOthers(accountId, customerId, productIds)) {
@@ -89,14 +114,30 @@ async function lockCustomer(context: Context, customerId: string): Promise<Custo
 
 /** Adds a customer, alone or together with a key. */
 export async function addCustomer(
-  { repositories, caller, now, random, record }: Context,
-  { name, email }: { name: string; email?: string | undefined },
+  context: Context,
+  customer: { readonly name: string; readonly email?: string | undefined },
 ): Promise<Customer> {
-  const customer = { id: newId('cus', now, random(10)), name, email: email ?? null, active: true };
-  const added = await repositories.customers.insert({ accountId: caller.accountId, ...customer, now });
-  if (!added && email !== undefined) throw apiError('emailTaken', { email });
-  record({ type: 'customer.created', resource: { type: 'customer', id: customer.id } });
-  return { ...customer, createdAt: now, updatedAt: now, createdBy: caller.accountId };
+  const { email = '' } = customer;
+  return found(await insertCustomer(context, customer), 'emailTaken', { email });
+}
+
+/** The customer that an input names or brings along, which stays until this transaction ends; null for none. */
+export async function holdOrAddCustomer(
+  context: Context,
+  { customerId, newCustomer }: Pick<InputOf<Contract['keys']['create']>, 'customerId' | 'newCustomer'>,
+): Promise<string | null> {
+  if (newCustomer != null) return (await addCustomer(context, newCustomer)).id;
+  if (customerId != null) await holdCustomer(context, customerId);
+  return customerId ?? null;
+}
+
+/**
+ * Keeps a customer until this transaction ends: a key must not be given to one that is removed at this moment. Throws
+ * ApiError `customerNotFound`.
+ */
+export async function holdCustomer(context: Context, customerId: string): Promise<void> {
+  const held = await context.repositories.customers.hold(context.caller.accountId, customerId);
+  if (!held || !(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
 }
 
 /** A customer that may be there already. */
@@ -113,53 +154,44 @@ interface KnownCustomer {
  * not learn of; `emailTaken` when that is the one of the e-mail address.
  */
 export async function findOrAddCustomer(context: Context, customer: KnownCustomer): Promise<string> {
-  const { repositories, caller, now, random, record } = context;
-  const found = await findCustomer(context, customer);
-  if (found !== null) return seen(context, found, customer);
-  const { id = newId('cus', now, random(10)), email = null, active = true } = customer;
-  const name = customer.name ?? email;
-  if (name === null) throw apiError('customerNotFound', { customerId: id });
-  const { accountId } = caller;
-  if (await repositories.customers.insert({ accountId, id, name, email, active, now })) {
-    record({ type: 'customer.created', resource: { type: 'customer', id } });
-    return id;
+  const known = await holdKnown(context, customer);
+  if (known !== null) return known;
+  const { id = newId('cus', context.now, context.random(10)), name = customer.email } = customer;
+  const added = await insertCustomer(context, {
+    ...customer,
+    id,
+    name: found(name, 'customerNotFound', { customerId: id }),
+  });
+  // Without success, another request has added it at the same time.
+  const there = added?.id ?? (await holdKnown(context, customer));
+  if (there === null) throw new Error(`the customer ${id} is neither there nor could be added`);
+  return there;
+}
+
+/** Whom the caller does not learn of, a key would make a customer of its own. */
+async function holdKnown(context: Context, { id, email }: KnownCustomer): Promise<string | null> {
+  const { customers } = context.repositories;
+  const { accountId } = context.caller;
+  if (id !== undefined && (await customers.hold(accountId, id))) {
+    if (await seesCustomer(context, id)) return id;
+    throw apiError('customerNotFound', { customerId: id });
   }
-  // Another request has added it at the same time.
-  const other = await findCustomer(context, customer);
-  if (other === null) throw new Error(`the customer ${id} is neither there nor could be added`);
-  return seen(context, other, customer);
+  const other = email === undefined ? null : await customers.findByEmail(accountId, email);
+  if (email === undefined || other === null || !(await customers.hold(accountId, other))) return null;
+  if (await seesCustomer(context, other)) return other;
+  throw apiError('emailTaken', { email });
 }
 
-/** The id again. A key would make the customer one of the caller's own. */
-async function seen(context: Context, customerId: string, { id, email }: KnownCustomer): Promise<string> {
-  if (await seesCustomer(context, customerId)) return customerId;
-  throw customerId === id || email === undefined
-    ? apiError('customerNotFound', { customerId })
-    : apiError('emailTaken', { email });
+/** Null when another customer has the id or the e-mail address. */
+async function insertCustomer(
+  { repositories, caller, now, random, record }: Context,
+  { id = newId('cus', now, random(10)), name, active = true, ...given }: NewCustomer,
+): Promise<Customer | null> {
+  const { accountId } = caller;
+  const email = given.email ?? null;
+  if (!(await repositories.customers.insert({ accountId, id, name, email, active, now }))) return null;
+  record({ type: 'customer.created', resource: { type: 'customer', id } });
+  return { id, name, email, active, createdAt: now, updatedAt: now, createdBy: accountId };
 }
 
-async function findCustomer({ repositories, caller }: Context, { id, email }: KnownCustomer): Promise<string | null> {
-  const { customers } = repositories;
-  if (id !== undefined && (await customers.hold(caller.accountId, id))) return id;
-  const other = email === undefined ? null : await customers.findByEmail(caller.accountId, email);
-  return other !== null && (await customers.hold(caller.accountId, other)) ? other : null;
-}
-
-/** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
-async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
-  if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
-}
-
-/** The operations on customers. Those of a token that is limited to some products are the customers that have keys of these. */
-export const customerOperations: Operations<typeof customers> = {
-  list: { perform: listCustomers, authorize: anyone },
-  create: {
-    perform: createCustomer,
-    // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
-  },
-  get: { perform: getCustomer, authorize: anyone },
-  update: { perform: updateCustomer, authorize: anyone, authorizeReplay: ofAllProducts },
-  delete: { perform: deleteCustomer, authorize: anyone, authorizeReplay: ofAllProducts },
-};
+type NewCustomer = KnownCustomer & { readonly name: string };

@@ -2,118 +2,101 @@ import { type keyDevices, MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { HostId } from '../contract/scalars.ts';
-import { mayFree, seesSecrets } from '../domain/access.ts';
+import { mayFree } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
-import type { Device, License } from '../domain/license.ts';
-import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/term.ts';
+import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License } from '../domain/license.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
-import type { Context, UseCase } from './context.ts';
+import type { Context } from './context.ts';
 import { findLicense } from './keys/keys.ts';
-import { showDevice } from './keys/show-license.ts';
+import { showDevice } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
-import { type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
+import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
 import { deviceEvent } from './record.ts';
-import { type LoadedFacts, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
+import { type LoadedFacts, loadAllowed, refusalOf } from './rules.ts';
 
-type Keys = typeof keyDevices;
+/** The operations on the devices of keys. */
+export const deviceOperations: Operations<typeof keyDevices> = {
+  deactivate: {
+    // A `client` token has to name a device, and frees no other.
+    authorize: (caller, input) =>
+      onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
+    authorizeReplay: refuseUnlessMovable,
+    async perform(context, { hostId = null, ...address }) {
+      const { repositories, now } = context;
+      const { license } = await loadAllowed(context, 'deactivate', { ...address, hostId }, 'deviceNotFound');
+      // The licence before its devices, as all others do, so that none of them wait for each other.
+      if (!(await repositories.keys.lock(license))) throw apiError('deviceNotFound');
+      if (hostId !== null && context.caller.kind === 'client') await countMove(context, license);
+      const devices =
+        hostId === null
+          ? await repositories.devices.removeAll(license)
+          : // Another request may have freed it since we looked.
+            [found(await repositories.devices.remove(license, hostId), 'deviceNotFound')];
+      await repositories.keys.freeSlots(license, devices.length, now);
+      for (const device of devices) context.record(deviceEvent('device.deactivated', license, device));
+      const message = hostId === null ? 'All devices deactivated' : 'Device deactivated';
+      return { message, ...(await revokeFiles(context, license, hostId)) };
+    },
+  },
 
-/** Frees the slot of one device, or of every device. */
-const deactivateKey: UseCase<Keys['deactivate']> = async (context, input) => {
-  const { repositories, now } = context;
-  const facts = await loadFacts(
-    context,
-    'deactivate',
-    { ...input, hostId: input.hostId ?? null, at: now },
-    'deviceNotFound',
-  );
-  refuseUnlessAllowed('deactivate', facts);
+  activate: {
+    authorize: onProduct('licenseNotFound'),
+    async perform(context, input) {
+      const facts = await loadAllowed(context, 'activate', input);
+      const device = await holdSlot(context, facts, input);
+      context.record({ resource: { type: 'device', id: device.id }, data: { licenseId: facts.license.id } });
+      // Others may have taken slots since the facts were loaded.
+      const { activations, maxActivations } = await findLicense(context, input);
+      return {
+        message: 'Device activated',
+        device: showDevice(device, context.caller),
+        activations,
+        maxActivations,
+        ...graceWarning(facts.license, context.now),
+      };
+    },
+  },
 
-  const { license } = facts;
-  // The licence before its devices, as all others do, so that none of them wait for each other.
-  if (!(await repositories.keys.lock(license))) throw apiError('deviceNotFound');
-  if (input.hostId === undefined) {
-    const devices = await repositories.devices.removeAll(license);
-    await repositories.keys.freeSlots(license, devices.length, now);
-    for (const device of devices) context.record(deviceEvent('device.deactivated', license, device));
-    return { message: 'All devices deactivated', ...(await revokeFiles(context, license, null)) };
-  }
-  if (context.caller.kind === 'client') await countMove(context, license);
-  const device = await repositories.devices.remove(license, input.hostId);
-  // Another request may have freed it since we looked.
-  if (device === null) throw apiError('deviceNotFound');
-  await repositories.keys.freeSlots(license, 1, now);
-  context.record(deviceEvent('device.deactivated', license, device));
-  return { message: 'Device deactivated', ...(await revokeFiles(context, license, input.hostId)) };
-};
+  sign: {
+    authorize: onProduct('licenseNotFound'),
+    authorizeReplay: sameForAll,
+    async perform(context, input) {
+      const { now } = context;
+      const facts = await loadAllowed(context, 'sign', input);
+      const { license, customer } = facts;
+      await holdSlot(context, { license, device: await lockDevice(context, facts) }, { hostId: input.hostId });
+      // The first use has set the end: this one, or another at the same time.
+      const used = isWaiting(license) ? await findLicense(context, input) : license;
+      const end = earlier(grantEnd(used, now), input.ttl === undefined ? null : addSeconds(now, input.ttl));
+      const expiresAt = found(end, 'invalidParams', { fields: ['ttl'] });
+      const file = await signFile(context, used, { hostId: input.hostId, customer, expiresAt });
+      return { file, ...graceWarning(used, now) };
+    },
+  },
 
-/** Makes a host a device of a licence; one that is keeps its slot. */
-const activateKey: UseCase<Keys['activate']> = async (context, input) => {
-  const facts = await loadFacts(context, 'activate', { ...input, at: context.now });
-  refuseUnlessAllowed('activate', facts);
-
-  const device = await holdSlot(context, facts, input);
-  context.record({ resource: { type: 'device', id: device.id }, data: { licenseId: facts.license.id } });
-  // Others may have taken slots since the facts were loaded.
-  const { activations, maxActivations } = (await findLicense(context, input)) ?? facts.license;
-  const warning = graceWarning(facts.license, context.now);
-  return {
-    message: 'Device activated',
-    device: showDevice(device, seesSecrets(context.caller)),
-    activations,
-    maxActivations,
-    ...(warning !== null && { warning }),
-  };
-};
-
-/** Signs a licence file for one device, which takes a slot unless it holds one. */
-const signKey: UseCase<Keys['sign']> = async (context, input) => {
-  const { now } = context;
-  const facts = await loadFacts(context, 'sign', { ...input, at: now });
-  const { license, customer } = facts;
-  const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
-  if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams', { fields: ['ttl'] });
-  refuseUnlessAllowed('sign', facts);
-
-  await holdSlot(context, { license, device: await lockDevice(context, facts) }, { hostId: input.hostId });
-  // The first use has set the end: this one, or another at the same time.
-  const used = (isWaiting(license) ? await findLicense(context, input) : null) ?? license;
-  const expiresAt = earlier(grantEnd(used, now), ends);
-  if (expiresAt === null) throw apiError('invalidParams', { fields: ['ttl'] });
-  const file = await signFile(context, used, {
-    hostId: input.hostId,
-    customer: customer && { id: customer.id, name: customer.name },
-    expiresAt,
-  });
-  const warning = graceWarning(used, now);
-  return { file, ...(warning !== null && { warning }) };
-};
-
-/** Gives the slot of a device to another host. */
-const rebindKey: UseCase<Keys['rebind']> = async (context, input) => {
-  const { repositories, caller, now, ipAddress } = context;
-  const { hostId, newHostId } = input;
-  const facts = await loadFacts(context, 'rebind', { ...input, hostId: newHostId, at: now });
-  const { license } = facts;
-  refuseUnlessAllowed('rebind', facts);
-
-  // Held from here on: whoever takes a slot for the new host has to wait.
-  await repositories.keys.lock(license);
-  if ((await repositories.devices.find(license, hostId)) === null) throw apiError('deviceNotFound');
-  if ((await repositories.devices.find(license, newHostId)) !== null) throw apiError('hostActivated');
-  const rebindings = await countMove(context, license);
-  const device = await repositories.devices.rebind(license, hostId, {
-    newHostId,
-    deviceTag: input.deviceTag ?? null,
-    ipAddress,
-    now,
-  });
-  // Another request may have freed it since we looked.
-  if (device === null) throw apiError('deviceNotFound');
-  context.record(
-    deviceEvent('device.rebound', license, device, { previousHostId: hostId, rebindingsOfYear: rebindings }),
-  );
-  const files = await revokeFiles(context, license, hostId);
-  return { message: 'Device rebound', device: showDevice(device, seesSecrets(caller)), ...files };
+  rebind: {
+    authorize: onProduct('licenseNotFound'),
+    async authorizeReplay(context, input, stored) {
+      await refuseUnlessMovable(context, input);
+      await unlessUnmasked(context, input, stored);
+    },
+    async perform(context, { hostId, newHostId, deviceTag = null, ...address }) {
+      const { repositories, caller, now, ipAddress } = context;
+      const { devices } = repositories;
+      const { license } = await loadAllowed(context, 'rebind', { ...address, hostId: newHostId });
+      // Held from here on: whoever takes a slot for the new host has to wait.
+      await repositories.keys.lock(license);
+      found(await devices.find(license, hostId), 'deviceNotFound');
+      if ((await devices.find(license, newHostId)) !== null) throw apiError('hostActivated');
+      const rebindingsOfYear = await countMove(context, license);
+      const rebound = await devices.rebind(license, hostId, { newHostId, deviceTag, ipAddress, now });
+      // Another request may have freed it since we looked.
+      const device = found(rebound, 'deviceNotFound');
+      context.record(deviceEvent('device.rebound', license, device, { previousHostId: hostId, rebindingsOfYear }));
+      const files = await revokeFiles(context, license, hostId);
+      return { message: 'Device rebound', device: showDevice(device, caller), ...files };
+    },
+  },
 };
 
 /**
@@ -123,13 +106,18 @@ const rebindKey: UseCase<Keys['rebind']> = async (context, input) => {
 async function holdSlot(
   context: Context,
   { license, device }: Pick<LoadedFacts, 'license' | 'device'>,
-  wanted: WantedDevice,
+  { hostId, deviceTag }: { readonly hostId: HostId; readonly deviceTag?: string | undefined },
 ): Promise<Device> {
   if (device !== null) return device;
-  const { hostId, deviceTag = null } = wanted;
   const { repositories, now, ipAddress } = context;
   if (await repositories.keys.takeSlot(license, now, endIfUsed(license, now))) {
-    const added = { id: newId('dev', now, context.random(10)), hostId, deviceTag, ipAddress, activationTime: now };
+    const added = {
+      id: newId('dev', now, context.random(10)),
+      hostId,
+      deviceTag: deviceTag ?? null,
+      ipAddress,
+      activationTime: now,
+    };
     if (await repositories.devices.insert(license, added)) {
       context.record(deviceEvent('device.activated', license, added));
       return added;
@@ -156,13 +144,7 @@ async function lockDevice(context: Context, { license, device, hostId }: LoadedF
 /** Keeps all others from changing the licence. Throws ApiError when it was removed or disabled since we looked. */
 async function lockUsable({ repositories }: Context, { accountId, productId, key }: License): Promise<void> {
   const license = await repositories.keys.findLocked(accountId, productId, key);
-  if (license === null) throw apiError('licenseNotFound');
-  if (license.vendorDisabled) throw apiError('licenseDisabled');
-}
-
-interface WantedDevice {
-  readonly hostId: HostId;
-  readonly deviceTag?: string | undefined;
+  if (found(license, 'licenseNotFound').vendorDisabled) throw apiError('licenseDisabled');
 }
 
 /**
@@ -171,39 +153,12 @@ interface WantedDevice {
  */
 async function countMove({ repositories, caller, now }: Context, license: License): Promise<number> {
   const most = caller.kind === 'client' ? MAX_SELF_REBINDS_PER_YEAR : null;
-  const moves = await repositories.devices.countRebinding(license, Number(now.slice(0, 4)), most);
-  if (moves === null) throw apiError('rebindLimit');
-  return moves;
+  return found(await repositories.devices.countRebinding(license, Number(now.slice(0, 4)), most), 'rebindLimit');
 }
 
-/** Only for who may move devices of the key now. */
-async function moving(
-  { repositories, caller }: Context,
-  { productId, licenseKey }: InputOf<Keys['deactivate']>,
-): Promise<void> {
-  if (caller.kind !== 'client') return;
-  const license = await repositories.keys.find(caller.accountId, productId, licenseKey);
-  if (license === null) throw apiError('licenseNotFound');
-  if (!license.customerCanSelfReset) throw apiError('selfResetOff');
+/** Throws ApiError unless the caller may move devices of the key now. */
+async function refuseUnlessMovable(context: Context, input: InputOf<(typeof keyDevices)['deactivate']>): Promise<void> {
+  if (context.caller.kind !== 'client') return;
+  const { customerCanSelfReset } = await findLicense(context, input);
+  if (!customerCanSelfReset) throw apiError('selfResetOff');
 }
-
-/** The operations on the devices of keys. */
-export const deviceOperations: Operations<typeof keyDevices> = {
-  deactivate: {
-    perform: deactivateKey,
-    // A `client` token has to name a device, and frees no other.
-    authorize: (caller, input) =>
-      onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
-    authorizeReplay: moving,
-  },
-  activate: { perform: activateKey, authorize: onProduct('licenseNotFound') },
-  rebind: {
-    perform: rebindKey,
-    authorize: onProduct('licenseNotFound'),
-    async authorizeReplay(context, input, stored) {
-      await moving(context, input);
-      await unlessUnmasked(context, input, stored);
-    },
-  },
-  sign: { perform: signKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
-};

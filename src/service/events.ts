@@ -1,7 +1,6 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type { events } from '../contract/events.ts';
 import { DEFAULT_FEED_SIZE } from '../contract/fields.ts';
-import { seesSecrets } from '../domain/access.ts';
 import { showAddress } from './audit.ts';
 import type { Context } from './context.ts';
 import { readEventContent } from './numbering.ts';
@@ -28,10 +27,9 @@ export async function listEvents(
   const until = Math.min(end, lookedAt ?? end);
   const filters = { types: type, subjectId: resourceId };
   const found = await repositories.events.list(caller.accountId, { after, until, limit }, filters);
-  const showsSecrets = seesSecrets(caller);
   const items = found.map(({ content }) => {
     const event = readEventContent(content);
-    return { ...event, address: showAddress(event.address, showsSecrets) };
+    return { ...event, address: showAddress(event.address, caller) };
   });
   const last = found.length === limit ? found.at(-1)?.seq : until;
   return { items, meta: { last: last ?? 0 } };

@@ -7,12 +7,38 @@ import type { Signer } from '../domain/license-file/jws.ts';
 import { hourOf, signRevocations } from '../domain/license-file/revocations.ts';
 import { signLicenseFile } from '../domain/license-file/sign.ts';
 import { epochSeconds } from '../domain/time.ts';
-import type { Context, UseCase } from './context.ts';
+import type { Context } from './context.ts';
 import { anyone, type Operations } from './operation.ts';
 import { licenseEvent } from './record.ts';
 import { findAccount } from './signing-keys.ts';
 
-type Revocations = typeof revocations;
+/** The operations on the revocation list. */
+export const revocationOperations: Operations<typeof revocations> = {
+  export: {
+    authorize: anyone,
+    async perform(context, { account }) {
+      const { repositories } = context;
+      const iss = await findAccount(repositories, account);
+      const signer = await context.signer(iss);
+      const now = epochSeconds(context.now);
+      const hour = hourOf(now);
+      const last = lastLists.get(signer);
+      const isKnown = last?.hour === hour && last.seq === (await repositories.files.revocationSeq(iss));
+      if (isKnown) return last.text;
+      const { changedAt, ...content } = await repositories.files.revocations(iss);
+      const changed = changedAt === null ? null : epochSeconds(changedAt);
+      const text = signRevocations(signer, { iss, now, changedAt: changed, ...content });
+      lastLists.set(signer, { seq: content.seq, hour, text });
+      return text;
+    },
+  },
+};
+
+/**
+ * The list that each signer signed last. Number and hour tell what is in it; anybody may ask for it, and a long one takes
+ * milliseconds to read and to sign.
+ */
+const lastLists = new WeakMap<Signer, { readonly seq: number; readonly hour: number; readonly text: string }>();
 
 /** Signs a licence file for one device and remembers it until it ends. */
 export async function signFile(
@@ -23,18 +49,10 @@ export async function signFile(
   const { repositories, now } = context;
   const signer = await context.signer();
   const id = newId('fil', now, context.random(10));
-  const { accountId } = license;
-  const file = signLicenseFile(signer, { id, issuer: accountId, license, customer, hostId, now, expiresAt });
-  await repositories.files.insert({
-    accountId,
-    id,
-    licenseId: license.id,
-    hostId,
-    kid: signer.kid,
-    signedAt: now,
-    endsAt: expiresAt,
-    revokedAt: null,
-  });
+  const { accountId, id: licenseId } = license;
+  const file = signLicenseFile(signer, { id, license, customer, hostId, now, expiresAt });
+  const remembered = { accountId, id, licenseId, hostId, kid: signer.kid, signedAt: now, endsAt: expiresAt };
+  await repositories.files.insert({ ...remembered, revokedAt: null });
   context.record(licenseEvent('license.signed', license, { hostId, fileId: id, expiresAt }));
   return file;
 }
@@ -53,32 +71,3 @@ export async function revokeFiles({ repositories, now }: Context, license: Licen
   const files = await repositories.files.revoke(license, hostId, now);
   return files.length === 0 ? {} : { files: files.map(({ id, hostId, endsAt }) => ({ id, hostId, endsAt })) };
 }
-
-/** The signed revocation list of one account, by default of the oldest. */
-const exportRevocations: UseCase<Revocations['export']> = async (context, { account }) => {
-  const { repositories, now } = context;
-  const iss = await findAccount(repositories, account);
-  const signer = await context.signer(iss);
-  const seconds = epochSeconds(now);
-  const hour = hourOf(seconds);
-  const last = lastLists.get(signer);
-  if (last !== undefined && last.hour === hour && last.seq === (await repositories.files.revocationSeq(iss))) {
-    return last.text;
-  }
-  const { seq, changedAt, files, licenses } = await repositories.files.revocations(iss);
-  const changed = changedAt === null ? null : epochSeconds(changedAt);
-  const text = signRevocations(signer, { iss, now: seconds, changedAt: changed, seq, files, licenses });
-  lastLists.set(signer, { seq, hour, text });
-  return text;
-};
-
-/**
- * The list that each signer signed last. Number and hour tell what is in it; anybody may ask for it, and a long one takes
- * milliseconds to read and to sign.
- */
-const lastLists = new WeakMap<Signer, { readonly seq: number; readonly hour: number; readonly text: string }>();
-
-/** The operations on the revocation list. */
-export const revocationOperations: Operations<typeof revocations> = {
-  export: { perform: exportRevocations, authorize: anyone },
-};

@@ -7,18 +7,28 @@ export interface PageInput {
   readonly limit?: number | undefined;
 }
 
-/** How a list is read: a part of it, how long it is, or all of it piece by piece. */
-export interface ListSource<Item> {
+/** How a list is read: a part of it, and how long it is. */
+interface PageSource<Item> {
   part(range: { readonly offset: number; readonly limit: number }): Promise<readonly Item[]>;
   count(): Promise<number>;
+}
+
+/** How a list is read: by pages, or all of it piece by piece. */
+interface ListSource<Item> extends PageSource<Item> {
   all(): AsyncIterable<Item> | readonly Item[];
 }
 
 /** Reads one page and where it stands, or without `page` and `limit` the whole list. */
 export async function readList<Item>(input: PageInput, source: ListSource<Item>): Promise<ListResult<Item>> {
-  if (input.page === undefined && input.limit === undefined) return { items: source.all() };
-  const { page = 1, limit = DEFAULT_PAGE_SIZE } = input;
-  const [items, total] = await Promise.all([source.part({ offset: (page - 1) * limit, limit }), source.count()]);
+  return input.page === undefined && input.limit === undefined ? { items: source.all() } : readPage(input, source);
+}
+
+/** Reads one page, the first unless another one is wanted, and where it stands. */
+export async function readPage<Item>(
+  { page = 1, limit = DEFAULT_PAGE_SIZE }: PageInput,
+  { part, count }: PageSource<Item>,
+) {
+  const [items, total] = await Promise.all([part({ offset: (page - 1) * limit, limit }), count()]);
   return { items, meta: { total, page, limit, totalPages: Math.ceil(total / limit) } };
 }
 

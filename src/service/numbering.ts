@@ -1,50 +1,18 @@
-import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
 import { apiVersion } from '../contract/index.ts';
-import type { AccountId, Instant } from '../contract/scalars.ts';
+import type { AccountId } from '../contract/scalars.ts';
 import { FIRST_HASH, linkOf } from '../domain/audit-chain.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
-import type { IpAddress } from '../domain/ip-address.ts';
 import type { Repositories } from '../store/store.ts';
 import type { AuditRecord } from '../store/tables/record/audit.ts';
 import type { EventRecord } from '../store/tables/record/events.ts';
 import type { RecordHead } from '../store/tables/record/heads.ts';
 import type { OutboxRecord } from '../store/tables/record/outbox.ts';
 
-/** A type, not an interface: it then fits objects that take further members. */
-type Thing = { readonly type: string; readonly id: string };
-
-/** An audit row as its hash covers it. */
-export interface AuditContent {
-  readonly seq: number;
-  readonly id: string;
-  readonly at: Instant;
-  readonly actor: Thing;
-  readonly token: string | null;
-  readonly address: IpAddress | null;
-  readonly door: string;
-  readonly request_id: string | null;
-  readonly operation: string;
-  readonly resource: Thing | null;
-  readonly outcome: string;
-  readonly details: JsonObject;
-  readonly salt: string | null;
-  readonly stored_otherwise?: true;
-}
+/** An audit row as its hash covers it, and `stored_otherwise` where {@link readAuditRow} finds another text. */
+export type AuditContent = ReturnType<typeof toAudit> & { readonly stored_otherwise?: true };
 
 /** An event as it is kept. */
-export interface EventContent {
-  readonly id: string;
-  readonly seq: number;
-  readonly type: EventType;
-  readonly api_version: string;
-  readonly created_at: Instant;
-  readonly resource_type: ResourceType;
-  readonly resource_id: string;
-  readonly actor: Thing;
-  readonly request_id: string | null;
-  readonly address: IpAddress | null;
-  readonly data: JsonObject;
-}
+export type EventContent = ReturnType<typeof toEvent>;
 
 /**
  * Reads an audit row. Of one whose text is not what was hashed, with a member twice or another operation beside it, the
@@ -58,9 +26,7 @@ export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content'
 /** Reads the content of an event. */
 export const readEventContent = (content: string): EventContent => JSON.parse(content);
 
-/**
- * Gives the first staged entries of an account their numbers, in one transaction. Returns how many it has numbered.
- */
+/** Gives the first staged entries of an account their numbers, in one transaction. Returns how many it has numbered. */
 export async function numberStaged(repositories: Repositories, accountId: AccountId): Promise<number> {
   const head = await lockHead(repositories, accountId);
   const staged = await repositories.outbox.take(accountId);
@@ -90,7 +56,15 @@ async function number(repositories: Repositories, head: RecordHead, entries: rea
     audit.push({ accountId, seq, operation: row.entry.operation, content, hash: auditHash });
     for (const event of row.entry.events) {
       eventSeq += 1;
-      events.push(toEvent(row, event, eventSeq));
+      const { type, resource, data } = event;
+      const subjectId = typeof data.licenseId === 'string' ? data.licenseId : resource.id;
+      events.push({
+        accountId,
+        seq: eventSeq,
+        type,
+        subjectId,
+        content: JSON.stringify(toEvent(row, event, eventSeq)),
+      });
     }
   }
   await repositories.audit.insertMany(audit);
@@ -107,47 +81,23 @@ async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Pr
 }
 
 function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
-  const { actor, address, door, requestId: request_id, operation, resource, outcome, details, salt } = entry;
+  const { actor, address, salt, door, requestId: request_id, operation, outcome, resource, details } = entry;
   const token = actor.type === 'token' ? actor.id : null;
-  // In the order of canonical JSON, which is then quick to write.
-  return {
-    actor: { id: actor.id, type: actor.type },
-    address,
-    at,
-    details,
-    door,
-    id,
-    operation,
-    outcome,
-    request_id,
-    resource: resource && { id: resource.id, type: resource.type },
-    salt,
-    seq,
-    token,
-  };
+  return { seq, id, at, actor, token, address, door, request_id, operation, resource, outcome, details, salt };
 }
 
 type StagedEvent = OutboxRecord['entry']['events'][number];
 
-function toEvent(
-  { accountId, at, entry }: OutboxRecord,
-  { id, type, resource, data }: StagedEvent,
-  seq: number,
-): EventRecord {
-  const content: EventContent = {
-    id,
-    seq,
-    type,
-    api_version: apiVersion,
-    created_at: at,
-    resource_type: resource.type,
-    resource_id: resource.id,
-    actor: entry.actor,
-    request_id: entry.requestId,
-    address: entry.address,
-    data,
-  };
-  const { licenseId } = data;
-  const subjectId = typeof licenseId === 'string' ? licenseId : resource.id;
-  return { accountId, seq, type, subjectId, content: JSON.stringify(content) };
-}
+const toEvent = ({ at, entry }: OutboxRecord, { id, type, resource, data }: StagedEvent, seq: number) => ({
+  id,
+  seq,
+  type,
+  api_version: apiVersion as string,
+  created_at: at,
+  resource_type: resource.type,
+  resource_id: resource.id,
+  actor: entry.actor,
+  request_id: entry.requestId,
+  address: entry.address,
+  data,
+});

@@ -1,5 +1,5 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
-import { apiError, type Reason } from '../contract/errors.ts';
+import { type ApiErrorDetail, apiError, type Reason } from '../contract/errors.ts';
 import type { TokenId } from '../contract/scalars.ts';
 import { type Caller, canAccessProduct, seesSecrets } from '../domain/access.ts';
 import type { Context, UseCase } from './context.ts';
@@ -7,19 +7,25 @@ import type { Context, UseCase } from './context.ts';
 /** One operation: what it does, who may ask for it, and who may have the answer that another was given. Decision 0027. */
 export interface Operation<E> {
   readonly perform: UseCase<E>;
-  readonly authorize: Authorize<E>;
-  /** {@link unlessUnmasked} unless given. */
-  readonly authorizeReplay?: AuthorizeReplay<E>;
+  /**
+   * Whether a caller may make this request: null, or why not. Depends on the caller's token and the request alone, never
+   * on the account's data, and is called before anything is looked up. The scope of the endpoint was checked before.
+   */
+  readonly authorize: (caller: Caller, input: InputOf<E>) => Reason | null;
+  /**
+   * Whether the caller may be given a success that was stored for another token: throws ApiError when it may not. That the
+   * caller may make the request was checked before; this is for what depends on the account's data, and on what is in the
+   * response. {@link unlessUnmasked} unless given.
+   */
+  readonly authorizeReplay?: (
+    context: Context,
+    input: InputOf<E>,
+    stored: StoredSuccess<PayloadOf<E>>,
+  ) => Promise<void>;
 }
 
 /** The operations of a part of the contract; without one of them it does not compile. */
 export type Operations<Endpoints> = { readonly [N in keyof Endpoints]: Operation<Endpoints[N]> };
-
-/**
- * Whether a caller may make this request: null, or why not. Depends on the caller's token and the request alone, never
- * on the account's data, and is called before anything is looked up. The scope of the endpoint was checked before.
- */
-type Authorize<E> = (caller: Caller, input: InputOf<E>) => Reason | null;
 
 /** A success that was stored for another token. */
 export interface StoredSuccess<Payload> {
@@ -27,17 +33,6 @@ export interface StoredSuccess<Payload> {
   readonly tokenId: TokenId | null;
   payload(): Payload;
 }
-
-/**
- * Whether the caller may be given a success that was stored for another token: throws ApiError when it may not. That the
- * caller may make the request was checked before; this is for what depends on the account's data, and on what is in the
- * response.
- */
-export type AuthorizeReplay<E> = (
-  context: Context,
-  input: InputOf<E>,
-  stored: StoredSuccess<PayloadOf<E>>,
-) => Promise<void>;
 
 /** Nothing in the request is refused: the operation itself shows what the caller may see. */
 export const anyone = (): null => null;
@@ -67,4 +62,10 @@ export async function unlessUnmasked(
   const token = tokenId === null ? null : await repositories.tokens.find(caller.accountId, tokenId);
   if (token === null || seesSecrets({ kind: token.kind, scopes: new Set(token.scopes) }))
     throw apiError('scopeMissing');
+}
+
+/** What was looked up. Throws the ApiError of `reason` when there is none. */
+export function found<T>(value: T | null | undefined, reason: Reason, detail?: ApiErrorDetail): T {
+  if (value == null) throw apiError(reason, detail);
+  return value;
 }

@@ -7,15 +7,12 @@ import { changeOperations } from './keys/changes.ts';
 import { importOperations } from './keys/import.ts';
 import { keyOperations } from './keys/keys.ts';
 import { customerKeyOperations, listOperations } from './keys/lists.ts';
-import { whyOperations } from './keys/why.ts';
 import { revocationOperations } from './license-files.ts';
 import type { Operations } from './operation.ts';
-import { versionOperations } from './product-versions.ts';
 import { productOperations } from './products.ts';
 import { keySessionOperations, sessionOperations } from './sessions.ts';
 import { signingKeyOperations } from './signing-keys.ts';
 import { statsOperations } from './stats.ts';
-import { rotationOperations } from './token-rotation.ts';
 import { tokenOperations } from './tokens.ts';
 import { deliveryOperations } from './webhooks/deliveries.ts';
 import { webhookOperations } from './webhooks/webhooks.ts';
@@ -27,14 +24,13 @@ export const operations: { readonly [R in keyof Contract]: Operations<Contract[R
     ...listOperations,
     ...deviceOperations,
     ...keySessionOperations,
-    ...whyOperations,
     ...changeOperations,
     ...importOperations,
   },
   sessions: sessionOperations,
   customers: { ...customerOperations, ...customerKeyOperations },
-  products: { ...productOperations, ...versionOperations },
-  tokens: { ...tokenOperations, ...rotationOperations },
+  products: productOperations,
+  tokens: tokenOperations,
   signingKeys: signingKeyOperations,
   revocations: revocationOperations,
   events: eventOperations,

@@ -1,82 +1,127 @@
 import { apiError } from '../contract/errors.ts';
-import type { Product, products } from '../contract/products.ts';
-import type { ProductId } from '../contract/scalars.ts';
+import type { Contract } from '../contract/index.ts';
+import type { Product, ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
-import type { Context, UseCase } from './context.ts';
+import type { License } from '../domain/license.ts';
+import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
-import { anyone, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
+import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
-type Products = typeof products;
+/** The operations on products and their versions. */
+export const productOperations: Operations<Contract['products']> = {
+  list: {
+    authorize: anyone,
+    async perform({ repositories: { products }, caller: { accountId, productIds } }, input) {
+      if (productIds === null) {
+        return readList(input, products.list(accountId));
+      }
+      // A token is limited to so few that they can be read one by one.
+      const allowed: Product[] = [];
+      for (const id of [...productIds].sort()) {
+        const product = await products.find(accountId, id);
+        if (product !== null) allowed.push(product);
+      }
+      return readAll(input, allowed);
+    },
+  },
 
-/** Lists the products that the caller may access. */
-const listProducts: UseCase<Products['list']> = async (context, input) => {
-  const { repositories, caller } = context;
-  if (caller.productIds !== null) return readAll(input, await listAllowed(context, caller.productIds));
-  return readList(input, repositories.products.list(caller.accountId));
-};
-
-/** The products of a token that is limited to some of them: few enough to be read one by one. */
-async function listAllowed({ repositories, caller }: Context, ids: ReadonlySet<string>): Promise<Product[]> {
-  const found: Product[] = [];
-  for (const id of [...ids].sort()) {
-    const product = await repositories.products.find(caller.accountId, id);
-    if (product !== null) found.push(product);
-  }
-  return found;
-}
-
-/** Creates an active product. */
-const createProduct: UseCase<Products['create']> = async (
-  { repositories, caller, now, random, record },
-  { name, id: given },
-) => {
-  const id = given ?? newId('prod', now, random(10));
-  const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
-  if (!added) throw apiError('productTaken');
-  record({ type: 'product.created', resource: { type: 'product', id } });
-  return { id, name, active: true, createdAt: now, updatedAt: now };
-};
-
-/** Shows one product with its versions. */
-const getProduct: UseCase<Products['get']> = async (context, { productId }) => {
-  const product = await findProduct(context, productId);
-  const versions = await context.repositories.productVersions.list(context.caller.accountId, productId);
-  return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
-};
-
-/** Renames a product, or makes it active or inactive. Without a difference it is the same product, and no event. */
-const updateProduct: UseCase<Products['update']> = async (context, { productId, name, active, ifUpdatedAt }) => {
-  const { accountId } = context.caller;
-  const { products } = context.repositories;
-  const before = await products.findLocked(accountId, productId);
-  if (before === null) throw apiError('productNotFound');
-  refuseStale(before, ifUpdatedAt);
-  const changes = { name, active };
-  return writeChanges(context, before, changes, {
-    type: 'product.updated',
-    resource: { type: 'product', id: productId },
-    factsOf: ({ active }) => ({ active }),
-    write: async (updatedAt) => (await products.patch(accountId, productId, { ...changes, updatedAt })) ?? before,
-  });
-};
-
-/** The product of this id. Throws ApiError `productNotFound`. */
-export async function findProduct({ repositories, caller }: Context, productId: ProductId): Promise<Product> {
-  const product = await repositories.products.find(caller.accountId, productId);
-  if (product === null) throw apiError('productNotFound');
-  return product;
-}
-
-/** The operations on products. */
-export const productOperations: Operations<typeof products> = {
-  list: { perform: listProducts, authorize: anyone },
   create: {
-    perform: createProduct,
     // The maker could not use a product that its token is not for.
     authorize: ofWholeAccount,
     authorizeReplay: sameForAll,
+    async perform({ repositories, caller, now, random, record }, { name, id = newId('prod', now, random(10)) }) {
+      const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
+      if (!added) throw apiError('productTaken');
+      record({ type: 'product.created', resource: { type: 'product', id } });
+      return { id, name, active: true, createdAt: now, updatedAt: now };
+    },
   },
-  get: { perform: getProduct, authorize: onProduct('productNotFound') },
-  update: { perform: updateProduct, authorize: onProduct('productNotFound'), authorizeReplay: sameForAll },
+
+  get: {
+    authorize: onProduct('productNotFound'),
+    async perform({ repositories, caller }, { productId }) {
+      const product = found(await repositories.products.find(caller.accountId, productId), 'productNotFound');
+      const versions = await repositories.productVersions.list(caller.accountId, productId);
+      return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
+    },
+  },
+
+  update: {
+    authorize: onProduct('productNotFound'),
+    authorizeReplay: sameForAll,
+    async perform(context, { productId, name, active, ifUpdatedAt }) {
+      const { accountId } = context.caller;
+      const { products } = context.repositories;
+      const before = found(await products.findLocked(accountId, productId), 'productNotFound');
+      refuseStale(before, ifUpdatedAt);
+      return writeChanges(
+        context,
+        before,
+        { name, active },
+        {
+          write: async (changes) => (await products.patch(accountId, productId, changes)) ?? before,
+          describe: ({ active }, changed) => ({
+            type: 'product.updated',
+            resource: { type: 'product', id: productId },
+            data: { changed, active },
+          }),
+        },
+      );
+    },
+  },
+
+  createVersion: {
+    authorize: onProduct('productNotFound'),
+    authorizeReplay: sameForAll,
+    async perform({ repositories, caller, now, random, record }, { productId, version, description = null }) {
+      const { accountId } = caller;
+      found(await repositories.products.find(accountId, productId), 'productNotFound');
+      const added = { id: newId('ver', now, random(10)), version, description, createdAt: now };
+      const isNew = await repositories.productVersions.insert({ ...added, accountId, productId });
+      if (!isNew) throw apiError('versionTaken');
+      const data = { versionId: added.id, active: true };
+      record({ type: 'product.updated', resource: { type: 'product', id: productId }, data });
+      return { ...added, active: true };
+    },
+  },
+
+  updateVersion: {
+    authorize: (caller, { productId }) =>
+      productId === undefined ? ofWholeAccount(caller) : onProduct('versionNotFound')(caller, { productId }),
+    authorizeReplay: sameForAll,
+    async perform({ repositories, caller, record }, { versionId, active, productId }) {
+      const version = await repositories.productVersions.patch(caller.accountId, versionId, { active });
+      const { productId: of, ...shown } = found(version, 'versionNotFound');
+      // What was changed is undone with the request.
+      if (productId !== undefined && productId !== of) throw apiError('versionNotFound');
+      record({ type: 'product.updated', resource: { type: 'product', id: of }, data: { versionId, active } });
+      return shown;
+    },
+  },
 };
+
+/** What a licence says of its version. */
+export type ShownVersion = Pick<ProductVersion, 'id' | 'version' | 'description' | 'active'>;
+
+type Reading = Pick<Context, 'repositories' | 'caller'>;
+
+/** The version that a licence is for; null when it has none. */
+export async function versionOf(
+  { repositories, caller }: Reading,
+  { versionId }: Pick<License, 'versionId'>,
+): Promise<ShownVersion | null> {
+  const version = versionId === null ? null : await repositories.productVersions.find(caller.accountId, versionId);
+  if (version === null) return null;
+  const { productId: _, createdAt: _at, ...shown } = version;
+  return shown;
+}
+
+/** Throws ApiError `versionNotFound` unless the product has this version, and it is active. */
+export async function checkVersion(
+  { repositories, caller }: Reading,
+  { productId, versionId }: { readonly productId: string; readonly versionId: string },
+): Promise<void> {
+  const version = await repositories.productVersions.find(caller.accountId, versionId);
+  if (version?.productId !== productId || !version.active) throw apiError('versionNotFound');
+}

@@ -8,7 +8,6 @@ import type { Device, License } from '../domain/license.ts';
 import { showKey } from '../domain/license-key.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Session } from '../store/tables/sessions.ts';
-import { createRefusalCounts } from './refusal-counts.ts';
 
 /** One thing that a use case did. */
 export interface UseCaseEvent {
@@ -71,7 +70,7 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
     const subject = events.find(({ resource }) => resource.type === 'license') ?? events[0];
     const { actor, operation } = mutation;
     const words = [accountId, actor.id, operation, refusal ?? '', subject?.resource.id ?? ''];
-    const count = refusal === undefined ? 1 : countRefusal({ at, words });
+    const count = refusal === undefined ? 1 : countRefusal(at, words);
     if (count === null) return;
     await outbox.insert({
       accountId,
@@ -97,6 +96,32 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
   };
 }
 
+/** So many equal refusals of an hour are recorded one by one. */
+const RECORDED_SINGLY = 10;
+
+/** More different refusals in an hour than a server keeps apart by their resource. */
+const MAX_COUNTED = 10_000;
+
+/**
+ * Makes the counts of one process. Counts a refusal, equal ones having the same words, the resource last, and returns how
+ * many equal ones there were in this hour when it is to be recorded: the first ten, then the 20th, the 40th and so on. Else
+ * null: whoever repeats a refused request must not fill a log from which nothing is ever removed.
+ */
+function createRefusalCounts(): (at: Instant, words: readonly string[]) => number | null {
+  const counts = new Map<string, number>();
+  let hour = '';
+  return (at, words) => {
+    const present = at.slice(0, 13);
+    if (present !== hour) counts.clear();
+    hour = present;
+    const exact = JSON.stringify(words);
+    const key = counts.has(exact) || counts.size < MAX_COUNTED ? exact : JSON.stringify(words.slice(0, -1));
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count <= RECORDED_SINGLY || Number.isInteger(Math.log2(count / RECORDED_SINGLY)) ? count : null;
+  };
+}
+
 /** A refusal that is recorded, while everything else that its use case did is undone. */
 export class RecordedRefusal extends ApiError {
   readonly event: UseCaseEvent;
@@ -107,8 +132,6 @@ export class RecordedRefusal extends ApiError {
     this.event = event;
   }
 }
-
-// The data of these events come in the order of canonical JSON, which is then quick to write.
 
 /** An event of a licence. Its data name customer, masked key and product, and `more`. */
 export const licenseEvent = (type: EventType, license: License, more: JsonObject = {}): UseCaseEvent => ({
@@ -123,11 +146,7 @@ export const deviceEvent = (
   license: License,
   { id, hostId }: Pick<Device, 'id' | 'hostId'>,
   more: JsonObject = {},
-): UseCaseEvent => ({
-  type,
-  resource: { type: 'device', id },
-  data: { hostId, licenseId: license.id, productId: license.productId, ...more },
-});
+): UseCaseEvent => useEvent(type, license, { type: 'device', id }, { hostId, ...more });
 
 /** An event of a session. Its data name the end of the lease, the host and the licence, and `more`. */
 export const sessionEvent = (
@@ -135,8 +154,10 @@ export const sessionEvent = (
   license: License,
   { id, hostId, expiresAt }: Pick<Session, 'id' | 'hostId' | 'expiresAt'>,
   more: JsonObject = {},
-): UseCaseEvent => ({
+): UseCaseEvent => useEvent(type, license, { type: 'session', id }, { expiresAt, hostId, ...more });
+
+const useEvent = (type: EventType, license: License, resource: UseCaseEvent['resource'], data: JsonObject) => ({
   type,
-  resource: { type: 'session', id },
-  data: { expiresAt, hostId, licenseId: license.id, productId: license.productId, ...more },
+  resource,
+  data: { licenseId: license.id, productId: license.productId, ...data },
 });

@@ -4,15 +4,16 @@ import type { Device } from '../domain/license.ts';
 import { type Action, decide, type Facts } from '../domain/rules.ts';
 import type { LicenseCustomer } from '../store/tables/keys/licenses.ts';
 import type { Context } from './context.ts';
+import { found } from './operation.ts';
 import { licenseEvent, RecordedRefusal } from './record.ts';
 
 /** A use of a licence that somebody asks for. */
-export interface LicenseUse {
+interface LicenseUse {
   readonly productId: ProductId;
   readonly licenseKey: LicenseKey;
   readonly hostId: HostId | null;
-  /** The instant that the answer is for. */
-  readonly at: Instant;
+  /** The instant that the answer is for; now unless given. */
+  readonly at?: Instant;
 }
 
 /** What the rules look at, with the customer and the device themselves. */
@@ -24,14 +25,13 @@ export interface LoadedFacts extends Facts {
 
 /** Loads what the rules of an action look at. Throws ApiError `absent` when product and key together name no licence. */
 export async function loadFacts(
-  { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
+  { repositories, caller, now }: Context,
   action: Action,
-  { productId, licenseKey, hostId, at }: LicenseUse,
+  { productId, licenseKey, hostId, at = now }: LicenseUse,
   absent: Reason = 'licenseNotFound',
 ): Promise<LoadedFacts> {
-  const found = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
-  if (found === null) throw apiError(absent);
-  const { license, customer } = found;
+  const named = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
+  const { license, customer } = found(named, absent);
   const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
   const device = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;
   return {
@@ -46,10 +46,17 @@ export async function loadFacts(
   };
 }
 
-/** Throws the refusal of the first rule that stands in the way, if one does. */
-export function refuseUnlessAllowed(action: Action, facts: Facts): void {
+/** Loads the same, and throws the refusal of the first rule that stands in the way, if one does. */
+export async function loadAllowed(
+  context: Context,
+  action: Action,
+  use: LicenseUse,
+  absent?: Reason,
+): Promise<LoadedFacts> {
+  const facts = await loadFacts(context, action, use, absent);
   const { refusal } = decide(action, facts);
   if (refusal !== null) throw refusalOf(refusal, facts);
+  return facts;
 }
 
 /** The error of a rule. That a limit is reached is recorded. */

@@ -3,8 +3,9 @@ import type { KeyCounts, stats } from '../contract/stats.ts';
 import type { License } from '../domain/license.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
 import type { StatsScope } from '../store/tables/stats.ts';
-import type { Context, UseCase } from './context.ts';
-import { productsOf, showListed } from './keys/lists.ts';
+import type { Context } from './context.ts';
+import { productsOf } from './keys/lists.ts';
+import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 
 /** At most this many keys are named. */
@@ -14,24 +15,29 @@ const WEEKS = 12;
 const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
 
-/** Counts keys, devices, sessions and customers. */
-const getStats: UseCase<typeof stats.get> = async (context, { productId }) => {
-  const { repositories, caller, now } = context;
-  const { accountId } = caller;
-  const products = productsOf(caller, productId);
-  const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
-  const keys = await countKeys(context, scopes);
-  const sessions = await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now));
-  const fullest = await firstOf(scopes, (scope) => repositories.stats.fullest(scope, now, MAX_NAMED), isFuller);
-  const next = await firstOf(scopes, (scope) => repositories.stats.nextToExpire(scope, now, MAX_NAMED), isSooner);
-  return {
-    ...keys,
-    sessions,
-    customers: products === null ? await repositories.customers.list(accountId).count() : null,
-    activatedPerWeek: await countActivations(context, scopes),
-    fullest: await showListed(context, fullest),
-    nextToExpire: await showListed(context, next),
-  };
+/** The operations that count. */
+export const statsOperations: Operations<typeof stats> = {
+  get: {
+    authorize: anyone,
+    async perform(context, { productId }) {
+      const { repositories, caller, now } = context;
+      const { accountId } = caller;
+      const products = productsOf(caller, productId);
+      const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
+      const keys = await countKeys(context, scopes);
+      const sessions = await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now));
+      const fullest = await firstOf(scopes, (scope) => repositories.stats.fullest(scope, now, MAX_NAMED), isFuller);
+      const next = await firstOf(scopes, (scope) => repositories.stats.nextToExpire(scope, now, MAX_NAMED), isSooner);
+      return {
+        ...keys,
+        sessions,
+        customers: products === null ? await repositories.customers.list(accountId).count() : null,
+        activatedPerWeek: await countActivations(context, scopes),
+        fullest: await showListed(context, fullest),
+        nextToExpire: await showListed(context, next),
+      };
+    },
+  },
 };
 
 async function countKeys({ repositories, now }: Context, scopes: readonly StatsScope[]) {
@@ -126,8 +132,3 @@ const mondayOf = (day: string): string => addDays(day, -((new Date(startOf(day))
 const addDays = (day: string, days: number): string => addSeconds(startOf(day), days * DAY_SECONDS).slice(0, 10);
 
 const startOf = (day: string): Instant => toInstant(Date.parse(day));
-
-/** The operations that count. */
-export const statsOperations: Operations<typeof stats> = {
-  get: { perform: getStats, authorize: anyone },
-};

@@ -1,7 +1,6 @@
 import { apiError } from '../contract/errors.ts';
-import type { EventType, JsonObject } from '../contract/events.ts';
 import type { Instant } from '../contract/scalars.ts';
-import { changedFields } from '../domain/changed-fields.ts';
+import { type Changes, differences } from '../domain/changes.ts';
 import { changeInstant } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import type { UseCaseEvent } from './record.ts';
@@ -14,12 +13,10 @@ export function refuseStale({ updatedAt }: { readonly updatedAt: Instant }, ifUp
   if (ifUpdatedAt !== undefined && ifUpdatedAt !== updatedAt) throw apiError('stale', { updatedAt });
 }
 
-/** How a change is written, and what the record says of it besides the names of the fields. */
 interface Change<T> {
-  readonly type: EventType;
-  readonly resource: UseCaseEvent['resource'];
-  factsOf(state: T): JsonObject;
-  write(updatedAt: Instant): Promise<T>;
+  write(changes: Partial<T> & { readonly updatedAt: Instant }): Promise<T>;
+  /** What the record says of it. */
+  describe(after: T, changed: readonly (keyof T & string)[]): UseCaseEvent;
 }
 
 /**
@@ -29,12 +26,17 @@ interface Change<T> {
 export async function writeChanges<T extends { readonly updatedAt: Instant }>(
   { now, record }: Context,
   before: T,
-  given: { readonly [field in keyof T]?: unknown },
-  { type, resource, factsOf, write }: Change<T>,
+  given: Changes<T>,
+  { write, describe }: Change<T>,
 ): Promise<T> {
-  const changed = changedFields<keyof T & string>(before, given);
-  const isSame = changed.length === 0;
-  const after = isSame ? before : await write(changeInstant(now, before.updatedAt));
-  record({ ...(!isSame && { type }), resource, data: { changed, ...factsOf(after) } });
+  const changes = differences(before, given);
+  const changed = Object.keys(changes) as (keyof T & string)[];
+  if (changed.length === 0) {
+    const { type: _, ...entry } = describe(before, changed);
+    record(entry);
+    return before;
+  }
+  const after = await write({ ...changes, updatedAt: changeInstant(now, before.updatedAt) });
+  record(describe(after, changed));
   return after;
 }

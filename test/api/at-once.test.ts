@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TokenId } from '../../src/contract/scalars.ts';
 import { ownerOf } from '../../src/domain/access.ts';
 import type { Context } from '../../src/service/context.ts';
-import { revokeToken } from '../../src/service/tokens.ts';
+import { tokenOperations } from '../../src/service/tokens.ts';
 import { engines } from '../support/engines.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
 import { type As, createWorld, STARTED_AT } from '../support/world.ts';
@@ -259,7 +259,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
           now: STARTED_AT,
           record,
         } as Partial<Context> as Context;
-        return revokeToken(context, { tokenId: tokenId ?? ('' as TokenId) });
+        return tokenOperations.revoke.perform(context, { tokenId: tokenId ?? ('' as TokenId) });
       });
 
     const outcomes = await Promise.allSettled([revoke(ids[1]), revoke(ids[0])]);

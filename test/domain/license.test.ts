@@ -1,19 +1,44 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { defaultExpiry, isActivated } from '../../src/domain/license.ts';
+import { endIfUsed, isActivated, termOf } from '../../src/domain/license.ts';
+import { addSeconds } from '../../src/domain/time.ts';
+import { now } from './examples.ts';
 
-describe('defaultExpiry', () => {
-  it('is a calendar month later', () => {
-    expect(defaultExpiry('2028-01-31T10:00:00.900Z' as Instant)).toBe('2028-02-29T10:00:00.900Z');
-  });
+it.each([
+  [null, 'running'],
+  [addSeconds(now, 1), 'running'],
+  ['2026-11-21T10:00:00.901Z' as Instant, 'running'],
+  [now, 'ended'],
+  [addSeconds(now, -1), 'ended'],
+])('the term of a licence that expires at %s is %s', (expirationDate, term) => {
+  expect(termOf({ expirationDate, gracePeriod: null }, now)).toBe(term);
 });
 
-describe('isActivated', () => {
-  it.each([
-    [0, false, false],
-    [1, false, true],
-    [2, true, false],
-  ])('with %d devices and vendorDisabled %s is %s', (activations, vendorDisabled, answer) => {
-    expect(isActivated({ activations, vendorDisabled })).toBe(answer);
-  });
+const day = { years: 0, months: 0, weeks: 0, days: 1, hours: 0, minutes: 0, seconds: 0 };
+
+it.each([
+  [null, 'running'],
+  [addSeconds(now, 1), 'running'],
+  [now, 'inGrace'],
+  [addSeconds(now, -86_399), 'inGrace'],
+  [addSeconds(now, -86_400), 'ended'],
+])('the term of a licence that expires at %s, with a day of grace, is %s', (expirationDate, term) => {
+  expect(termOf({ expirationDate, gracePeriod: day }, now)).toBe(term);
+});
+
+it.each([
+  [null, null, null],
+  [addSeconds(now, 1), null, addSeconds(now, 1)],
+  [null, day, addSeconds(now, 86_400)],
+  [addSeconds(now, -1), day, addSeconds(now, -1)],
+])('a licence with expiry %s and expiresAfter %o that is used now ends at %s', (expirationDate, expiresAfter, end) => {
+  expect(endIfUsed({ expirationDate, expiresAfter }, now)).toBe(end);
+});
+
+it.each([
+  [0, false, false],
+  [1, false, true],
+  [2, true, false],
+])('a licence with %d devices and vendorDisabled %s is activated: %s', (activations, vendorDisabled, answer) => {
+  expect(isActivated({ activations, vendorDisabled })).toBe(answer);
 });

@@ -56,17 +56,13 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
     file: 'src/service/customers.ts',
     edits: [
       {
-        before: '/** Creates a customer. */',
-        add: `/** All customers of the account, as they are read. */
-const exportCustomers: UseCase<Customers['export']> = async ({ repositories, caller }) => ({
-  items: repositories.customers.list(caller.accountId).all(),
-});
+        before: '  get: {',
+        add: `  export: {
+    authorize: anyone,
+    perform: async ({ repositories, caller }) => ({ items: repositories.customers.listAll(caller.accountId) }),
+  },
 
 `,
-      },
-      {
-        before: '  get: { perform: getCustomer, authorize: anyone },',
-        add: '  export: { perform: exportCustomers, authorize: anyone },\n',
       },
     ],
   },

@@ -32,23 +32,23 @@ export const suspendKeys: readonly (DrillFile & Named)[] = [
     file: 'src/service/keys/changes.ts',
     edits: [
       {
-        before: '/** Removes a licence for ever, with its devices and sessions. */',
-        add: `/** Disables every licence of a customer. */
-const suspendKeys: UseCase<Keys['suspendAllOfCustomer']> = async (context, { customerId }) => {
-  await holdCustomer(context, customerId);
-  const found = await context.repositories.keys.lockEnabledOf(context.caller.accountId, customerId);
-  for (const license of found) {
-    await applyChanges(context, license, { vendorDisabled: true }, (after) => licenseEvent('license.blocked', after));
-  }
-  return { suspended: found.length };
-};
+        before: '  delete: {',
+        add: `  suspendAllOfCustomer: {
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+    async perform(context, { customerId }) {
+      await holdCustomer(context, customerId);
+      const enabled = await context.repositories.keys.lockEnabledOf(context.caller.accountId, customerId);
+      for (const license of enabled) {
+        await applyChanges(context, license, { vendorDisabled: true }, (after) =>
+          licenseEvent('license.blocked', after),
+        );
+      }
+      return { suspended: enabled.length };
+    },
+  },
 
 `,
-      },
-      {
-        before:
-          "  unblock: { perform: unblockKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },",
-        add: '  suspendAllOfCustomer: { perform: suspendKeys, authorize: ofWholeAccount, authorizeReplay: sameForAll },\n',
       },
       { before: "onProduct, sameForAll } from '../operation.ts'", add: 'ofWholeAccount, ' },
     ],

@@ -6,7 +6,7 @@ import { createConcurrencyLimit } from '../../src/server/http/concurrency-limit.
 import { listen } from '../../src/server/http/transport/listen.ts';
 import { createLog } from '../../src/server/log.ts';
 import { openBase } from '../../src/server/runtime.ts';
-import { createFirstToken } from '../../src/service/tokens.ts';
+import { createFirstToken } from '../../src/service/accounts.ts';
 import { createFolder } from '../support/engines.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';

@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
 import type { HostId, Instant } from '../../contract/scalars.ts';
 import type { Jwk } from '../../contract/signing-keys.ts';
-import type { License } from '../license.ts';
-import { grantEnd } from '../term.ts';
+import { grantEnd, type License } from '../license.ts';
 import { earlier, epochSeconds } from '../time.ts';
 import { LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
 import { type Signer, signJws } from './jws.ts';
@@ -39,8 +38,6 @@ export function toJwk(publicPem: string): Jwk {
 export interface FileFacts {
   /** The file's own id, its `jti`. */
   readonly id: string;
-  /** The account that signs, its `iss`. */
-  readonly issuer: string;
   readonly license: License;
   readonly customer: LicenseClaims['customer'];
   readonly hostId: HostId;
@@ -61,10 +58,10 @@ export function signLicenseFile(signer: Signer, facts: FileFacts): string {
   });
 }
 
-function claimsOf({ id, issuer, license, customer, hostId, now, expiresAt }: FileFacts): LicenseClaims {
+function claimsOf({ id, license, customer, hostId, now, expiresAt }: FileFacts): LicenseClaims {
   const signedAt = epochSeconds(now);
   return {
-    iss: issuer,
+    iss: license.accountId,
     jti: id,
     sub: license.id,
     key: license.key,

@@ -1,5 +1,5 @@
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { canonicalAddress, parseAddress, readNetworks } from '../../domain/networks.ts';
+import { canonicalAddress, parseAddress, readNetworks } from '../../domain/ip-address.ts';
 
 /** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;

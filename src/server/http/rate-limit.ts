@@ -1,4 +1,4 @@
-import { subscriberOf } from '../../domain/networks.ts';
+import { subscriberOf } from '../../domain/ip-address.ts';
 import { type Rate, remainingOf, waitOf } from '../../domain/rate.ts';
 import type { RateCounter, Taken } from './rate-counters.ts';
 

@@ -1,106 +1,118 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import type { JsonObject } from '../../contract/events.ts';
+import type { EventType } from '../../contract/events.ts';
 import type { keyChanges } from '../../contract/keys/changes.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
 import { freeChangesOf, isWithinBounds } from '../../contract/keys/metadata.ts';
 import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
-import type { License } from '../../domain/license.ts';
 import {
-  apiNameOf,
   beyondLimits,
+  type Changes,
   describeUse,
-  type LicenseChanges,
+  differences,
   mergeEntries,
-  realChanges,
-  recordedValues,
   type Usage,
-  withChanges,
-} from '../../domain/license-changes.ts';
-import { addDuration, changeInstant, later } from '../../domain/time.ts';
-import type { Context, UseCase } from '../context.ts';
-import { type Operations, onProduct, sameForAll } from '../operation.ts';
-import { checkVersion, versionOf } from '../product-versions.ts';
-import { licenseEvent, sessionEvent } from '../record.ts';
-import { refuseStale } from '../write-changes.ts';
-import { holdCustomer, holdOrAddCustomer } from './keys.ts';
-import { showLicense } from './show-license.ts';
+} from '../../domain/changes.ts';
+import type { License } from '../../domain/license.ts';
+import { addDuration, later } from '../../domain/time.ts';
+import type { Context } from '../context.ts';
+import { holdCustomer, holdOrAddCustomer } from '../customers.ts';
+import { found, type Operations, onProduct, sameForAll } from '../operation.ts';
+import { checkVersion, versionOf } from '../products.ts';
+import { licenseEvent, sessionEvent, type UseCaseEvent } from '../record.ts';
+import { refuseStale, writeChanges } from '../write-changes.ts';
+import { showLicense } from './show.ts';
 
-type Keys = typeof keyChanges;
-type Update = InputOf<Keys['update']>;
+/** The operations that change keys. */
+export const changeOperations: Operations<typeof keyChanges> = {
+  update: {
+    authorize: onProduct('licenseNotFound'),
+    async perform(context, input) {
+      // Before the licence, since whoever removes a customer locks it before its licences.
+      if (input.customerId != null) await holdCustomer(context, input.customerId);
+      const license = await lockLicense(context, input);
+      const changes = changesOf(license, input);
+      const fields = inconsistentFields({ ...license, ...changes });
+      if (fields.length > 0) throw apiError('invalidParams', { fields });
+      const { versionId } = changes;
+      if (versionId != null) await checkVersion(context, { productId: license.productId, versionId });
+      if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
+        refuseUse(beyondLimits(changes, await usageOf(context, license)));
+      }
+      return applyAndShow(context, license, changes, (after, names) =>
+        licenseEvent('license.updated', after, {
+          changed: names.map(apiNameOf),
+          before: recordedValues(license, names),
+          after: recordedValues(after, names),
+        }),
+      );
+    },
+  },
 
-/** Changes the fields of a licence that are given. */
-async function updateKey(context: Context, input: Update): Promise<PayloadOf<Keys['update']>> {
-  // Before the licence, since whoever removes a customer locks it before its licences.
-  if (input.customerId != null) await holdCustomer(context, input.customerId);
-  const license = await lockLicense(context, input);
-  const changes = changesOf(license, input);
-  const fields = inconsistentFields(withChanges(license, changes));
-  if (fields.length > 0) throw apiError('invalidParams', { fields });
-  const { versionId } = changes;
-  if (versionId != null) await checkVersion(context, { productId: license.productId, versionId });
-  if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
-    refuseUse(beyondLimits(changes, await usageOf(context, license)));
-  }
-  return applyAndShow(context, license, changes, (after, names) =>
-    licenseEvent('license.updated', after, {
-      changed: names.map(apiNameOf),
-      before: recordedValues(license, changes),
-      after: recordedValues(after, changes),
-    }),
-  );
-}
+  renew: {
+    authorize: onProduct('licenseNotFound'),
+    async perform(context, input) {
+      const { now } = context;
+      const license = await lockLicense(context, input);
+      const { expirationDate: end } = license;
+      if (end === null) throw apiError('noEnd');
+      const { from = 'later', duration } = input;
+      const start = { end, now, later: later(end, now) }[from];
+      return applyAndShow(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
+        licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
+      );
+    },
+  },
+
+  transfer: {
+    authorize: onProduct('licenseNotFound'),
+    async perform(context, input) {
+      const customerId = await holdOrAddCustomer(context, input);
+      const license = await lockLicense(context, input);
+      return applyAndShow(context, license, { customerId }, (after) =>
+        licenseEvent('license.transferred', after, { from: license.customerId, to: customerId }),
+      );
+    },
+  },
+
+  block: {
+    authorize: onProduct('licenseNotFound'),
+    authorizeReplay: sameForAll,
+    async perform(context, input) {
+      await setDisabled(context, input, true, 'license.blocked');
+      return { message: 'License blocked' };
+    },
+  },
+
+  unblock: {
+    authorize: onProduct('licenseNotFound'),
+    authorizeReplay: sameForAll,
+    async perform(context, input) {
+      await setDisabled(context, input, false, 'license.unblocked');
+      return { message: 'License unblocked' };
+    },
+  },
+
+  delete: {
+    authorize: onProduct('licenseNotFound'),
+    authorizeReplay: sameForAll,
+    async perform(context, input) {
+      const { keys, devices, sessions, files } = context.repositories;
+      const license = await lockLicense(context, input);
+      const usage = await usageOf(context, license);
+      if (input.force !== true) refuseUse(describeUse(usage));
+      const lapsed = await sessions.removeLapsed(context.now, { license });
+      await devices.removeAll(license);
+      await sessions.removeAll(license);
+      await files.revoke(license, null, context.now);
+      await keys.remove(license);
+      context.record(licenseEvent('license.deleted', license, { ...usage }));
+      for (const session of lapsed) context.record(sessionEvent('session.expired', license, session));
+    },
+  },
+};
 
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
-
-/** Adds a duration to the end of a licence, to now, or to whichever of the two is later. */
-const renewKey: UseCase<Keys['renew']> = async (context, input) => {
-  const { now } = context;
-  const license = await lockLicense(context, input);
-  const { expirationDate: end } = license;
-  if (end === null) throw apiError('noEnd');
-  const { from = 'later', duration } = input;
-  const start = { end, now, later: later(end, now) }[from];
-  return applyAndShow(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
-    licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
-  );
-};
-
-/** Gives a licence to another customer, to a new one, or to nobody. */
-const transferKey: UseCase<Keys['transfer']> = async (context, input) => {
-  const customerId = await holdOrAddCustomer(context, input);
-  const license = await lockLicense(context, input);
-  return applyAndShow(context, license, { customerId }, (after) =>
-    licenseEvent('license.transferred', after, { from: license.customerId, to: customerId }),
-  );
-};
-
-/** Disables a licence. */
-const blockKey: UseCase<Keys['block']> = async (context, input) => {
-  await setDisabled(context, input, 'license.blocked');
-  return { message: 'License blocked' };
-};
-
-/** Makes a disabled licence usable again. */
-const unblockKey: UseCase<Keys['unblock']> = async (context, input) => {
-  await setDisabled(context, input, 'license.unblocked');
-  return { message: 'License unblocked' };
-};
-
-/** Removes a licence for ever, with its devices and sessions. */
-const deleteKey: UseCase<Keys['delete']> = async (context, input) => {
-  const { keys, devices, sessions, files } = context.repositories;
-  const license = await lockLicense(context, input);
-  const usage = await usageOf(context, license);
-  if (input.force !== true) refuseUse(describeUse(usage));
-  const lapsed = await sessions.removeLapsed(context.now, { license });
-  await devices.removeAll(license);
-  await sessions.removeAll(license);
-  await files.revoke(license, null, context.now);
-  await keys.remove(license);
-  context.record(licenseEvent('license.deleted', license, { ...usage }));
-  for (const session of lapsed) context.record(sessionEvent('session.expired', license, session));
-};
 
 interface Address {
   readonly productId: ProductId;
@@ -109,12 +121,9 @@ interface Address {
 }
 
 /** The licence, which nobody else changes until this transaction ends. */
-async function lockLicense(
-  { repositories, caller }: Context,
-  { productId, licenseKey, ifUpdatedAt }: Address,
-): Promise<License> {
-  const license = await repositories.keys.findLocked(caller.accountId, productId, licenseKey);
-  if (license === null) throw apiError('licenseNotFound');
+async function lockLicense({ repositories, caller }: Context, address: Address): Promise<License> {
+  const { productId, licenseKey, ifUpdatedAt } = address;
+  const license = found(await repositories.keys.findLocked(caller.accountId, productId, licenseKey), 'licenseNotFound');
   refuseStale(license, ifUpdatedAt);
   return license;
 }
@@ -122,36 +131,27 @@ async function lockLicense(
 async function setDisabled(
   context: Context,
   input: Address & { readonly note?: string | undefined },
-  type: 'license.blocked' | 'license.unblocked',
+  vendorDisabled: boolean,
+  type: EventType,
 ): Promise<void> {
-  const vendorDisabled = type === 'license.blocked';
   const license = await lockLicense(context, input);
-  const details: JsonObject = input.note === undefined ? {} : { note: input.note };
+  const details = input.note === undefined ? {} : { note: input.note };
   await applyChanges(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
   if (license.vendorDisabled !== vendorDisabled) await context.repositories.files.noteBlocking(license, context.now);
 }
 
 /** What an input asks to change, in the fields of the licence. */
-function changesOf(license: License, input: Update): LicenseChanges {
-  const { metadata = {}, expirationDate, licenseType, maxConcurrentSessions } = input;
-  const isBound = (licenseType ?? license.licenseType) === 'node-locked';
-  return realChanges(license, {
-    customerId: input.customerId,
-    maxActivations: input.maxActivations,
-    expirationDate,
-    expiresAfter: expirationDate === undefined ? undefined : null,
-    gracePeriod: input.gracePeriod,
+function changesOf(license: License, input: InputOf<(typeof keyChanges)['update']>): Partial<License> {
+  const { productId: _p, licenseKey: _k, ifUpdatedAt: _i, force: _f, metadata = {}, ...fields } = input;
+  const isBound = (fields.licenseType ?? license.licenseType) === 'node-locked';
+  return differences(license, {
+    ...fields,
     features: mergeEntries(license.features, metadata.features ?? {}),
     metadata: mergeEntries(license.metadata, freeChangesOf(metadata)),
     isTrial: metadata.is_trial,
-    allowedHosts: input.allowedHosts,
-    licenseType,
+    ...(fields.expirationDate !== undefined && { expiresAfter: null }),
     // Only a floating licence has such a limit.
-    maxConcurrentSessions: isBound && maxConcurrentSessions === undefined ? null : maxConcurrentSessions,
-    heartbeatInterval: input.heartbeatInterval,
-    sessionLeaseDuration: input.sessionLeaseDuration,
-    customerCanSelfReset: input.customerCanSelfReset,
-    versionId: input.versionId,
+    ...(isBound && fields.maxConcurrentSessions === undefined && { maxConcurrentSessions: null }),
   });
 }
 
@@ -173,36 +173,30 @@ function refuseUse(inUse: string | null): void {
   if (inUse !== null) throw apiError('inUse', { inUse });
 }
 
-type Describe = (after: License, names: readonly string[]) => ReturnType<typeof licenseEvent>;
+/** What the API calls a field of a licence. */
+const apiNameOf = (field: string): string =>
+  field === 'features' ? 'metadata.features' : field === 'isTrial' ? 'metadata.is_trial' : field;
+
+/** What the vendor wrote in own words, hosts, of which there may be a thousand, and lengths of time. */
+const unrecorded = ['features', 'metadata', 'allowedHosts', 'expiresAfter', 'gracePeriod'];
+
+/** The values of changed fields as the record has them: those that are numbers, instants, flags, ids or a choice. */
+const recordedValues = (license: License, names: readonly (keyof License)[]) =>
+  Object.fromEntries(
+    names.filter((name) => !unrecorded.includes(name)).map((name) => [apiNameOf(name), license[name]]),
+  );
+
+type Describe = (after: License, names: readonly (keyof License)[]) => UseCaseEvent;
 
 /** Writes changes and returns the licence as the caller may see it. */
-async function applyAndShow(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
+async function applyAndShow(context: Context, license: License, changes: Changes<License>, describe: Describe) {
   const after = await applyChanges(context, license, changes, describe);
   const devices = await context.repositories.devices.list(after);
   return showLicense(after, devices, context.caller, await versionOf(context, after));
 }
 
-/** Writes what differs. Without a difference it is the same licence, and no event: the audit log alone has it. */
-async function applyChanges(context: Context, license: License, changes: LicenseChanges, describe: Describe) {
-  const differing = realChanges(license, changes);
-  const names = Object.keys(differing);
-  if (names.length === 0) {
-    const { type: _, ...entry } = describe(license, names);
-    context.record(entry);
-    return license;
-  }
-  const updatedAt = changeInstant(context.now, license.updatedAt);
-  const after = await context.repositories.keys.patch(license, { ...differing, updatedAt });
-  context.record(describe(after, names));
-  return after;
-}
-
-/** The operations that change keys. */
-export const changeOperations: Operations<typeof keyChanges> = {
-  update: { perform: updateKey, authorize: onProduct('licenseNotFound') },
-  renew: { perform: renewKey, authorize: onProduct('licenseNotFound') },
-  transfer: { perform: transferKey, authorize: onProduct('licenseNotFound') },
-  block: { perform: blockKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
-  unblock: { perform: unblockKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
-  delete: { perform: deleteKey, authorize: onProduct('licenseNotFound'), authorizeReplay: sameForAll },
-};
+const applyChanges = (context: Context, license: License, changes: Changes<License>, describe: Describe) =>
+  writeChanges(context, license, changes, {
+    write: (differing) => context.repositories.keys.patch(license, differing),
+    describe,
+  });

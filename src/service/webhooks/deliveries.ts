@@ -1,71 +1,65 @@
 import { apiError } from '../../contract/errors.ts';
 import { MAX_SEQ } from '../../contract/fields.ts';
 import type { webhookDeliveries } from '../../contract/webhooks/deliveries.ts';
-import type { Delivery } from '../../contract/webhooks/webhook.ts';
-import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
-import type { UseCase } from '../context.ts';
 import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
-import { lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts';
-
-type Webhooks = typeof webhookDeliveries;
+import { findWebhook, lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts';
 
 /** How many deliveries a part has when no `limit` is given. */
 const DEFAULT_LIMIT = 100;
 
-/** Records a `ping`, which is for this webhook alone. */
-const testWebhook: UseCase<Webhooks['test']> = async (context, { webhookId }) => {
-  const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
-  if (webhook === null) throw apiError('webhookNotFound');
-  if (!webhook.active) throw apiError('webhookInactive');
-  context.record(webhookEvent('ping', webhook, {}));
-  return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
-};
-
-/** Lists what was sent to a webhook, newest first. */
-const listDeliveries: UseCase<Webhooks['deliveries']> = async (
-  { repositories, caller: { accountId } },
-  { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ },
-) => {
-  if ((await repositories.webhooks.find(accountId, webhookId)) === null) throw apiError('webhookNotFound');
-  const range = { below: cursor, limit: limit + 1, state };
-  const found = await repositories.deliveries.list({ accountId, webhookId }, range);
-  const items = found.slice(0, limit).map(showDelivery);
-  const last = items.at(-1);
-  return { items, meta: { limit, next: found.length > limit && last !== undefined ? String(last.seq) : null } };
-};
-
-/** Has events sent once more: those after a number, or those that were not accepted. */
-const replayWebhook: UseCase<Webhooks['replay']> = async (context, { webhookId, after }) => {
-  const { repositories, now, record } = context;
-  const { webhooks, deliveries } = repositories;
-  const webhook = await lockWebhook(context, webhookId);
-  if (!webhook.active) throw apiError('webhookInactive');
-  const target = { accountId: webhook.accountId, webhookId };
-  let events: number;
-  // What is on its way now does not count: whoever sends it has lost its lease, and all of it is sent anew.
-  const anew = { lease: null, leaseUntil: null, pausedUntil: null };
-  if (after === undefined) {
-    events = await deliveries.retryAll(target, now);
-    await webhooks.patch(webhook, { ...anew, retryAt: events === 0 ? webhook.retryAt : now });
-  } else {
-    events = Math.max(0, (await lastSeqOf(context)) - after);
-    // What waits for another attempt after that number comes again as it came first.
-    await deliveries.removeAfter(target, after);
-    const lastSeq = Math.min(webhook.lastSeq, after);
-    await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(target) });
-  }
-  const range = after === undefined ? { failed: true } : { after };
-  record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });
-  return { webhookId, events };
-};
-
-function showDelivery({ accountId: _, webhookId: _of, ...delivery }: DeliveryRecord): Delivery {
-  return delivery;
-}
-
 /** The operations on deliveries. */
 export const deliveryOperations: Operations<typeof webhookDeliveries> = {
-  test: { perform: testWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
-  replay: { perform: replayWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
-  deliveries: { perform: listDeliveries, authorize: ofWholeAccount },
+  /** Records a `ping`, which is for this webhook alone. */
+  test: {
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+    async perform(context, { webhookId }) {
+      const webhook = await findWebhook(context, webhookId);
+      if (!webhook.active) throw apiError('webhookInactive');
+      context.record(webhookEvent('ping', webhook));
+      return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
+    },
+  },
+
+  /** Has events sent once more: those after a number, or those that were not accepted. */
+  replay: {
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+    async perform(context, { webhookId, after }) {
+      const { repositories, now, record } = context;
+      const { webhooks, deliveries } = repositories;
+      const webhook = await lockWebhook(context, webhookId);
+      if (!webhook.active) throw apiError('webhookInactive');
+      const target = { accountId: webhook.accountId, webhookId };
+      let events: number;
+      // What is on its way now does not count: whoever sends it has lost its lease, and all of it is sent anew.
+      const anew = { lease: null, leaseUntil: null, pausedUntil: null };
+      if (after === undefined) {
+        events = await deliveries.retryAll(target, now);
+        await webhooks.patch(webhook, { ...anew, retryAt: events === 0 ? webhook.retryAt : now });
+      } else {
+        events = Math.max(0, (await lastSeqOf(context)) - after);
+        // What waits for another attempt after that number comes again as it came first.
+        await deliveries.removeAfter(target, after);
+        const lastSeq = Math.min(webhook.lastSeq, after);
+        await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(target) });
+      }
+      const range = after === undefined ? { failed: true } : { after };
+      record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });
+      return { webhookId, events };
+    },
+  },
+
+  /** Newest first. */
+  deliveries: {
+    authorize: ofWholeAccount,
+    async perform(context, { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ }) {
+      const { accountId } = await findWebhook(context, webhookId);
+      const range = { below: cursor, limit: limit + 1, state };
+      const found = await context.repositories.deliveries.list({ accountId, webhookId }, range);
+      const items = found.slice(0, limit).map(({ accountId: _, webhookId: _of, ...delivery }) => delivery);
+      const last = items.at(-1);
+      return { items, meta: { limit, next: found.length > limit && last !== undefined ? String(last.seq) : null } };
+    },
+  },
 };

@@ -1,3 +1,4 @@
+import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import { apiVersion } from '../../contract/index.ts';
 import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
@@ -8,43 +9,141 @@ import { addSeconds, changeInstant } from '../../domain/time.ts';
 import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
 import { urlProblem } from '../../domain/webhooks/url.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
-import type { Context, UseCase } from '../context.ts';
+import type { Context } from '../context.ts';
 import { readList } from '../lists.ts';
-import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
+import { found, type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
 import { refuseStale, writeChanges } from '../write-changes.ts';
-
-type Webhooks = typeof webhooks;
 
 /** How many webhooks an account may have: each event is sent to all of them. */
 const MAX_WEBHOOKS = 100;
 
 const SECRET_BYTES = 32;
 
-/** Adds a webhook, to which is sent what is numbered from now on. */
-const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
-  const { repositories, caller, now, random, record } = context;
-  const { accountId } = caller;
-  checkUrl(context, input.url);
-  const { reveal = false, ordered = false, active = true } = input;
-  // Those who add one at the same time take turns, so that each sees the others.
-  await repositories.accounts.lock(accountId);
-  if ((await repositories.webhooks.list(accountId).count()) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
-  const owner = { accountId, id: newId('whk', now, random(10)) };
-  const secret = mintWebhookSecret(random(SECRET_BYTES));
-  const webhook: WebhookRecord = {
-    ...owner,
-    url: input.url,
-    types: uniqueOf(input.types),
-    description: input.description ?? null,
+/** Whoever does not see keys must not have them sent. */
+const ofAllThatIsSent = (
+  caller: Caller,
+  { reveal = false }: { readonly reveal?: boolean | undefined },
+): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
+
+/** The operations on webhooks. */
+export const webhookOperations: Operations<typeof webhooks> = {
+  /** Adds a webhook, to which is sent what is numbered from now on. */
+  create: {
+    authorize: ofAllThatIsSent,
+    authorizeReplay: sameForAll,
+    async perform(context, input) {
+      const { repositories, caller, record } = context;
+      const { accountId } = caller;
+      checkUrl(context, input.url);
+      // Those who add one at the same time take turns, so that each sees the others.
+      await repositories.accounts.lock(accountId);
+      if ((await repositories.webhooks.list(accountId).count()) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
+      const webhook = newWebhook(context, input, await lastSeqOf(context));
+      await repositories.webhooks.insert(webhook);
+      record(webhookEvent('webhook.created', webhook, { host: hostOf(webhook) }));
+      return { ...show(webhook, context), secret: webhook.secret };
+    },
+  },
+
+  list: {
+    authorize: ofWholeAccount,
+    async perform(context, input) {
+      const { repositories, caller } = context;
+      const webhooks = repositories.webhooks.list(caller.accountId);
+      return readList(
+        input,
+        webhooks.map((webhook) => show(webhook, context)),
+      );
+    },
+  },
+
+  get: {
+    authorize: ofWholeAccount,
+    perform: async (context, { webhookId }) => show(await findWebhook(context, webhookId), context),
+  },
+
+  /** One that becomes active again begins anew where it stopped. */
+  update: {
+    authorize: ofAllThatIsSent,
+    authorizeReplay: sameForAll,
+    async perform(context, { webhookId, ifUpdatedAt, ...given }) {
+      const { repositories, caller } = context;
+      const before = await lockWebhook(context, webhookId);
+      refuseStale(before, ifUpdatedAt);
+      if (given.url !== undefined) {
+        checkUrl(context, given.url);
+        // Whoever does not see keys must not have them sent to an address of their own.
+        if (before.reveal && !seesSecrets(caller)) {
+          throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
+        }
+      }
+      const after = await writeChanges(
+        context,
+        before,
+        { ...given, types: uniqueOf(given.types) },
+        {
+          write: (changes) =>
+            repositories.webhooks.patch(before, {
+              ...changes,
+              ...((changes.active || changes.url !== undefined) && startedAnew),
+              ...(changes.active && { disabledAt: null, disabledReason: null }),
+            }),
+          describe: (webhook, changed) => updated(webhook, changed),
+        },
+      );
+      return show(after, context);
+    },
+  },
+
+  delete: {
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+    async perform({ repositories, caller, record }, { webhookId }) {
+      if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
+      record(webhookEvent('webhook.deleted', { id: webhookId }));
+    },
+  },
+
+  /** Gives a webhook a new secret; the one before it signs as well for a time. */
+  rotate: {
+    authorize: ofWholeAccount,
+    authorizeReplay: sameForAll,
+    async perform(context, { webhookId, overlap = DEFAULT_OVERLAP_SECONDS }) {
+      const { repositories, now, random, record } = context;
+      const before = await lockWebhook(context, webhookId);
+      const secret = mintWebhookSecret(random(SECRET_BYTES));
+      const after = await repositories.webhooks.patch(before, {
+        secret,
+        previousSecret: overlap === 0 ? null : before.secret,
+        previousSecretUntil: overlap === 0 ? null : addSeconds(now, overlap),
+        updatedAt: changeInstant(now, before.updatedAt),
+      });
+      record(updated(after, ['secret']));
+      return { ...show(after, context), secret };
+    },
+  },
+};
+
+function newWebhook(
+  { caller, now, random }: Context,
+  { url, types, description = null, reveal = false, ordered = false, active = true, ...input }: NewWebhook,
+  lastSeq: number,
+): WebhookRecord {
+  return {
+    accountId: caller.accountId,
+    id: newId('whk', now, random(10)),
+    url,
+    types: uniqueOf(types) ?? null,
+    description,
     reveal,
     ordered,
     active,
     apiVersion: input.apiVersion ?? currentVersion(),
-    secret,
+    secret: mintWebhookSecret(random(SECRET_BYTES)),
     previousSecret: null,
     previousSecretUntil: null,
-    lastSeq: await lastSeqOf(context),
+    lastSeq,
     retryAt: null,
     pausedUntil: null,
     lease: null,
@@ -56,56 +155,9 @@ const createWebhook: UseCase<Webhooks['create']> = async (context, input) => {
     createdAt: now,
     updatedAt: now,
   };
-  await repositories.webhooks.insert(webhook);
-  record(webhookEvent('webhook.created', webhook, { host: hostOf(webhook) }));
-  return { ...show(webhook, context), secret };
-};
+}
 
-/** Lists the webhooks of the account. */
-const listWebhooks: UseCase<Webhooks['list']> = async (context, input) => {
-  const { repositories, caller } = context;
-  return readList(
-    input,
-    repositories.webhooks.list(caller.accountId).map((webhook) => show(webhook, context)),
-  );
-};
-
-/** Shows one webhook. */
-const getWebhook: UseCase<Webhooks['get']> = async (context, { webhookId }) => {
-  const webhook = await context.repositories.webhooks.find(context.caller.accountId, webhookId);
-  if (webhook === null) throw apiError('webhookNotFound');
-  return show(webhook, context);
-};
-
-/** Changes what is given of a webhook; without a difference there is no event. One that becomes active again begins anew where it stopped. */
-const updateWebhook: UseCase<Webhooks['update']> = async (context, { webhookId, ifUpdatedAt, ...changes }) => {
-  const { repositories, caller } = context;
-  const before = await lockWebhook(context, webhookId);
-  refuseStale(before, ifUpdatedAt);
-  if (changes.url !== undefined) {
-    checkUrl(context, changes.url);
-    // Whoever does not see keys must not have them sent to an address of their own.
-    if (before.reveal && !seesSecrets(caller)) {
-      throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
-    }
-  }
-  const isResumed = changes.active === true && !before.active;
-  const isMoved = changes.url !== undefined && changes.url !== before.url;
-  const after = await writeChanges(context, before, changes, {
-    type: 'webhook.updated',
-    resource: { type: 'webhook', id: webhookId },
-    factsOf: (webhook) => ({ active: webhook.active, host: hostOf(webhook) }),
-    write: (updatedAt) =>
-      repositories.webhooks.patch(before, {
-        ...changes,
-        ...(changes.types !== undefined && { types: uniqueOf(changes.types) }),
-        ...((isResumed || isMoved) && startedAnew),
-        ...(isResumed && { disabledAt: null, disabledReason: null }),
-        updatedAt,
-      }),
-  });
-  return show(after, context);
-};
+type NewWebhook = InputOf<(typeof webhooks)['create']>;
 
 /**
  * What is on its way now does not count, and what went wrong before neither: it says nothing of another receiver. Whoever
@@ -113,35 +165,14 @@ const updateWebhook: UseCase<Webhooks['update']> = async (context, { webhookId, 
  */
 const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
 
-/** Removes a webhook with its deliveries. */
-const deleteWebhook: UseCase<Webhooks['delete']> = async ({ repositories, caller, record }, { webhookId }) => {
-  if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
-  record(webhookEvent('webhook.deleted', { id: webhookId }, {}));
-};
-
-/** Gives a webhook a new secret; the one before it signs as well for a time. */
-const rotateWebhook: UseCase<Webhooks['rotate']> = async (
-  context,
-  { webhookId, overlap = DEFAULT_OVERLAP_SECONDS },
-) => {
-  const { repositories, now, random, record } = context;
-  const before = await lockWebhook(context, webhookId);
-  const secret = mintWebhookSecret(random(SECRET_BYTES));
-  const after = await repositories.webhooks.patch(before, {
-    secret,
-    previousSecret: overlap === 0 ? null : before.secret,
-    previousSecretUntil: overlap === 0 ? null : addSeconds(now, overlap),
-    updatedAt: changeInstant(now, before.updatedAt),
-  });
-  record(webhookEvent('webhook.updated', after, { changed: ['secret'], active: after.active, host: hostOf(after) }));
-  return { ...show(after, context), secret };
-};
+/** The webhook of this id. Throws ApiError `webhookNotFound`. */
+export async function findWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
+  return found(await repositories.webhooks.find(caller.accountId, webhookId), 'webhookNotFound');
+}
 
 /** The webhook, which nobody else changes until the transaction ends. Throws ApiError `webhookNotFound`. */
 export async function lockWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
-  const webhook = await repositories.webhooks.lock(caller.accountId, webhookId);
-  if (webhook === null) throw apiError('webhookNotFound');
-  return webhook;
+  return found(await repositories.webhooks.lock(caller.accountId, webhookId), 'webhookNotFound');
 }
 
 /** The number of the account's last event. */
@@ -153,33 +184,34 @@ export async function lastSeqOf({ repositories, caller }: Context): Promise<numb
 export const webhookEvent = (
   type: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.disabled' | 'ping',
   { id }: { readonly id: string },
-  data: NonNullable<UseCaseEvent['data']>,
+  data: NonNullable<UseCaseEvent['data']> = {},
 ): UseCaseEvent => ({ type, resource: { type: 'webhook', id }, data });
+
+const updated = (webhook: WebhookRecord, changed: readonly string[]): UseCaseEvent =>
+  webhookEvent('webhook.updated', webhook, { changed, active: webhook.active, host: hostOf(webhook) });
 
 /** Without path and query, which may be what opens the receiver. */
 const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
 
 /** The whole URL is for those who may change it: its path and query may be what opens the receiver. */
 function show(webhook: WebhookRecord, { caller, now }: Context): Webhook {
-  const { id, types, description, reveal, ordered, active, apiVersion, lastSeq } = webhook;
-  const { failingSince, disabledAt, disabledReason, previousSecretUntil, createdAt, updatedAt } = webhook;
-  const url = caller.scopes.has('webhook:write') ? webhook.url : `${new URL(webhook.url).origin}/…`;
+  const { url, previousSecretUntil } = webhook;
   return {
-    id,
-    url,
-    types,
-    description,
-    reveal,
-    ordered,
-    active,
-    apiVersion,
-    lastSeq,
-    failingSince,
-    disabledAt,
-    disabledReason,
+    id: webhook.id,
+    url: caller.scopes.has('webhook:write') ? url : `${new URL(url).origin}/…`,
+    types: webhook.types,
+    description: webhook.description,
+    reveal: webhook.reveal,
+    ordered: webhook.ordered,
+    active: webhook.active,
+    apiVersion: webhook.apiVersion,
+    lastSeq: webhook.lastSeq,
+    failingSince: webhook.failingSince,
+    disabledAt: webhook.disabledAt,
+    disabledReason: webhook.disabledReason,
     previousSecretUntil: previousSecretUntil !== null && previousSecretUntil > now ? previousSecretUntil : null,
-    createdAt,
-    updatedAt,
+    createdAt: webhook.createdAt,
+    updatedAt: webhook.updatedAt,
   };
 }
 
@@ -188,8 +220,7 @@ function checkUrl({ webhooks: { allowPrivate } }: Context, url: string): void {
   if (why !== null) throw apiError('webhookUrlRefused', { why });
 }
 
-const uniqueOf = <T>(types: readonly T[] | null | undefined): T[] | null =>
-  types == null ? null : [...new Set(types)];
+const uniqueOf = <T>(types: readonly T[] | null | undefined) => types && [...new Set(types)];
 
 /** The present version; one that has just been made dated is among them, or payloads could not be made. */
 function currentVersion(): WebhookRecord['apiVersion'] {
@@ -197,19 +228,3 @@ function currentVersion(): WebhookRecord['apiVersion'] {
   if (newest !== apiVersion) throw new Error(`payloads of ${apiVersion} cannot be made`);
   return newest;
 }
-
-/** Whoever does not see keys must not have them sent. */
-const ofAllThatIsSent = (
-  caller: Caller,
-  { reveal = false }: { readonly reveal?: boolean | undefined },
-): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
-
-/** The operations on webhooks. */
-export const webhookOperations: Operations<typeof webhooks> = {
-  create: { perform: createWebhook, authorize: ofAllThatIsSent, authorizeReplay: sameForAll },
-  list: { perform: listWebhooks, authorize: ofWholeAccount },
-  get: { perform: getWebhook, authorize: ofWholeAccount },
-  update: { perform: updateWebhook, authorize: ofAllThatIsSent, authorizeReplay: sameForAll },
-  delete: { perform: deleteWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
-  rotate: { perform: rotateWebhook, authorize: ofWholeAccount, authorizeReplay: sameForAll },
-};

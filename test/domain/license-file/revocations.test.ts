@@ -89,7 +89,6 @@ describe('a revocation list', () => {
 describe('a licence file beside a revocation list', () => {
   const text = signLicenseFile(ours, {
     id: 'fil_1',
-    issuer: 'acc_1',
     license: licenseWith(),
     customer: null,
     hostId,

@@ -19,7 +19,6 @@ const X = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
 
 const facts: FileFacts = {
   id: 'fil_1',
-  issuer: 'acc_1',
   license: licenseWith(),
   customer: null,
   hostId,

@@ -15,7 +15,6 @@ const [ours, theirs] = [createSigner(privatePems[0]), createSigner(privatePems[1
 const [ourJwk, theirJwk] = [toJwk(publicPemOf(privatePems[0])), toJwk(publicPemOf(privatePems[1]))];
 const facts: FileFacts = {
   id: 'fil_1',
-  issuer: 'acc_1',
   license: licenseWith(),
   customer: { id: 'cus_1', name: 'Zoë' },
   hostId,

@@ -1,6 +1,6 @@
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { Changes } from '../../../domain/changes.ts';
 import type { License } from '../../../domain/license.ts';
-import type { LicenseChanges } from '../../../domain/license-changes.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { phrasesOf, replacePhrases } from '../../search.ts';
@@ -90,7 +90,7 @@ export const keyRepository = (db: Connection) => ({
     licenses.first(db, sql`${named(accountId, productId, key)} for update`),
 
   /** Changes what is given of a licence that the caller has locked, and returns it as it is then. */
-  async patch(license: License, changes: LicenseChanges & { readonly updatedAt: Instant }): Promise<License> {
+  async patch(license: License, changes: Changes<License> & { readonly updatedAt: Instant }): Promise<License> {
     const { accountId, id } = license;
     const changed = await licenses.patch(db, { accountId, id }, changes);
     if (changed === null) throw new Error(`the licence ${id} is not there`);

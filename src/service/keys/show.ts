@@ -1,14 +1,17 @@
-import type { PayloadOf } from '../../contract/endpoint.ts';
 import { writeDuration } from '../../contract/fields.ts';
-import type { Contract } from '../../contract/index.ts';
+import type {
+  Device as ShownDevice,
+  License as ShownLicense,
+  Session as ShownSession,
+} from '../../contract/keys/licenses.ts';
+import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { type Caller, seesSecrets, seesWholeLicense } from '../../domain/access.ts';
 import { showIp } from '../../domain/ip-address.ts';
-import { type Device, isActivated, type License, NO_TAG } from '../../domain/license.ts';
+import { type Device, graceUntil, isActivated, type License, NO_TAG } from '../../domain/license.ts';
 import { showKey } from '../../domain/license-key.ts';
-import { graceUntil } from '../../domain/term.ts';
-import type { ShownVersion } from '../product-versions.ts';
-
-type Keys = Contract['keys'];
+import type { Session } from '../../store/tables/sessions.ts';
+import type { Context } from '../context.ts';
+import { type ShownVersion, versionOf } from '../products.ts';
 
 /** The licence as the caller may see it, with its devices and its version. */
 export function showLicense(
@@ -16,14 +19,13 @@ export function showLicense(
   devices: readonly Device[],
   caller: Caller,
   version: ShownVersion | null,
-): PayloadOf<Keys['get']>['license'] {
-  const showsSecrets = seesSecrets(caller);
+): ShownLicense {
   const isWhole = seesWholeLicense(caller);
   // Counted from the list, so that both agree even while another request takes a slot.
   const activations = devices.length;
   return {
     id: license.id,
-    key: showKey(license.key, showsSecrets),
+    key: showKey(license.key, seesSecrets(caller)),
     productId: license.productId,
     maxActivations: license.maxActivations,
     activations,
@@ -43,7 +45,7 @@ export function showLicense(
     sessionLeaseDuration: license.sessionLeaseDuration,
     customerCanSelfReset: license.customerCanSelfReset,
     vendorDisabled: license.vendorDisabled,
-    devices: isWhole ? devices.map((device) => showDevice(device, showsSecrets)) : [],
+    devices: isWhole ? devices.map((device) => showDevice(device, caller)) : [],
     versionId: license.versionId,
     version,
     createdAt: license.createdAt,
@@ -51,11 +53,34 @@ export function showLicense(
   };
 }
 
-/** A device as the caller may see it; `showsSecrets` shows its whole address. */
-export const showDevice = (device: Device, showsSecrets: boolean) => ({
+/** The licences as the caller may see them in a list. */
+export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {
+  const versions = new Map<string | null, ShownVersion | null>();
+  for (const license of licenses) {
+    if (!versions.has(license.versionId)) versions.set(license.versionId, await versionOf(context, license));
+  }
+  return licenses.map((license) => {
+    const { devices: _, ...shown } = showLicense(license, [], context.caller, versions.get(license.versionId) ?? null);
+    const { activations, customerId } = license;
+    return { ...shown, activations, activated: isActivated(license), customerId };
+  });
+}
+
+/** A device as the caller may see it. */
+export const showDevice = (device: Device, caller: Caller): ShownDevice => ({
   id: device.id,
   hostId: device.hostId,
   deviceTag: device.deviceTag ?? NO_TAG,
-  ipAddress: showIp(device.ipAddress, showsSecrets),
+  ipAddress: showIp(device.ipAddress, seesSecrets(caller)),
   activationTime: device.activationTime,
+});
+
+/** A session as callers see it. */
+export const showSession = ({ id, hostId, tag, userIdentifier, createdAt, expiresAt }: Session): ShownSession => ({
+  id,
+  hostId,
+  deviceTag: tag ?? NO_TAG,
+  userIdentifier,
+  createdAt,
+  expiresAt,
 });
