@@ -46,69 +46,71 @@ export function decide(action: Action, facts: Facts): Decision {
   const names = rulesByAction[action].filter((name) => name !== 'selfReset' || facts.isForCustomer);
   const rules = names.map((name): Rule => {
     const { reason, judge } = ruleBook[name];
-    const { passed, detail } = judge(facts);
+    const [passed, detail] = judge(facts);
     return { rule: name, passed, detail, ...(!passed && { reason }) };
   });
   return { rules, refusal: rules.find(({ passed }) => !passed)?.reason ?? null };
 }
 
-interface Verdict {
-  readonly passed: boolean;
-  readonly detail: string;
-}
-
 interface RuleEntry {
   readonly reason: Reason;
-  judge(facts: Facts): Verdict;
+  judge(facts: Facts): readonly [passed: boolean, detail: string];
 }
-
-const when = (passed: boolean, yes: string, no: string): Verdict => ({ passed, detail: passed ? yes : no });
 
 const ruleBook = {
   type: {
     reason: 'wrongLicenseType',
-    judge: ({ license: { licenseType } }) =>
-      when(licenseType === 'floating', 'The licence is floating.', 'The licence is node-locked: it has no sessions.'),
+    judge: ({ license: { licenseType } }) => [licenseType === 'floating', `The licence is ${licenseType}.`],
   },
   enabled: {
     reason: 'licenseDisabled',
-    judge: ({ license: { vendorDisabled } }) =>
-      when(!vendorDisabled, 'The vendor has not disabled the licence.', 'The vendor has disabled the licence.'),
+    judge: ({ license: { vendorDisabled } }) => [
+      !vendorDisabled,
+      `The vendor has ${vendorDisabled ? '' : 'not '}disabled the licence.`,
+    ],
   },
-  term: { reason: 'licenseExpired', judge: judgeTerm },
+  term: {
+    reason: 'licenseExpired',
+    judge: ({ license, now }) => [termOf(license, now) !== 'ended', describeTerm(license, now)],
+  },
   customer: {
     reason: 'customerInactive',
     judge: ({ customer }) =>
       customer === null
-        ? { passed: true, detail: 'The licence has no customer.' }
-        : when(customer.active, 'Its customer is active.', 'Its customer is not active.'),
+        ? [true, 'The licence has no customer.']
+        : [customer.active, `Its customer is ${customer.active ? '' : 'not '}active.`],
   },
-  host: { reason: 'deviceNotAllowed', judge: judgeHost },
-  slot: { reason: 'activationLimit', judge: judgeSlot },
+  host: {
+    reason: 'deviceNotAllowed',
+    judge({ license: { allowedHosts }, hostId }) {
+      if (allowedHosts === null) return [true, 'Any host may use the licence.'];
+      const isAllowed = hostId !== null && allowedHosts.includes(hostId);
+      return [isAllowed, `${hostId ?? 'A host without a name'} is ${isAllowed ? '' : 'not '}an allowed host.`];
+    },
+  },
+  slot: {
+    reason: 'activationLimit',
+    judge: ({ license: { activations, maxActivations }, hostId, holdsSlot }) =>
+      holdsSlot ? [true, `${hostId} holds a slot already.`] : judgeLimit('slot', activations, maxActivations),
+  },
   seat: {
     reason: 'sessionLimit',
-    judge: ({ license: { maxConcurrentSessions: most }, liveSessions }) => judgeLimit('seat', liveSessions, most),
+    judge: ({ license, liveSessions }) => judgeLimit('seat', liveSessions, license.maxConcurrentSessions),
   },
   activated: {
     reason: 'notActivated',
-    judge: ({ license }) =>
-      when(
-        isActivated(license),
-        'The licence is activated.',
-        'The licence has no device, or the vendor has disabled it.',
-      ),
+    judge: ({ license }) => [isActivated(license), `The licence is ${isActivated(license) ? '' : 'not '}activated.`],
   },
   selfReset: {
     reason: 'selfResetOff',
-    judge: ({ license: { customerCanSelfReset } }) =>
-      when(customerCanSelfReset, 'Its customer may move devices.', 'Its customer may not move devices.'),
+    judge: ({ license: { customerCanSelfReset: may } }) => [may, `Its customer may ${may ? '' : 'not '}move devices.`],
   },
   device: {
     reason: 'deviceNotFound',
     judge: ({ hostId, holdsSlot }) =>
       hostId === null
-        ? { passed: true, detail: 'All devices are meant.' }
-        : when(holdsSlot, `${hostId} holds a slot.`, `${hostId} holds no slot.`),
+        ? [true, 'All devices are meant.']
+        : [holdsSlot, `${hostId} holds ${holdsSlot ? 'a' : 'no'} slot.`],
   },
 } as const satisfies Record<string, RuleEntry>;
 
@@ -124,33 +126,15 @@ const rulesByAction = {
   deactivate: ['activated', 'device', 'selfReset'],
 } as const satisfies Record<string, readonly RuleName[]>;
 
-function judgeTerm({ license, now }: Facts): Verdict {
+function describeTerm(license: License, now: Instant): string {
   const { expirationDate: end } = license;
-  if (isWaiting(license)) return { passed: true, detail: 'The first use sets the end of the licence.' };
-  if (end === null) return { passed: true, detail: 'The licence never expires.' };
-  const term = termOf(license, now);
-  if (term === 'inGrace') {
-    return { passed: true, detail: `The licence expired at ${end}; it may be used until ${graceUntil(license)}.` };
-  }
-  return when(term === 'running', `The licence expires at ${end}.`, `The licence expired at ${end}.`);
+  if (isWaiting(license)) return 'The first use sets the end of the licence.';
+  if (end === null) return 'The licence never expires.';
+  const until = termOf(license, now) === 'inGrace' ? `; it may be used until ${graceUntil(license)}` : '';
+  return `The licence ${now < end ? 'expires' : 'expired'} at ${end}${until}.`;
 }
 
-function judgeHost({ license: { allowedHosts }, hostId }: Facts): Verdict {
-  if (allowedHosts === null) return { passed: true, detail: 'Any host may use the licence.' };
-  if (hostId === null) return { passed: false, detail: 'Only some hosts may use the licence, and none is named.' };
-  return when(allowedHosts.includes(hostId), `${hostId} is an allowed host.`, `${hostId} is not an allowed host.`);
-}
-
-function judgeSlot({ license: { activations, maxActivations }, hostId, holdsSlot }: Facts): Verdict {
-  if (holdsSlot) return { passed: true, detail: `${hostId} holds a slot already.` };
-  return judgeLimit('slot', activations, maxActivations);
-}
-
-function judgeLimit(what: string, taken: number, most: number | null): Verdict {
-  if (most === null) return { passed: true, detail: `The licence has any number of ${what}s.` };
-  return when(
-    taken < most,
-    `${taken} of ${most} ${what}s are taken.`,
-    `No ${what} is free: ${taken} of ${most} are taken.`,
-  );
-}
+const judgeLimit = (what: string, taken: number, most: number | null): [passed: boolean, detail: string] =>
+  most === null
+    ? [true, `The licence has any number of ${what}s.`]
+    : [taken < most, `${taken} of ${most} ${what}s are taken.`];

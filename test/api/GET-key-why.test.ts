@@ -19,7 +19,7 @@ const anyHost = { rule: 'host', passed: true, detail: 'Any host may use the lice
 const usual = [enabled, term, customer, anyHost];
 
 const slot = (detail: string) => ({ rule: 'slot', passed: true, detail });
-const noSlot = { rule: 'slot', passed: false, detail: 'No slot is free: 2 of 2 are taken.', reason: 'activationLimit' };
+const noSlot = { rule: 'slot', passed: false, detail: '2 of 2 slots are taken.', reason: 'activationLimit' };
 
 const explained = (rules: readonly object[], more: { readonly action?: string; readonly at?: string } = {}) => ({
   status: 200,
@@ -123,7 +123,7 @@ scenarios<Subject>(
           {
             rule: 'type',
             passed: false,
-            detail: 'The licence is node-locked: it has no sessions.',
+            detail: 'The licence is node-locked.',
             reason: 'wrongLicenseType',
           },
           ...usual,
@@ -148,7 +148,7 @@ scenarios<Subject>(
           term,
           noCustomer,
           anyHost,
-          { rule: 'seat', passed: false, detail: 'No seat is free: 1 of 1 are taken.', reason: 'sessionLimit' },
+          { rule: 'seat', passed: false, detail: '1 of 1 seats are taken.', reason: 'sessionLimit' },
         ],
         { action: 'checkout' },
       ),

@@ -165,7 +165,7 @@ describe('keys why', () => {
     const product = (await at(['products', 'list', '-q'])).stdout.trimEnd();
     const { code, stdout, stderr } = await at(['keys', 'why', key, '--host-id', 'pc-2'], { terminal: true });
     expect(code).toBe(1);
-    expect(stdout.split('\n').at(-2)).toBe('✗ slot      No slot is free: 1 of 1 are taken.');
+    expect(stdout.split('\n').at(-2)).toBe('✗ slot      1 of 1 slots are taken.');
     expect(stderr).toBe(
       [
         'activate would be refused at 2026-11-21 12:00 UTC',

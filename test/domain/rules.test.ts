@@ -146,7 +146,7 @@ describe('explains', () => {
       { rule: 'term', passed: false, detail: `The licence expired at ${past}.`, reason: 'licenseExpired' },
       { rule: 'customer', passed: true, detail: 'Its customer is active.' },
       { rule: 'host', passed: true, detail: 'Any host may use the licence.' },
-      { rule: 'slot', passed: false, detail: 'No slot is free: 1 of 1 are taken.', reason: 'activationLimit' },
+      { rule: 'slot', passed: false, detail: '1 of 1 slots are taken.', reason: 'activationLimit' },
     ]);
   });
 
@@ -208,7 +208,7 @@ describe('explains', () => {
         'Any host may use the licence.',
       ],
     ],
-    ['deactivate', facts(), ['The licence has no device, or the vendor has disabled it.', 'host-1 holds no slot.']],
+    ['deactivate', facts(), ['The licence is not activated.', 'host-1 holds no slot.']],
     ['deactivate', facts({ activations: 2 }, nobody), ['The licence is activated.', 'All devices are meant.']],
   ])('why one may %s or may not', (action, given, details) => {
     expect(decide(action, given).rules.map(({ detail }) => detail)).toEqual(details);

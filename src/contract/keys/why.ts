@@ -10,7 +10,7 @@ export const explainedActions = ['activate', 'sign', 'checkout', 'deactivate'] a
 const Rule = resource('Rule', 'A rule that stands in the way, or does not', {
   rule: shown('Its name', 'slot'),
   passed: z.boolean(),
-  detail: shown('What it found, a sentence', 'No slot is free: 5 of 5 are taken.'),
+  detail: shown('What it found, a sentence', '5 of 5 slots are taken.'),
   reason: shown('Our name for the error it leads to; only when it failed', 'activationLimit').optional(),
 });
 

@@ -1,7 +1,37 @@
 import type { Instant } from '../../contract/scalars.ts';
 import type { DeliveryState, DisabledReason } from '../../contract/webhooks/webhook.ts';
-import { later } from '../time.ts';
-import { type FailedAttempts, isFailingTooLong, nextAttempt, pausedUntil } from './schedule.ts';
+import { addMilliseconds, addSeconds, later } from '../time.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** How long to wait after each failed attempt, in seconds (Standard Webhooks, "Retry schedule"). */
+export const RETRY_SECONDS: readonly number[] = [
+  5,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+
+/** A wait is longer by up to this part of it, so that what failed together does not come back together. */
+const JITTER = 0.2;
+
+/** The longest time for which a receiver may ask to be left alone, in seconds. */
+const MAX_RETRY_AFTER_SECONDS = 24 * HOUR;
+
+/** No wait is longer than this, in seconds. */
+export const LONGEST_WAIT_SECONDS = Math.max(...RETRY_SECONDS) * (1 + JITTER);
+
+/** How long nothing may have been accepted until a webhook is disabled, in seconds. */
+const FAILING_SECONDS = 5 * 24 * HOUR;
+
+/** The status by which a receiver says that it wants no more events (Standard Webhooks). */
+const GONE = 410;
 
 /** What a receiver has made of an event. */
 export interface Outcome {
@@ -12,27 +42,32 @@ export interface Outcome {
   readonly retryAfterSeconds: number | null;
 }
 
-/** The status by which a receiver says that it wants no more events (Standard Webhooks). */
-const GONE = 410;
-
-/** Where an event stands after an attempt. */
-interface Progress {
-  readonly state: DeliveryState;
-  readonly nextAttemptAt: Instant | null;
+/** What the next attempt depends on besides the outcome of this one. */
+interface Attempt {
+  /** How often it was sent, this time included. */
+  readonly attempts: number;
+  readonly now: Instant;
+  /** At least 0 and below 1. */
+  readonly random: number;
+  /** Whether it is repeated at the last interval until it is accepted. */
+  readonly forEver: boolean;
 }
 
 /** Where an event stands after an attempt: it is delivered, comes again, or is given up. */
 export function progressAfter(
   { accepted, retryAfterSeconds }: Outcome,
-  attempt: Omit<FailedAttempts, 'retryAfterSeconds'>,
-  schedule?: readonly number[],
-): Progress {
-  const nextAttemptAt = accepted ? null : nextAttempt({ ...attempt, retryAfterSeconds }, schedule);
-  return { state: accepted ? 'delivered' : nextAttemptAt === null ? 'dead' : 'retrying', nextAttemptAt };
+  { attempts, now, random, forEver }: Attempt,
+  schedule: readonly number[] = RETRY_SECONDS,
+): { readonly state: DeliveryState; readonly nextAttemptAt: Instant | null } {
+  if (accepted) return { state: 'delivered', nextAttemptAt: null };
+  const seconds = schedule[attempts - 1] ?? (forEver ? schedule.at(-1) : undefined);
+  if (seconds === undefined) return { state: 'dead', nextAttemptAt: null };
+  const scheduled = addMilliseconds(now, Math.round(seconds * 1_000 * (1 + JITTER * random)));
+  return { state: 'retrying', nextAttemptAt: later(scheduled, pauseOf(retryAfterSeconds, now) ?? scheduled) };
 }
 
 /** How a webhook is doing as a whole. */
-export interface Health {
+interface Health {
   /** Since when nothing was accepted; null when the last attempts were. */
   readonly failingSince: Instant | null;
   /** Until when the receiver wants nothing sent; null when it has not said so. */
@@ -45,20 +80,19 @@ export function healthAfter(
   outcomes: readonly Outcome[],
   now: Instant,
 ): Health & { readonly disabledReason: DisabledReason | null } {
-  const paused = pauseAfter(before, outcomes, now);
-  if (outcomes.length === 0) return { failingSince: before.failingSince, pausedUntil: paused, disabledReason: null };
-  const isGone = outcomes.some(({ status }) => status === GONE);
-  if (!isGone && outcomes.some(({ accepted }) => accepted)) {
-    return { failingSince: null, pausedUntil: paused, disabledReason: null };
+  const failed = outcomes.filter(({ accepted }) => !accepted);
+  const pauses = failed.flatMap(({ retryAfterSeconds }) => pauseOf(retryAfterSeconds, now) ?? []);
+  const pausedUntil = [before.pausedUntil ?? [], pauses].flat().sort().at(-1) ?? null;
+  if (outcomes.some(({ status }) => status === GONE)) {
+    return { failingSince: before.failingSince ?? now, pausedUntil, disabledReason: 'gone' };
   }
+  if (outcomes.length === 0) return { failingSince: before.failingSince, pausedUntil, disabledReason: null };
+  if (failed.length < outcomes.length) return { failingSince: null, pausedUntil, disabledReason: null };
   const failingSince = before.failingSince ?? now;
-  const disabledReason = isGone ? 'gone' : isFailingTooLong(failingSince, now) ? 'failing' : null;
-  return { failingSince, pausedUntil: paused, disabledReason };
+  const isDisabled = now >= addSeconds(failingSince, FAILING_SECONDS);
+  return { failingSince, pausedUntil, disabledReason: isDisabled ? 'failing' : null };
 }
 
-/** The longest pause that was asked for, also before. */
-function pauseAfter(before: Health, outcomes: readonly Outcome[], now: Instant): Instant | null {
-  const failed = outcomes.filter(({ accepted }) => !accepted);
-  const asked = failed.flatMap(({ retryAfterSeconds }) => pausedUntil(now, retryAfterSeconds) ?? []);
-  return asked.reduce<Instant | null>((last, one) => (last === null ? one : later(last, one)), before.pausedUntil);
-}
+/** Until when the receiver asks to be left alone, at most a day; null when it does not. */
+const pauseOf = (retryAfterSeconds: number | null, now: Instant): Instant | null =>
+  retryAfterSeconds === null ? null : addSeconds(now, Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS));

@@ -1,23 +1,28 @@
-import { isPublicAddress } from './public-address.ts';
+import ipaddr from 'ipaddr.js';
 
-/** Where webhooks may be sent to. */
-export interface UrlRules {
-  /** Whether plain HTTP and addresses that are not public are allowed: for programs on the same machine. */
-  readonly allowPrivate: boolean;
-}
+/** The addresses that IANA has given out for the Internet at large (RFC 4291 §2.4). */
+const GLOBAL_UNICAST = '2000::/3';
+
+/** Blocks inside of it that ipaddr.js does not set apart (IANA IPv6 Special-Purpose Address Registry). */
+const SPECIAL = ['2001::/23', '3ffe::/16', '3fff::/20'];
+
+/** Blocks of IPv4 that ipaddr.js does not set apart (IANA IPv4 Special-Purpose Address Registry). */
+const SPECIAL_V4 = ['0.0.0.0/8', '192.88.99.0/24', '198.18.0.0/15'];
 
 /**
  * Why nothing may be sent to this URL, to follow a colon; null when its text alone does not forbid it. What its name
  * resolves to is checked when it is sent to.
+ *
+ * @param allowPrivate whether plain HTTP and addresses that are not public are allowed: for programs on the same machine
  */
-export function urlProblem(text: string, { allowPrivate }: UrlRules): string | null {
+export function urlProblem(text: string, { allowPrivate }: { readonly allowPrivate: boolean }): string | null {
   if (!URL.canParse(text)) return 'it is not a URL';
   const { protocol, username, password, hostname, hash } = new URL(text);
   if (protocol !== 'https:' && !(allowPrivate && protocol === 'http:')) return 'it must begin with https://';
   if (username !== '' || password !== '') return 'it must not hold a user name or password';
   if (hash !== '') return 'it must not have a fragment';
   if (allowPrivate) return null;
-  if (isLocalName(hostname)) return 'it names this machine';
+  if (/^(.+\.)?localhost\.?$/i.test(hostname)) return 'it names this machine';
   const address = literalAddress(hostname);
   return address === null || isPublicAddress(address) ? null : 'its address is not public';
 }
@@ -28,4 +33,33 @@ function literalAddress(hostname: string): string | null {
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
 }
 
-const isLocalName = (hostname: string): boolean => /^(.+\.)?localhost\.?$/i.test(hostname);
+/**
+ * Whether an address is one of the Internet at large: not of this machine, of a private network, a link, a multicast group,
+ * a tunnel, a documentation, or reserved. An IPv4 address inside of an IPv6 address (mapped, or behind NAT64) counts as
+ * what it is. Text that is no address is not public.
+ */
+export function isPublicAddress(text: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return isPublicV4(ipaddr.IPv4.parse(text));
+  if (!ipaddr.IPv6.isValid(text)) return false;
+  const address = ipaddr.IPv6.parse(text);
+  const inner = innerV4(address);
+  if (inner !== null) return isPublicV4(inner);
+  return (
+    address.zoneId === undefined &&
+    address.range() === 'unicast' &&
+    address.match(ipaddr.IPv6.parseCIDR(GLOBAL_UNICAST)) &&
+    !SPECIAL.some((block) => address.match(ipaddr.IPv6.parseCIDR(block)))
+  );
+}
+
+function isPublicV4(address: ipaddr.IPv4): boolean {
+  return address.range() === 'unicast' && !SPECIAL_V4.some((block) => address.match(ipaddr.IPv4.parseCIDR(block)));
+}
+
+/** The IPv4 address that connections to this IPv6 address end at. */
+function innerV4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  // NAT64 (RFC 6052 §2.1): the last 32 bits.
+  if (address.range() === 'rfc6052') return new ipaddr.IPv4(address.toByteArray().slice(12));
+  return null;
+}

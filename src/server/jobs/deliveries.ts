@@ -1,5 +1,5 @@
 import { addSeconds } from '../../domain/time.ts';
-import { LONGEST_WAIT_SECONDS } from '../../domain/webhooks/schedule.ts';
+import { LONGEST_WAIT_SECONDS } from '../../domain/webhooks/outcome.ts';
 import { CLOCK_SLACK_SECONDS } from '../clock-watch.ts';
 import type { DeliveryParts } from '../webhooks/deliver.ts';
 import type { Deliverer } from '../webhooks/deliverer.ts';

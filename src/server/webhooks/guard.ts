@@ -1,6 +1,6 @@
 import type { promises as dns, LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from '../../domain/webhooks/public-address.ts';
+import { isPublicAddress } from '../../domain/webhooks/url.ts';
 
 /** All addresses of a name. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { payloadSchema } from '../../../src/contract/openapi/webhooks.ts';
-import { RETRY_SECONDS } from '../../../src/domain/webhooks/schedule.ts';
+import { RETRY_SECONDS } from '../../../src/domain/webhooks/outcome.ts';
 import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
 import { watchClock } from '../../../src/server/clock-watch.ts';
 import { deliveryCleanupJob } from '../../../src/server/jobs/deliveries.ts';
