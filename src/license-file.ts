@@ -1,6 +1,5 @@
 /** The entry `lkm/license-file`: verifies licence files in the software that is licensed, with nothing but Node.js. */
-import type { PublicKey } from './domain/license-file/jws.ts';
-import { type Verification, verifyLicenseFile as verify } from './domain/license-file/verify.ts';
+import { type Verification, type VerifyOptions, verifyLicenseFile as verify } from './domain/license-file/verify.ts';
 import { toInstant } from './domain/time.ts';
 
 export type { LicenseClaims } from './domain/license-file/claims.ts';
@@ -8,21 +7,9 @@ export type { PublicKey } from './domain/license-file/jws.ts';
 export type { Verdict, Verification } from './domain/license-file/verify.ts';
 
 /** What a licence file is checked against. */
-export interface VerifyLicenseFileOptions {
-  /** The public keys to trust, from the service's `/.well-known/jwks.json`; never from the file. */
-  readonly keys: readonly PublicKey[];
+export interface VerifyLicenseFileOptions extends Omit<VerifyOptions, 'now'> {
   /** The time at which the file must be valid; default is the present. */
   readonly now?: Date;
-  /** The device that the file must be for; without it any device passes. */
-  readonly hostId?: string;
-  /** The product that the file must be for; without it any product passes. */
-  readonly productId?: string;
-  /** The `watermark` of the last check, which the application has stored: finds a clock that was set back. What is no whole number of seconds counts as one. */
-  readonly watermark?: number;
-  /** The text of a revocation list, from `/.well-known/revocations`; refused unless one of the keys signed it. */
-  readonly revocations?: string;
-  /** Ids of signing keys (`kid`) or of files (`jti`) that are revoked. */
-  readonly revoked?: ReadonlySet<string>;
 }
 
 /**

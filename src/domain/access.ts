@@ -97,9 +97,7 @@ export const findableBy = (caller: Caller): Findable => ({
  * customer only. A `client` token is shipped inside an application: whoever has the application has the token. Source: decision
  * 0008.
  */
-export function seesWholeLicense(caller: Caller): boolean {
-  return caller.kind !== 'client';
-}
+export const seesWholeLicense = (caller: Caller): boolean => caller.kind !== 'client';
 
 /** Whether the caller may free the device, or with null every device of a licence. Source: decision 0008. */
 export function mayFree(caller: Caller, hostId: string | null): boolean {

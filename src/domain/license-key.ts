@@ -37,14 +37,10 @@ export function isTypo(text: string): boolean {
  * A key as the caller may see it. Masked, one of ours keeps its separators and last section
  * (`*****-*****-*****-*****-85SB5`), any other its last four characters. Source: API description, GET /key.
  */
-export function showKey(key: LicenseKey, seesSecrets: boolean): ShownKey {
-  return shown(seesSecrets ? key : maskKey(key));
-}
+export const showKey = (key: LicenseKey, seesSecrets: boolean): ShownKey => shown(seesSecrets ? key : maskKey(key));
 
 /** A key in full, for the reply that issues it, whatever the caller's rights. Source: API description, POST /create-key. */
-export function revealKey(key: LicenseKey): ShownKey {
-  return shown(key);
-}
+export const revealKey = (key: LicenseKey): ShownKey => shown(key);
 
 const shown = (text: string): ShownKey => text as ShownKey;
 

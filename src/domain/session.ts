@@ -22,22 +22,15 @@ export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
  * prolongs a session by one lease at most. Source: decision 0010.
  */
 export function acceptRequest(
-  session: SessionProof,
-  request: { readonly nonce: string; readonly signature: string },
+  { id, secret, ...known }: SessionProof,
+  { nonce, signature }: { readonly nonce: string; readonly signature: string },
   fresh: string,
 ): NextNonces | null {
-  if (!isSigned(session, request)) return null;
-  if (request.nonce === session.nonce) return { nonce: fresh, previousNonce: session.nonce };
-  if (request.nonce === session.previousNonce) return { nonce: session.nonce, previousNonce: null };
-  return null;
-}
-
-/** Compares in the same time whatever is wrong. */
-function isSigned(
-  { id, secret }: SessionProof,
-  { nonce, signature }: { readonly nonce: string; readonly signature: string },
-): boolean {
   const expected = createHmac('sha256', secret).update(`${id}:${nonce}`).digest();
   const given = Buffer.from(signature, 'hex');
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  // Compares in the same time whatever is wrong.
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+  if (nonce === known.nonce) return { nonce: fresh, previousNonce: nonce };
+  if (nonce === known.previousNonce) return { nonce: known.nonce, previousNonce: null };
+  return null;
 }

@@ -15,35 +15,20 @@ export function toInstant(epochMs: number): Instant {
   return new Date(Math.min(Math.max(epochMs, FIRST_MS), LAST_MS)).toISOString() as Instant;
 }
 
-/** Reads a clock (milliseconds since 1970) as instants; the one of a millisecond is written once. */
-export function instantsOf(clock: () => number): () => Instant {
-  let lastMs = Number.NaN;
-  let last: Instant;
-  return () => {
-    const ms = clock();
-    if (ms !== lastMs) {
-      last = toInstant(ms);
-      lastMs = ms;
-    }
-    return last;
-  };
-}
+/** Reads a clock (milliseconds since 1970) as instants. */
+export const instantsOf = (clock: () => number) => (): Instant => toInstant(clock());
 
 /** An instant in the name of a file, to the second: `2026-11-21T10-00-00`. */
 export const fileStamp = (instant: Instant): string => instant.slice(0, 19).replaceAll(':', '-');
 
 /** The instant `seconds` later, at the latest the end of year 9999. */
-export function addSeconds(instant: Instant, seconds: number): Instant {
-  return addMilliseconds(instant, seconds * 1000);
-}
+export const addSeconds = (instant: Instant, seconds: number): Instant => addMilliseconds(instant, seconds * 1000);
 
 /**
  * The same day and time of the next month, UTC; a day that month lacks becomes its last (31 January → 28 February).
  * Source: API description, "Limits", default key expiry.
  */
-export function addCalendarMonth(instant: Instant): Instant {
-  return toInstant(addMonths(instant, 1));
-}
+export const addCalendarMonth = (instant: Instant): Instant => toInstant(addMonths(instant, 1));
 
 /**
  * The instant a length of time later, UTC, at the latest the end of year 9999. Years and months go first, and a day that
@@ -73,9 +58,7 @@ export function changeInstant(now: Instant, last: Instant): Instant {
 }
 
 /** Whole seconds since 1970, rounded down: never later than the instant itself. */
-export function epochSeconds(instant: Instant): number {
-  return Math.floor(Date.parse(instant) / 1000);
-}
+export const epochSeconds = (instant: Instant): number => Math.floor(Date.parse(instant) / 1000);
 
 /** The instant that is `milliseconds` later, at the latest the end of year 9999. */
 export function addMilliseconds(instant: Instant, milliseconds: number): Instant {

@@ -52,9 +52,7 @@ export function findTokens(text: string): TokenMatch[] {
 export const withoutTokens = (text: string): string => text.replace(similar, (_, kind) => `lkm_${kind}_…`);
 
 /** Hex SHA-256 of a token: all that is stored of it. A token has 256 random bits, so it needs no salt or stretching. */
-export function hashToken(token: string): string {
-  return hash('sha256', token);
-}
+export const hashToken = (token: string): string => hash('sha256', token);
 
 function checksumOf(text: string): string {
   const bytes = Buffer.alloc(4);

@@ -11,7 +11,6 @@ import type { SignerOf } from './context.ts';
 import { readAuditRow } from './numbering.ts';
 import { type Operations, ofWholeAccount } from './operation.ts';
 
-/** The operations on the audit log. */
 export const auditOperations: Operations<typeof audit> = {
   list: {
     authorize: ofWholeAccount,

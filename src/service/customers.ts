@@ -14,7 +14,7 @@ async function ofAllProducts({ caller }: Context, { customerId }: { readonly cus
   if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
 }
 
-/** The operations on customers. Those of a token that is limited to some products are the customers that have keys of these. */
+/** A token that is limited to some products knows the customers that have keys of these. */
 export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>> = {
   list: {
     authorize: anyone,

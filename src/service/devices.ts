@@ -14,7 +14,6 @@ import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from '.
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadAllowed, refusalOf } from './rules.ts';
 
-/** The operations on the devices of keys. */
 export const deviceOperations: Operations<typeof keyDevices> = {
   deactivate: {
     // A `client` token has to name a device, and frees no other.

@@ -35,7 +35,6 @@ export async function listEvents(
   return { items, meta: { last: last ?? 0 } };
 }
 
-/** The operations on events. */
 export const eventOperations: Operations<typeof events> = {
   list: { perform: listEvents, authorize: ofWholeAccount },
 };

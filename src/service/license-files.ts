@@ -12,7 +12,6 @@ import { anyone, type Operations } from './operation.ts';
 import { licenseEvent } from './record.ts';
 import { findAccount } from './signing-keys.ts';
 
-/** The operations on the revocation list. */
 export const revocationOperations: Operations<typeof revocations> = {
   export: {
     authorize: anyone,

@@ -8,7 +8,6 @@ import { readAll, readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
-/** The operations on products and their versions. */
 export const productOperations: Operations<Contract['products']> = {
   list: {
     authorize: anyone,

@@ -15,7 +15,6 @@ import { anyone, found, type Operations, onProduct, sameForAll } from './operati
 import { sessionEvent } from './record.ts';
 import { loadAllowed } from './rules.ts';
 
-/** The operations that lease sessions. */
 export const keySessionOperations: Operations<typeof keySessions> = {
   checkout: {
     authorize: onProduct('licenseNotFound'),
@@ -84,7 +83,6 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   },
 };
 
-/** The operations on sessions. */
 export const sessionOperations: Operations<typeof sessions> = {
   list: {
     // Lists only what is of its products.

@@ -8,7 +8,6 @@ import type { KeyPair } from './context.ts';
 import { readAll } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
 
-/** The operations on signing keys. */
 export const signingKeyOperations: Operations<typeof signingKeys> = {
   list: {
     authorize: anyone,
@@ -75,4 +74,4 @@ export async function findAccount(
 const showKey = (
   { publicPem, createdAt }: Pick<PublicSigningKey, 'publicPem' | 'createdAt'>,
   current: boolean,
-): SigningKey => ({ ...describePublicKey(publicPem), current, publicKey: publicPem, jwk: toJwk(publicPem), createdAt });
+): SigningKey => ({ ...describePublicKey(publicPem), current, publicKey: publicPem, createdAt });

@@ -15,7 +15,6 @@ const WEEKS = 12;
 const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
 
-/** The operations that count. */
 export const statsOperations: Operations<typeof stats> = {
   get: {
     authorize: anyone,
@@ -44,11 +43,11 @@ async function countKeys({ repositories, now }: Context, scopes: readonly StatsS
   const until = addSeconds(now, EXPIRING_SECONDS);
   const products = new Map<string, KeyCounts>();
   const weeks = new Map(lastWeeks(now).map(({ week }) => [week, 0]));
-  const keys = none();
+  const keys: KeyCounts = { ...nothing };
   let devices = 0;
   for (const scope of scopes) {
     for await (const found of repositories.stats.countKeys(scope, { now, until })) {
-      const ofProduct = products.get(found.productId) ?? none();
+      const ofProduct = products.get(found.productId) ?? { ...nothing };
       products.set(found.productId, ofProduct);
       add(ofProduct, found.counts);
       add(keys, found.counts);
@@ -67,16 +66,7 @@ async function countKeys({ repositories, now }: Context, scopes: readonly StatsS
   };
 }
 
-const none = (): KeyCounts => ({
-  total: 0,
-  active: 0,
-  unused: 0,
-  full: 0,
-  expiring: 0,
-  expired: 0,
-  blocked: 0,
-  trial: 0,
-});
+const nothing = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
 
 function add(sums: KeyCounts, counts: Readonly<KeyCounts>): void {
   for (const name of Object.keys(sums) as (keyof KeyCounts)[]) sums[name] += counts[name];

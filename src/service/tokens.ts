@@ -16,7 +16,7 @@ import { RecordedRefusal, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
-/** The operations on tokens. Those of a token that is limited to some products are the tokens of these. */
+/** A token that is limited to some products knows the tokens of these. */
 export const tokenOperations: Operations<Tokens> = {
   list: {
     authorize: anyone,

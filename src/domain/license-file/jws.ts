@@ -63,9 +63,7 @@ function isHeader(header: unknown): header is { readonly kid: string; readonly t
 
 const encodePart = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-function decodeJson(text: string): unknown {
-  return parseJson(decodeBase64url(text)?.toString() ?? '');
-}
+const decodeJson = (text: string): unknown => parseJson(decodeBase64url(text)?.toString() ?? '');
 
 /** Node skips what is not base64url and drops spare bits: only the one spelling that it writes itself counts. */
 function decodeBase64url(text: string): Buffer | null {

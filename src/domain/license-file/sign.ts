@@ -9,30 +9,25 @@ import { type Signer, signJws } from './jws.ts';
 /** Reads a private key from PKCS #8 PEM. Throws `TypeError` when it is not an Ed25519 key. */
 export function createSigner(privatePem: string): Signer {
   const privateKey = ed25519(createPrivateKey(privatePem));
-  return { ...namesOf(createPublicKey(privateKey)), privateKey };
+  const { kid, fingerprint } = describePublicKey(privateKey);
+  return { kid, fingerprint, privateKey };
 }
 
-/** The two names of a public key in SPKI PEM. Throws `TypeError` when it is not an Ed25519 key. */
-export function describePublicKey(publicPem: string): Omit<Signer, 'privateKey'> {
-  return namesOf(ed25519(createPublicKey(publicPem)));
-}
-
-const namesOf = (publicKey: KeyObject) => ({
-  kid: keyIdOf(publicKey),
-  fingerprint: `sha256:${hash('sha256', spkiOf(publicKey))}`,
-});
-
-/** The `kid` of a public key: base64url(SHA-256(SPKI DER)). */
-export function keyIdOf(publicKey: KeyObject): string {
-  return hash('sha256', spkiOf(publicKey), 'base64url');
-}
-
-/** The public JWK (RFC 8037) of a public key in SPKI PEM. Throws `TypeError` when it is not an Ed25519 key. */
-export function toJwk(publicPem: string): Jwk {
-  const publicKey = ed25519(createPublicKey(publicPem));
+/**
+ * The names of a public key in SPKI PEM, or of the public half of a private key, and its JWK (RFC 8037); its `kid` is
+ * base64url(SHA-256(SPKI DER)). Throws `TypeError` when it is not an Ed25519 key.
+ */
+export function describePublicKey(key: string | KeyObject): Omit<Signer, 'privateKey'> & { readonly jwk: Jwk } {
+  const publicKey = ed25519(createPublicKey(key));
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const kid = hash('sha256', spki, 'base64url');
   const { x = '' } = publicKey.export({ format: 'jwk' });
-  return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: keyIdOf(publicKey), x };
+  const jwk: Jwk = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x };
+  return { kid, fingerprint: `sha256:${hash('sha256', spki)}`, jwk };
 }
+
+/** The public JWK of a public key in SPKI PEM. Throws `TypeError` when it is not an Ed25519 key. */
+export const toJwk = (publicPem: string): Jwk => describePublicKey(publicPem).jwk;
 
 /** What a licence file is made from. */
 export interface FileFacts {
@@ -79,8 +74,6 @@ function claimsOf({ id, license, customer, hostId, now, expiresAt }: FileFacts):
     v: 1,
   };
 }
-
-const spkiOf = (publicKey: KeyObject): Buffer => publicKey.export({ type: 'spki', format: 'der' });
 
 function ed25519(key: KeyObject): KeyObject {
   if (key.asymmetricKeyType === 'ed25519') return key;

@@ -25,19 +25,19 @@ export type Verdict =
 
 /** What a licence file is checked against. */
 export interface VerifyOptions {
-  /** The only trusted keys: no key is ever read from the file. */
+  /** The public keys to trust, from the service's `/.well-known/jwks.json`; never from the file. */
   readonly keys: readonly PublicKey[];
-  /** What the clock says. */
+  /** The time at which the file must be valid. */
   readonly now: Instant;
-  /** The device that uses the file; not given, any device is accepted. */
+  /** The device that the file must be for; without it any device passes. */
   readonly hostId?: string | undefined;
-  /** The product that uses the file; not given, any product is accepted. */
+  /** The product that the file must be for; without it any product passes. */
   readonly productId?: string | undefined;
-  /** The watermark of the last check on this device, in whole seconds since 1970; any other value counts as a clock set back. */
+  /** The `watermark` of the last check, which the application has stored: finds a clock that was set back. What is no whole number of seconds counts as one. */
   readonly watermark?: number | undefined;
-  /** The text of a signed revocation list. */
+  /** The text of a revocation list, from `/.well-known/revocations`; refused unless one of the keys signed it. */
   readonly revocations?: string | undefined;
-  /** Revoked keys (`kid`) and files (`jti`). */
+  /** Ids of signing keys (`kid`) or of files (`jti`) that are revoked. */
   readonly revoked?: ReadonlySet<string> | undefined;
 }
 

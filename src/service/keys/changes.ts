@@ -4,7 +4,6 @@ import type { EventType } from '../../contract/events.ts';
 import type { keyChanges } from '../../contract/keys/changes.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
 import { freeChangesOf, isWithinBounds } from '../../contract/keys/metadata.ts';
-import type { Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import {
   beyondLimits,
   type Changes,
@@ -17,13 +16,12 @@ import type { License } from '../../domain/license.ts';
 import { addDuration, later } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdCustomer, holdOrAddCustomer } from '../customers.ts';
-import { found, type Operations, onProduct, sameForAll } from '../operation.ts';
+import { found, type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
 import { checkVersion, versionOf } from '../products.ts';
 import { licenseEvent, sessionEvent, type UseCaseEvent } from '../record.ts';
 import { refuseStale, writeChanges } from '../write-changes.ts';
 import { showLicense } from './show.ts';
 
-/** The operations that change keys. */
 export const changeOperations: Operations<typeof keyChanges> = {
   update: {
     authorize: onProduct('licenseNotFound'),
@@ -75,23 +73,8 @@ export const changeOperations: Operations<typeof keyChanges> = {
     },
   },
 
-  block: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
-    async perform(context, input) {
-      await setDisabled(context, input, true, 'license.blocked');
-      return { message: 'License blocked' };
-    },
-  },
-
-  unblock: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
-    async perform(context, input) {
-      await setDisabled(context, input, false, 'license.unblocked');
-      return { message: 'License unblocked' };
-    },
-  },
+  block: switching(true, 'license.blocked', 'License blocked'),
+  unblock: switching(false, 'license.unblocked', 'License unblocked'),
 
   delete: {
     authorize: onProduct('licenseNotFound'),
@@ -114,30 +97,30 @@ export const changeOperations: Operations<typeof keyChanges> = {
 
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
-interface Address {
-  readonly productId: ProductId;
-  readonly licenseKey: LicenseKey;
-  readonly ifUpdatedAt?: Instant | undefined;
-}
-
 /** The licence, which nobody else changes until this transaction ends. */
-async function lockLicense({ repositories, caller }: Context, address: Address): Promise<License> {
-  const { productId, licenseKey, ifUpdatedAt } = address;
+async function lockLicense(
+  { repositories, caller }: Context,
+  { productId, licenseKey, ifUpdatedAt }: InputOf<(typeof keyChanges)['block']>,
+): Promise<License> {
   const license = found(await repositories.keys.findLocked(caller.accountId, productId, licenseKey), 'licenseNotFound');
   refuseStale(license, ifUpdatedAt);
   return license;
 }
 
-async function setDisabled(
-  context: Context,
-  input: Address & { readonly note?: string | undefined },
-  vendorDisabled: boolean,
-  type: EventType,
-): Promise<void> {
-  const license = await lockLicense(context, input);
-  const details = input.note === undefined ? {} : { note: input.note };
-  await applyChanges(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
-  if (license.vendorDisabled !== vendorDisabled) await context.repositories.files.noteBlocking(license, context.now);
+function switching(vendorDisabled: boolean, type: EventType, message: string): Operation<(typeof keyChanges)['block']> {
+  return {
+    authorize: onProduct('licenseNotFound'),
+    authorizeReplay: sameForAll,
+    async perform(context, input) {
+      const license = await lockLicense(context, input);
+      const details = input.note === undefined ? {} : { note: input.note };
+      await applyChanges(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
+      if (license.vendorDisabled !== vendorDisabled) {
+        await context.repositories.files.noteBlocking(license, context.now);
+      }
+      return { message };
+    },
+  };
 }
 
 /** What an input asks to change, in the fields of the licence. */

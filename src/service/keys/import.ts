@@ -16,7 +16,6 @@ import { countIssue, refuseTaken, termsOf } from './keys.ts';
 
 type Input = InputOf<(typeof keyImport)['import']>;
 
-/** The operations that take keys in. */
 export const importOperations: Operations<typeof keyImport> = {
   /** Takes in a key that another system has issued, with all that belongs to it. */
   import: {
@@ -73,8 +72,8 @@ function wrongFields({ id, devices = [] }: Input, createdAt: Instant, now: Insta
 }
 
 async function refuseKnown(context: Context, { key, reference }: Input): Promise<void> {
-  const { repositories, caller } = context;
-  if ((await repositories.keys.findProduct(caller.accountId, { licenseKey: key })) !== null) throw apiError('keyTaken');
+  const { keys } = context.repositories;
+  if ((await keys.findProduct(context.caller.accountId, { licenseKey: key })) !== null) throw apiError('keyTaken');
   await refuseTaken(context, reference);
 }
 

@@ -21,7 +21,6 @@ import { licenseEvent } from '../record.ts';
 import { loadFacts } from '../rules.ts';
 import { showLicense, showSession } from './show.ts';
 
-/** The operations on keys themselves. */
 export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   create: {
     authorize: onProduct('productUnavailable'),

@@ -13,7 +13,7 @@ import { type PageInput, readPage } from '../lists.ts';
 import { anyone, type Operations } from '../operation.ts';
 import { showListed } from './show.ts';
 
-/** The operations that list keys. Those of a token that is limited to some products are the keys of these. */
+/** A token that is limited to some products finds the keys of these. */
 export const listOperations: Operations<typeof keyLists> = {
   /** A page with its place, or the next part of a walk. */
   list: {
@@ -33,7 +33,6 @@ export const listOperations: Operations<typeof keyLists> = {
   },
 };
 
-/** The operations that list the keys of a customer. */
 export const customerKeyOperations: Operations<typeof customerKeys> = {
   keys: {
     authorize: anyone,

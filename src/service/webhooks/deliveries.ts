@@ -7,7 +7,6 @@ import { findWebhook, lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts
 /** How many deliveries a part has when no `limit` is given. */
 const DEFAULT_LIMIT = 100;
 
-/** The operations on deliveries. */
 export const deliveryOperations: Operations<typeof webhookDeliveries> = {
   /** Records a `ping`, which is for this webhook alone. */
   test: {

@@ -40,16 +40,5 @@ export async function renderEvent(
 
 /** How each dated contract writes an event. Source: API description, "Versioning", 3. */
 const shapes: Readonly<Record<PayloadVersion, (event: EventContent) => JsonObject>> = {
-  '2026-11-21': ({ id, seq, type, api_version, created_at, resource_type, resource_id, actor, request_id, data }) => ({
-    id,
-    seq,
-    type,
-    api_version,
-    created_at,
-    resource_type,
-    resource_id,
-    actor: { ...actor },
-    request_id,
-    data,
-  }),
+  '2026-11-21': ({ address: _, actor, ...event }) => ({ ...event, actor: { ...actor } }),
 };

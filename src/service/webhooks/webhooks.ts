@@ -26,7 +26,6 @@ const ofAllThatIsSent = (
   { reveal = false }: { readonly reveal?: boolean | undefined },
 ): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
 
-/** The operations on webhooks. */
 export const webhookOperations: Operations<typeof webhooks> = {
   /** Adds a webhook, to which is sent what is numbered from now on. */
   create: {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../../src/contract/scalars.ts';
 import {
   createSigner,
+  describePublicKey,
   type FileFacts,
-  keyIdOf,
   signLicenseFile,
   toJwk,
 } from '../../../src/domain/license-file/sign.ts';
@@ -98,7 +98,7 @@ describe('signLicenseFile', () => {
 
 describe('createSigner', () => {
   it('names the key by the SHA-256 of its SPKI', () => {
-    expect([signer.kid, keyIdOf(createPublicKey(publicPem))]).toEqual([KID, KID]);
+    expect([signer.kid, describePublicKey(publicPem).kid]).toEqual([KID, KID]);
   });
 
   it('refuses a key that is not Ed25519', () => {
