@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
-import { scenarios } from '../support/scenario.ts';
+import { testsOn } from '../support/fixtures.ts';
+import { answers, row, scenarios } from '../support/scenario.ts';
 import { createWorld, type Parsed, type World } from '../support/world.ts';
 
 /** Keys by what they are, oldest first, two days between them; `editor` and `viewer` are products. */
@@ -50,8 +51,6 @@ const shows =
     meta: { total: expected.length, page: 1, limit: 100, totalPages: expected.length === 0 ? 0 : 1 },
     code: 0,
   });
-
-const missing = { status: 400, code: 1, message: 'Missing required params' };
 
 /** What is asked, with what is asked it of; newest first. */
 const filters: readonly (readonly [
@@ -131,149 +130,117 @@ const refused: readonly Record<string, string>[] = [
   Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`metadata.m${at}`, 'x'])),
 ];
 
-scenarios<Shop>('keys.list', openShop, [
-  ...filters.map(([query, expected]) => ({
-    name: `finds ${expected.join() || 'nothing'} by ${typeof query === 'function' ? query.toString().slice(0, 60) : JSON.stringify(query)}`,
-    as: 'admin' as const,
+scenarios<Shop>('keys.list', { given: openShop }, [
+  ...filters.map(([query, expected]) =>
+    row(
+      `finds ${expected.join() || 'nothing'} by ${typeof query === 'function' ? query.toString().slice(0, 60) : JSON.stringify(query)}`,
+      answers(shows(...expected)),
+      { send: (shop: Shop) => (typeof query === 'function' ? query(shop) : query), at: NOW },
+    ),
+  ),
+  ...refused.map((query) => row(`refuses ${JSON.stringify(query).slice(0, 80)}`, 'invalidParams', { send: query })),
+  row(
+    'shows a licence without its devices, with its customer',
+    answers(({ editor, ada, keys }: Shop) => ({
+      data: [
+        {
+          id: expect.stringMatching(/^lic_/),
+          key: keys.plain,
+          productId: editor,
+          customerId: ada,
+          maxActivations: null,
+          activations: 0,
+          activated: false,
+          expirationDate: null,
+          reference: null,
+          expiresAfter: null,
+          gracePeriod: null,
+          graceUntil: null,
+          metadata: { features: {}, is_trial: false, plan: 'pro', order: 'A-1' },
+          allowedHosts: null,
+          licenseType: 'node-locked',
+          maxConcurrentSessions: null,
+          heartbeatInterval: 300,
+          sessionLeaseDuration: 900,
+          customerCanSelfReset: false,
+          vendorDisabled: false,
+          versionId: null,
+          version: null,
+          createdAt: day(1),
+          updatedAt: day(1),
+        },
+      ],
+      meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+      code: 0,
+    })),
+    { send: ({ keys }) => ({ text: keys.plain }), at: NOW },
+  ),
+  row(
+    'gives one page, and says where it stands',
+    answers(({ keys }: Shop) => ({
+      data: [expect.objectContaining({ key: keys.ended }), expect.objectContaining({ key: keys.floating })],
+      meta: { total: 6, page: 2, limit: 2, totalPages: 3 },
+      code: 0,
+    })),
+    { send: { page: '2', limit: '2' }, at: NOW },
+  ),
+  row(
+    'masks keys for a caller that may only read',
+    answers(({ keys }: Shop) => ({
+      data: [expect.objectContaining({ key: `*****-*****-*****-*****-${keys.full.slice(-5)}`, activations: 1 })],
+      meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+      code: 0,
+    })),
+    { send: { status: 'full' }, at: NOW, as: 'read-only', absent: ({ keys }) => Object.values(keys) },
+  ),
+  row('shows whole keys to a token that may reveal them', answers(shows('full')), {
+    send: { status: 'full' },
     at: NOW,
-    request: (shop: Shop) => ({ query: typeof query === 'function' ? query(shop) : query }),
-    expect: { status: 200, body: shows(...expected) },
-  })),
-  ...refused.map((query) => ({
-    name: `refuses ${JSON.stringify(query).slice(0, 80)}`,
-    as: 'admin' as const,
-    request: { query },
-    expect: missing,
-  })),
-  {
-    name: 'shows a licence without its devices, with its customer',
-    as: 'admin',
-    at: NOW,
-    request: ({ keys }) => ({ query: { text: keys.plain } }),
-    expect: {
-      status: 200,
-      body: ({ editor, ada, keys }: Shop) => ({
-        data: [
-          {
-            id: expect.stringMatching(/^lic_/),
-            key: keys.plain,
-            productId: editor,
-            customerId: ada,
-            maxActivations: null,
-            activations: 0,
-            activated: false,
-            expirationDate: null,
-            reference: null,
-            expiresAfter: null,
-            gracePeriod: null,
-            graceUntil: null,
-            metadata: { features: {}, is_trial: false, plan: 'pro', order: 'A-1' },
-            allowedHosts: null,
-            licenseType: 'node-locked',
-            maxConcurrentSessions: null,
-            heartbeatInterval: 300,
-            sessionLeaseDuration: 900,
-            customerCanSelfReset: false,
-            vendorDisabled: false,
-            versionId: null,
-            version: null,
-            createdAt: day(1),
-            updatedAt: day(1),
-          },
-        ],
-        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
-        code: 0,
-      }),
-    },
-  },
-  {
-    name: 'gives one page, and says where it stands',
-    as: 'admin',
-    at: NOW,
-    request: { query: { page: '2', limit: '2' } },
-    expect: {
-      status: 200,
-      body: ({ keys }: Shop) => ({
-        data: [expect.objectContaining({ key: keys.ended }), expect.objectContaining({ key: keys.floating })],
-        meta: { total: 6, page: 2, limit: 2, totalPages: 3 },
-        code: 0,
-      }),
-    },
-  },
-  {
-    name: 'masks keys for a caller that may only read',
-    as: 'read-only',
-    at: NOW,
-    request: { query: { status: 'full' } },
-    expect: {
-      status: 200,
-      body: ({ keys }: Shop) => ({
-        data: [expect.objectContaining({ key: `*****-*****-*****-*****-${keys.full.slice(-5)}`, activations: 1 })],
-        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
-        code: 0,
-      }),
-    },
-    absent: ({ keys }) => Object.values(keys),
-  },
-  {
-    name: 'shows whole keys to a token that may reveal them',
     as: { scopes: ['license:read', 'license:reveal'] },
-    at: NOW,
-    request: { query: { status: 'full' } },
-    expect: { status: 200, body: shows('full') },
-  },
-  {
-    name: 'lists only keys of the product that the token is for',
-    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
-    at: NOW,
-    request: {},
-    expect: {
-      status: 200,
-      body: ({ viewer }: Shop) => ({
-        data: [expect.objectContaining({ productId: viewer })],
-        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
-        code: 0,
-      }),
+  }),
+  row(
+    'lists only keys of the product that the token is for',
+    answers(({ viewer }: Shop) => ({
+      data: [expect.objectContaining({ productId: viewer })],
+      meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+      code: 0,
+    })),
+    { at: NOW, as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }) },
+  ),
+  row(
+    'lists the keys of all products that the token is for as one list',
+    answers(({ keys }: Shop) => ({
+      data: [expect.objectContaining({ key: keys.ended }), expect.objectContaining({ key: keys.floating })],
+      meta: { total: 6, page: 2, limit: 2, totalPages: 3 },
+      code: 0,
+    })),
+    {
+      send: { page: '2', limit: '2' },
+      at: NOW,
+      as: ({ editor, viewer }) => ({ scopes: ['license:read', 'license:reveal'], productIds: [editor, viewer] }),
     },
-  },
-  {
-    name: 'lists the keys of all products that the token is for as one list',
-    as: ({ editor, viewer }) => ({ scopes: ['license:read', 'license:reveal'], productIds: [editor, viewer] }),
+  ),
+  row('lists nothing of a product that the token is not for, as of one that does not exist', answers(shows()), {
+    send: ({ editor }) => ({ productId: editor }),
     at: NOW,
-    request: { query: { page: '2', limit: '2' } },
-    expect: {
-      status: 200,
-      body: ({ keys }: Shop) => ({
-        data: [expect.objectContaining({ key: keys.ended }), expect.objectContaining({ key: keys.floating })],
-        meta: { total: 6, page: 2, limit: 2, totalPages: 3 },
-        code: 0,
-      }),
-    },
-  },
-  {
-    name: 'lists nothing of a product that the token is not for, as of one that does not exist',
     as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
+  }),
+  row('lists nothing of another account', answers(shows()), {
+    send: ({ keys }) => ({ text: keys.plain }),
     at: NOW,
-    request: ({ editor }) => ({ query: { productId: editor } }),
-    expect: { status: 200, body: shows() },
-  },
-  {
-    name: 'lists nothing of another account',
     as: 'other admin',
-    at: NOW,
-    request: ({ keys }) => ({ query: { text: keys.plain } }),
-    expect: { status: 200, body: shows() },
-  },
+  }),
 ]);
 
 describe.each(engines)('what keys are found by, on $name', (engine) => {
+  const it = testsOn(engine);
+
   const find = async (world: World, query: Record<string, string>): Promise<string[]> => {
     const { body } = await world.call('admin', 'GET', `/key/list?${new URLSearchParams(query)}`);
     return body.data.map(({ key }: Parsed) => key);
   };
 
-  it('follows the name and the address of a customer, and its removal', async () => {
-    await using world = await createWorld({ engine });
+  it('follows the name and the address of a customer, and its removal', async ({ world }) => {
     const { ada, keys } = await openShop(world);
     const put = (body: object) => world.call('admin', 'PUT', `/customer/by-id?customerId=${ada}`, body);
     await put({ name: 'Babbage & Co' });
@@ -287,8 +254,7 @@ describe.each(engines)('what keys are found by, on $name', (engine) => {
     expect((await world.contents()).search_phrases?.filter(({ kind }) => kind === 'customer')).toEqual([]);
   });
 
-  it('follows the reference and the metadata of a key, and its removal', async () => {
-    await using world = await createWorld({ engine });
+  it('follows the reference and the metadata of a key, and its removal', async ({ world }) => {
     const productId = (await world.product()).id;
     const metadata = { plan: 'pro', seats: 5, old: true };
     const licenseKey = await world.key({ productId, reference: 'Order-1042', metadata });
@@ -304,8 +270,7 @@ describe.each(engines)('what keys are found by, on $name', (engine) => {
     expect({ search_phrases, license_metadata }).toEqual({ search_phrases: [], license_metadata: [] });
   });
 
-  it('follows a slot that is moved to another host', async () => {
-    await using world = await createWorld({ engine });
+  it('follows a slot that is moved to another host', async ({ world }) => {
     const { viewer, keys } = await openShop(world);
     const move = { productId: viewer, licenseKey: keys.viewed, hostId: 'laptop', newHostId: 'desktop' };
     expect((await world.call('admin', 'POST', '/key/rebind', move)).status).toBe(200);
@@ -313,8 +278,7 @@ describe.each(engines)('what keys are found by, on $name', (engine) => {
     expect(await find(world, { text: 'lap' })).toEqual([]);
   });
 
-  it('follows devices as they come and go', async () => {
-    await using world = await createWorld({ engine });
+  it('follows devices as they come and go', async ({ world }) => {
     const { viewer, keys } = await openShop(world);
     const address = { productId: viewer, licenseKey: keys.viewed };
     await world.activate(address, 'workstation-9', 'workstation-10');
@@ -329,8 +293,9 @@ describe.each(engines)('what keys are found by, on $name', (engine) => {
 });
 
 describe.each(engines)('a walk through a list of keys on $name', (engine) => {
-  it('gives each key once that is there all the time, while others come and go', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('gives each key once that is there all the time, while others come and go', async ({ world }) => {
     const product = (await world.product()).id;
     const created: string[] = [];
     const add = async (at: number) => {
@@ -363,8 +328,7 @@ describe.each(engines)('a walk through a list of keys on $name', (engine) => {
     expect(removed).toEqual(created.slice(0, removed.length));
   });
 
-  it('ends with a part that is full to its last place', async () => {
-    await using world = await createWorld({ engine });
+  it('ends with a part that is full to its last place', async ({ world }) => {
     const product = (await world.product()).id;
     for (let count = 0; count < 4; count += 1) await world.key({ productId: product });
     const first = await world.call('admin', 'GET', '/key/list?cursor=&limit=2');

@@ -1,17 +1,7 @@
 import { expect } from 'vitest';
-import { scenarios } from '../support/scenario.ts';
+import { answers, row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import type { Address } from '../support/world.ts';
-
-interface Subject {
-  /** A key of one slot, which host-1 holds; its customer is Zoë. */
-  readonly address: Address;
-  readonly customerId: string;
-  readonly otherProductId: string;
-}
-
-const missing = { status: 400, code: 1, message: 'Missing required params' };
-const notFound = { status: 404, code: 1, message: 'License not found' };
+import { another, blocked, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 
 /** A licence file of an hour, signed when the world began. */
 const signedFile = (hostId: string) => ({
@@ -24,10 +14,7 @@ const signedFile = (hostId: string) => ({
 });
 
 /** The whole answer; key and address as the caller may see them. */
-const shown = (
-  { address, customerId }: Subject,
-  { key, ipAddress }: { readonly key: string; readonly ipAddress: string },
-) => ({
+const shown = ({ address, customerId }: Shop, key: string, ipAddress: string) => ({
   data: {
     license: {
       id: expect.stringMatching(/^lic_/),
@@ -69,45 +56,46 @@ const shown = (
   code: 0,
 });
 
-const inFull = {
-  status: 200,
-  body: (subject: Subject) => shown(subject, { key: subject.address.licenseKey, ipAddress: '203.0.113.7' }),
-};
+const maskOf = ({ address }: Shop) => `*****-*****-*****-*****-${address.licenseKey.slice(-5)}`;
+const inFull = { body: (subject: Shop) => shown(subject, subject.address.licenseKey, '203.0.113.7') };
+const masked = { body: (subject: Shop) => shown(subject, maskOf(subject), '203.0.*.*') };
 
-const masked = {
-  status: 200,
-  body: (subject: Subject) =>
-    shown(subject, { key: `*****-*****-*****-*****-${subject.address.licenseKey.slice(-5)}`, ipAddress: '203.0.*.*' }),
-};
+/** Some fields of the licence, beside its customer, its files and whatever else is shown. */
+const partly = (license: object, beside: object = { customer: null, files: [] }) => ({
+  body: { code: 0, data: { license: expect.objectContaining(license), ...beside } },
+});
 
-const secrets = ({ address }: Subject) => [address.licenseKey, address.licenseKey.slice(0, 6), '203.0.113'];
+const secrets = ({ address }: Shop) => [address.licenseKey, address.licenseKey.slice(0, 6), '203.0.113'];
 
-scenarios<Subject>(
-  'keys.get',
-  async (world) => {
-    const { id: productId } = await world.product();
-    const { id: customerId } = await world.customer({ name: 'Zoë', email: 'zoe@example.com' });
-    const address = { productId, licenseKey: await world.key({ productId, customerId, usesPerKey: '1' }) };
-    await world.activate(address, 'host-1');
-    return { address, customerId, otherProductId: (await world.product('Viewer')).id };
-  },
-  [
+const byReference = { licenseKey: undefined, reference: 'order-1042' };
+const withoutProduct = { productId: undefined };
+const onlyOther = ({ otherProductId }: Shop) => ({ kind: 'read-only', productIds: [otherProductId] }) as const;
+
+scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), query: ({ address }) => address }, [
+  row('shows an admin the licence in full, with its devices and its customer', inFull),
+  row('shows it in full to a token that may reveal', inFull, { as: { scopes: ['license:read', 'license:reveal'] } }),
+  row(
+    'shows the sessions of a floating licence whose lease runs, without their secrets',
+    partly(
+      { licenseType: 'floating' },
+      {
+        customer: null,
+        sessions: [
+          {
+            id: expect.stringMatching(/^ses_/),
+            hostId: 'host-8',
+            deviceTag: 'No tag',
+            userIdentifier: 'zoe',
+            createdAt: '2026-11-21T10:10:00.000Z',
+            expiresAt: '2026-11-21T10:25:00.000Z',
+          },
+        ],
+        files: [],
+      },
+    ),
     {
-      name: 'shows an admin the licence in full, with its devices and its customer',
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: inFull,
-    },
-    {
-      name: 'shows it in full to a token that may reveal',
-      as: { scopes: ['license:read', 'license:reveal'] },
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: inFull,
-    },
-    {
-      name: 'shows the sessions of a floating licence whose lease runs, without their secrets',
-      given: async (world, { address: { productId } }) => {
-        const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
+      given: async (world, subject) => {
+        const { address } = await another({ licenseType: 'floating' })(world, subject);
         await checkOut(world, address, { hostId: 'host-7' });
         world.setNow('2026-11-21T10:10:00.000Z');
         await checkOut(world, address, { hostId: 'host-8', userIdentifier: 'zoe' });
@@ -115,344 +103,168 @@ scenarios<Subject>(
       },
       at: '2026-11-21T10:15:00.000Z',
       as: 'read-only',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: {
-          code: 0,
-          data: {
-            license: expect.objectContaining({ licenseType: 'floating' }),
-            customer: null,
-            sessions: [
-              {
-                id: expect.stringMatching(/^ses_/),
-                hostId: 'host-8',
-                deviceTag: 'No tag',
-                userIdentifier: 'zoe',
-                createdAt: '2026-11-21T10:10:00.000Z',
-                expiresAt: '2026-11-21T10:25:00.000Z',
-              },
-            ],
-            files: [],
-          },
+    },
+  ),
+  row('shows a token of kind client no session', partly({ licenseType: 'floating' }, { customer: null }), {
+    given: async (world, subject) => {
+      const { address } = await another({ licenseType: 'floating' })(world, subject);
+      await checkOut(world, address, { hostId: 'host-7' });
+      return { address };
+    },
+    as: 'client',
+    absent: ['host-7', 'ses_'],
+  }),
+  row('masks key and address for a caller that may only read', masked, { as: 'read-only', absent: secrets }),
+  row('masks them for any other token that may read licences', masked, {
+    as: { scopes: ['license:read', 'license:write', 'license:activate', 'license:sign'] },
+    absent: secrets,
+  }),
+  row(
+    'shows a token of kind client its key masked, and nothing of devices, hosts, free metadata or addresses',
+    answers((subject: Shop) => {
+      const { data } = shown(subject, maskOf(subject), '');
+      const { allowedHosts: _hosts, reference: _reference, ...license } = data.license;
+      const metadata = { features: { export: true }, is_trial: true };
+      return {
+        data: {
+          license: { ...license, maxActivations: 2, devices: [], metadata },
+          customer: { ...data.customer, email: null },
         },
-      },
-    },
+        code: 0,
+      };
+    }),
     {
-      name: 'shows a token of kind client no session',
-      given: async (world, { address: { productId } }) => {
-        const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
-        await checkOut(world, address, { hostId: 'host-7' });
-        return { address };
-      },
-      as: 'client',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: { code: 0, data: { license: expect.objectContaining({ licenseType: 'floating' }), customer: null } },
-      },
-      absent: () => ['host-7', 'ses_'],
-    },
-    {
-      name: 'masks key and address for a caller that may only read',
-      as: 'read-only',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: masked,
-      absent: secrets,
-    },
-    {
-      name: 'masks them for any other token that may read licences',
-      as: { scopes: ['license:read', 'license:write', 'license:activate', 'license:sign'] },
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: masked,
-      absent: secrets,
-    },
-    {
-      name: 'shows a token of kind client its key masked, and nothing of devices, hosts, free metadata or addresses',
-      given: async (world, { customerId, address: { productId } }) => {
-        const address = {
-          productId,
-          licenseKey: await world.key({
-            productId,
-            customerId,
+      given: async (world, subject) =>
+        another(
+          {
+            customerId: subject.customerId,
             usesPerKey: '2',
             allowedHosts: ['host-1', 'host-2'],
             reference: 'order-1042',
             metadata: { features: { export: true }, is_trial: true, invoice: 'A-1042' },
-          }),
-        };
-        await world.activate(address, 'host-1');
-        return { address };
-      },
+          },
+          'host-1',
+        )(world, subject),
       as: 'client',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: (subject: Subject) => {
-          const { data } = shown(subject, {
-            key: `*****-*****-*****-*****-${subject.address.licenseKey.slice(-5)}`,
-            ipAddress: '',
-          });
-          const { allowedHosts: _hosts, reference: _reference, ...license } = data.license;
-          return {
-            data: {
-              license: {
-                ...license,
-                maxActivations: 2,
-                devices: [],
-                metadata: { features: { export: true }, is_trial: true },
-              },
-              customer: { ...data.customer, email: null },
-            },
-            code: 0,
-          };
-        },
-      },
       absent: (subject) => [
-        'host-1',
-        'host-2',
-        '203.0',
-        'A-1042',
-        'order-1042',
-        'zoe@example.com',
+        ...['host-1', 'host-2', '203.0', 'A-1042', 'order-1042', 'zoe@example.com'],
         ...secrets(subject),
       ],
     },
+  ),
+  row(
+    'finds a key by its reference, exactly, and masks it',
+    partly({ key: expect.stringMatching(/^\*/), reference: 'order-1042' }),
     {
-      name: 'finds a key by its reference, exactly',
-      given: async (world, { address: { productId } }) => {
-        await world.key({ productId, reference: 'order-10420' });
-        return { address: { productId, licenseKey: await world.key({ productId, reference: 'order-1042' }) } };
-      },
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
-      expect: {
-        status: 200,
-        body: ({ address: { licenseKey } }: Subject) => ({
-          data: {
-            license: expect.objectContaining({ key: licenseKey, reference: 'order-1042' }),
-            customer: null,
-            files: [],
-          },
-          code: 0,
-        }),
-      },
-    },
-    {
-      name: 'masks a key that is found by its reference',
-      given: async (world, { address: { productId } }) => ({
-        address: { productId, licenseKey: await world.key({ productId, reference: 'order-1042' }) },
-      }),
-      as: 'read-only',
-      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
-      expect: {
-        status: 200,
-        body: {
-          data: { license: expect.objectContaining({ key: expect.stringMatching(/^\*/) }), customer: null, files: [] },
-          code: 0,
-        },
-      },
-      absent: secrets,
-    },
-    {
-      name: 'finds no key of another product by its reference',
-      given: async (world, { otherProductId }) => {
-        await world.key({ productId: otherProductId, reference: 'order-1042' });
-      },
-      as: 'admin',
-      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
-      expect: notFound,
-    },
-    {
-      name: 'refuses a reference to a token of kind client, whether a key has it or not',
-      as: 'client',
-      request: ({ address: { productId } }) => ({ query: { productId, reference: 'order-1042' } }),
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
-      name: 'refuses a key together with a reference',
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address, reference: 'order-1042' } }),
-      expect: missing,
-    },
-    {
-      name: 'refuses a token of kind client a key of a product that it may not use',
-      as: ({ otherProductId }) => ({ kind: 'client', productIds: [otherProductId] }),
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: notFound,
-      absent: secrets,
-    },
-    {
-      name: 'shows all others the free metadata, beside features and is_trial',
-      given: async (world, { address: { productId } }) => {
-        const metadata = { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true } };
-        return { address: { productId, licenseKey: await world.key({ productId, metadata }) } };
+      send: byReference,
+      given: async (world, subject) => {
+        await another({ reference: 'order-10420' })(world, subject);
+        return another({ reference: 'order-1042' })(world, subject);
       },
       as: 'read-only',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: {
-          data: {
-            license: expect.objectContaining({
-              metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true }, is_trial: false },
-            }),
-            customer: null,
-            files: [],
-          },
-          code: 0,
-        },
-      },
+      absent: secrets,
     },
+  ),
+  row('finds no key of another product by its reference', 'licenseNotFound', {
+    send: byReference,
+    given: async (world, { otherProductId: productId }) =>
+      void (await world.key({ productId, reference: 'order-1042' })),
+  }),
+  row('refuses a reference to a token of kind client, whether a key has it or not', 'scopeMissing', {
+    send: byReference,
+    as: 'client',
+  }),
+  row('refuses a key together with a reference', 'invalidParams', { send: { reference: 'order-1042' } }),
+  row(
+    'shows all others the free metadata, beside features and is_trial',
+    partly({ metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true }, is_trial: false } }),
     {
-      name: 'masks all but the last four characters of a key of another format',
+      given: another({ metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true } } }),
+      as: 'read-only',
+    },
+  ),
+  row(
+    'masks all but the last four characters of a key of another format',
+    answers((subject: Shop) => shown(subject, `${'*'.repeat(23)}ABCD`, '203.0.*.*')),
+    {
       given: async (world, { address: { productId } }) => {
         const licenseKey = 'LEGACY/2019/0000000042/ABCD';
         await world.sql(`update licenses set license_key = '${licenseKey}'`);
         return { address: { productId, licenseKey } };
       },
       as: 'read-only',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: (subject: Subject) => shown(subject, { key: `${'*'.repeat(23)}ABCD`, ipAddress: '203.0.*.*' }),
-      },
-      absent: () => ['LEGACY', '42/ABCD'],
+      absent: ['LEGACY', '42/ABCD'],
     },
-    {
-      name: 'shows no customer for a key that has none',
-      given: async (world, { address: { productId } }) => ({
-        address: { productId, licenseKey: await world.key({ productId }) },
-      }),
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: ({ address }: Subject) => ({
-          data: {
-            license: expect.objectContaining({ key: address.licenseKey, devices: [] }),
-            customer: null,
-            files: [],
-          },
-          code: 0,
-        }),
+  ),
+  row('shows no customer for a key that has none', partly({ devices: [] }), { given: another({}) }),
+  row(
+    'shows a key that the vendor has disabled as not activated, with its devices',
+    partly(
+      { activated: false, vendorDisabled: true, activations: 1 },
+      { customer: expect.anything(), files: [signedFile('host-1')] },
+    ),
+    { given: blocked },
+  ),
+  row(
+    'lists the files that have not ended, also of freed devices, the one that lasts longest first',
+    partly(
+      { activated: false, devices: [] },
+      {
+        customer: expect.anything(),
+        files: ['2026-11-21T12:00:00.000Z', '2026-11-21T11:00:00.000Z'].map((endsAt) => ({
+          ...signedFile('host-1'),
+          endsAt,
+          revokedAt: '2026-11-21T10:01:00.000Z',
+        })),
       },
-    },
+    ),
     {
-      name: 'shows a key that the vendor has disabled as not activated, with its devices',
-      given: (world) => world.sql('update licenses set vendor_disabled = 1'),
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: {
-          data: {
-            license: expect.objectContaining({ activated: false, vendorDisabled: true, activations: 1 }),
-            customer: expect.anything(),
-            files: [signedFile('host-1')],
-          },
-          code: 0,
-        },
-      },
-    },
-    {
-      name: 'lists the files that have not ended, also of freed devices, the one that lasts longest first',
       given: async (world, { address }) => {
-        await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1', ttl: 60 });
-        await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1', ttl: 7_200 });
+        const of1 = { ...address, hostId: 'host-1' };
+        for (const ttl of [60, 7_200]) await world.call('admin', 'POST', '/key/sign', { ...of1, ttl });
         world.setNow('2026-11-21T10:01:00.000Z');
-        await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' });
+        await world.call('admin', 'POST', '/deactivate-key', of1);
       },
       as: 'read-only',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: {
-          data: {
-            license: expect.objectContaining({ activated: false, devices: [] }),
-            customer: expect.anything(),
-            files: ['2026-11-21T12:00:00.000Z', '2026-11-21T11:00:00.000Z'].map((endsAt) => ({
-              ...signedFile('host-1'),
-              endsAt,
-              revokedAt: '2026-11-21T10:01:00.000Z',
-            })),
-          },
-          code: 0,
-        },
-      },
     },
+  ),
+  row(
+    'lists devices oldest first',
+    partly(
+      {
+        devices: ['host-c', 'host-a', 'host-b'].map((hostId, second) =>
+          expect.objectContaining({ hostId, activationTime: `2026-11-21T10:00:0${second}.000Z` }),
+        ),
+        updatedAt: '2026-11-21T10:00:02.000Z',
+      },
+      {
+        customer: null,
+        files: ['host-b', 'host-a', 'host-c'].map((hostId) => expect.objectContaining({ hostId })),
+      },
+    ),
     {
-      name: 'lists devices oldest first',
-      given: async (world, { address: { productId } }) => {
-        const address = { productId, licenseKey: await world.key({ productId }) };
+      given: async (world, subject) => {
+        const { address } = await another({})(world, subject);
         for (const [second, hostId] of ['host-c', 'host-a', 'host-b'].entries()) {
           world.setNow(`2026-11-21T10:00:0${second}.000Z`);
           await world.activate(address, hostId);
         }
         return { address };
       },
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: {
-        status: 200,
-        body: {
-          data: {
-            license: expect.objectContaining({
-              devices: [
-                expect.objectContaining({ hostId: 'host-c', activationTime: '2026-11-21T10:00:00.000Z' }),
-                expect.objectContaining({ hostId: 'host-a', activationTime: '2026-11-21T10:00:01.000Z' }),
-                expect.objectContaining({ hostId: 'host-b', activationTime: '2026-11-21T10:00:02.000Z' }),
-              ],
-              updatedAt: '2026-11-21T10:00:02.000Z',
-            }),
-            customer: null,
-            files: ['host-b', 'host-a', 'host-c'].map((hostId) => expect.objectContaining({ hostId })),
-          },
-          code: 0,
-        },
-      },
     },
-    {
-      name: 'finds a key without its product',
-      as: 'admin',
-      request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
-      expect: inFull,
-    },
-    {
-      name: 'finds no key without its product that does not exist',
-      as: 'admin',
-      request: { query: { licenseKey: '00000-00000-00000-00000-00000' } },
-      expect: notFound,
-    },
-    {
-      name: 'finds no key without its product for a token that is for another',
-      as: ({ otherProductId }) => ({ kind: 'read-only', productIds: [otherProductId] }),
-      request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
-      expect: notFound,
-    },
-    {
-      name: 'finds no key of another account without its product',
-      as: 'other admin',
-      request: ({ address: { licenseKey } }) => ({ query: { licenseKey } }),
-      expect: notFound,
-    },
-    {
-      name: 'refuses a key that is not there',
-      as: 'admin',
-      request: ({ address }) => ({ query: { ...address, licenseKey: '00000-00000-00000-00000-00000' } }),
-      expect: notFound,
-    },
-    {
-      name: 'refuses a key of another product',
-      as: 'admin',
-      request: ({ address, otherProductId }) => ({ query: { ...address, productId: otherProductId } }),
-      expect: notFound,
-    },
-    {
-      name: 'refuses a product that the token may not touch as one that is not there',
-      as: ({ otherProductId }) => ({ kind: 'admin', productIds: [otherProductId] }),
-      request: ({ address }) => ({ query: { ...address } }),
-      expect: notFound,
-    },
-  ],
-);
+  ),
+  row('finds a key without its product', inFull, { send: withoutProduct }),
+  row('finds no key without its product that does not exist', 'licenseNotFound', {
+    send: { ...withoutProduct, licenseKey: '00000-00000-00000-00000-00000' },
+  }),
+  row('finds no key without its product for a token that is for another', 'licenseNotFound', {
+    send: withoutProduct,
+    as: onlyOther,
+    absent: secrets,
+  }),
+  row('finds no key of another account without its product', 'licenseNotFound', {
+    send: withoutProduct,
+    as: 'other admin',
+  }),
+  ...unknownKeys(),
+]);

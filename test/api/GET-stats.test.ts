@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
-import { scenarios } from '../support/scenario.ts';
+import { testsOn } from '../support/fixtures.ts';
+import { answers, row, scenarios } from '../support/scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 interface Shop {
@@ -62,7 +63,6 @@ const pool = expect.objectContaining({ activations: 3, maxActivations: 5 });
 const single = expect.objectContaining({ activations: 1, maxActivations: 1 });
 
 const viewerOnly = {
-  status: 200,
   body: ({ viewer }: Shop) => ({
     data: {
       ...empty,
@@ -80,7 +80,6 @@ const viewerOnly = {
 };
 
 const everything = {
-  status: 200,
   body: ({ editor, viewer }: Shop) => ({
     data: {
       keys: all,
@@ -104,58 +103,34 @@ const everything = {
   }),
 };
 
-scenarios<Shop>('stats.get', openShop, [
-  {
-    name: 'counts nothing where there is nothing',
-    as: 'other admin',
-    request: {},
-    expect: { status: 200, body: { data: empty, code: 0 } },
-  },
-  {
-    name: 'counts keys by product and status, devices, sessions and customers',
-    as: 'admin',
-    request: {},
-    expect: everything,
-  },
-  {
-    name: 'counts one product',
-    as: 'admin',
-    request: ({ viewer }) => ({ query: { productId: viewer } }),
-    expect: viewerOnly,
-  },
-  {
-    name: 'counts only the product that the token is for',
+scenarios<Shop>('stats.get', { given: openShop }, [
+  row('counts nothing where there is nothing', answers({ data: empty, code: 0 }), { as: 'other admin' }),
+  row('counts keys by product and status, devices, sessions and customers', everything),
+  row('counts one product', viewerOnly, { send: ({ viewer }) => ({ productId: viewer }) }),
+  row('counts only the product that the token is for', viewerOnly, {
     as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
-    request: {},
-    expect: viewerOnly,
     absent: ({ editor }) => [editor],
-  },
-  {
-    name: 'counts the products that the token is for as one',
-    as: ({ editor, viewer }) => ({ kind: 'read-only', productIds: [editor, viewer] }),
-    request: {},
-    expect: {
-      status: 200,
-      body: (shop: Shop) => ({ data: { ...everything.body(shop).data, customers: null }, code: 0 }),
+  }),
+  row(
+    'counts the products that the token is for as one',
+    answers((shop: Shop) => ({ data: { ...everything.body(shop).data, customers: null }, code: 0 })),
+    { as: ({ editor, viewer }) => ({ kind: 'read-only', productIds: [editor, viewer] }) },
+  ),
+  row(
+    'counts nothing of a product that the token is not for',
+    answers({ data: { ...empty, customers: null }, code: 0 }),
+    {
+      send: ({ editor }) => ({ productId: editor }),
+      as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
     },
-  },
-  {
-    name: 'counts nothing of a product that the token is not for',
-    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
-    request: ({ editor }) => ({ query: { productId: editor } }),
-    expect: { status: 200, body: { data: { ...empty, customers: null }, code: 0 } },
-  },
-  {
-    name: 'refuses what is no product',
-    as: 'admin',
-    request: { query: { productId: 'x' } },
-    expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
+  ),
+  row('refuses what is no product', 'invalidParams', { send: { productId: 'x' } }),
 ]);
 
 describe.each(engines)('the numbers of many keys on $name', (engine) => {
-  it('count each key once, over the batches that are read', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('count each key once, over the batches that are read', async ({ world }) => {
     const productId = (await world.product()).id;
     const key = await world.key({ productId });
     await world.sql(

@@ -1,21 +1,14 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
-import { type Afterwards, scenarios } from '../support/scenario.ts';
+import { type Afterwards, refuses, row, scenarios } from '../support/scenario.ts';
+import { changedAt, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import type { Address, World } from '../support/world.ts';
 
-interface Subject {
-  /** A key of Zoë's, which host-1 uses. */
-  readonly address: Address;
-  readonly customerId: string;
+interface Subject extends Shop {
   readonly otherCustomerId: string;
-  readonly otherProductId: string;
 }
 
-const missing = { status: 400, code: 1, message: 'Missing required params' };
-const notFound = { status: 404, code: 1, message: 'License not found' };
-
 const transferred = {
-  status: 200,
   body: ({ address }: Subject) => ({
     data: expect.objectContaining({
       key: address.licenseKey,
@@ -26,38 +19,31 @@ const transferred = {
   }),
 };
 
-const customerOf = async (world: World, address: Address) => {
-  const query = new URLSearchParams({ ...address });
-  return (await world.call('admin', 'GET', `/key?${query}`)).body.data.customer;
-};
+const customerOf = async (world: World, address: Address) =>
+  (await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`)).body.data.customer;
 
 /** The name of the customer that the key then has. */
 const belongsTo =
-  (name: string): Afterwards<Subject> =>
+  (name: string | undefined): Afterwards<Subject> =>
   async (world, { address }) =>
-    expect((await customerOf(world, address)).name).toBe(name);
+    expect((await customerOf(world, address))?.name).toBe(name);
 
 scenarios<Subject>(
   'keys.transfer',
-  async (world) => {
-    const { id: productId } = await world.product();
-    const { id: customerId } = await world.customer({ name: 'Zoë', email: 'zoe@example.com' });
-    const { id: otherCustomerId } = await world.customer({ name: 'Acme' });
-    const address = { productId, licenseKey: await world.key({ productId, customerId }) };
-    await world.activate(address, 'host-1');
-    return { address, customerId, otherCustomerId, otherProductId: (await world.product('Viewer')).id };
+  {
+    given: async (world) => ({
+      ...(await shopWith({}, 'host-1')(world)),
+      otherCustomerId: (await world.customer({ name: 'Acme' })).id,
+    }),
+    body: ({ address }) => ({ ...address, newCustomer: { name: 'Ada', email: 'ada@example.com' } }),
   },
   [
-    {
-      name: 'gives the key to another customer, with its devices, and says so in the record',
-      as: 'admin',
-      request: ({ address, otherCustomerId }) => ({ body: { ...address, customerId: otherCustomerId } }),
-      expect: transferred,
+    row('gives the key to another customer, with its devices, and says so in the record', transferred, {
+      send: ({ otherCustomerId }) => ({ newCustomer: undefined, customerId: otherCustomerId }),
       wrote: {},
       afterwards: async (world, subject, answer) => {
         await belongsTo('Acme')(world, subject, answer);
-        const { events } = await recordedOf(world, 'keys.transfer');
-        expect(events).toEqual([
+        expect((await recordedOf(world, 'keys.transfer')).events).toEqual([
           {
             type: 'license.transferred',
             resource: { type: 'license', id: answer.body.data.id },
@@ -65,75 +51,40 @@ scenarios<Subject>(
           },
         ]);
       },
-    },
-    {
-      name: 'gives it to nobody',
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, customerId: null } }),
-      expect: transferred,
+    }),
+    row('gives it to nobody', transferred, {
+      send: { newCustomer: undefined, customerId: null },
       wrote: {},
-      afterwards: async (world, { address }) => expect(await customerOf(world, address)).toBeNull(),
-    },
-    {
-      name: 'gives it to a customer that it creates',
+      afterwards: belongsTo(undefined),
+    }),
+    row('gives it to a customer that it creates', transferred, {
       as: { scopes: ['license:write', 'license:reveal'] },
-      request: ({ address }) => ({ body: { ...address, newCustomer: { name: 'Ada', email: 'ada@example.com' } } }),
-      expect: transferred,
       wrote: { customers: 1 },
       afterwards: belongsTo('Ada'),
-    },
-    {
-      name: 'leaves it with the customer that has it, without an event',
-      as: 'admin',
-      request: ({ address, customerId }) => ({ body: { ...address, customerId } }),
-      expect: transferred,
+    }),
+    row('leaves it with the customer that has it, without an event', transferred, {
+      send: ({ customerId }) => ({ newCustomer: undefined, customerId }),
       afterwards: async (world) => expect((await recordedOf(world, 'keys.transfer')).events).toEqual([]),
-    },
-    {
-      name: 'refuses neither customerId nor newCustomer',
-      as: 'admin',
-      request: ({ address }) => ({ body: address }),
-      expect: missing,
-    },
-    {
-      name: 'refuses both of them',
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, customerId: null, newCustomer: { name: 'Ada' } } }),
-      expect: missing,
-    },
-    {
-      name: 'refuses a customer that is not there, and names it',
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, customerId: 'cus_absent' } }),
-      expect: { status: 404, code: 2, message: () => 'Customer cus_absent not found' },
-    },
-    {
-      name: 'refuses an e-mail address that a customer has, and creates none',
-      as: 'admin',
-      request: ({ address }) => ({ body: { ...address, newCustomer: { name: 'Z', email: 'ZOE@example.com' } } }),
-      expect: { status: 409, code: 2, message: () => 'A customer with email ZOE@example.com already exists' },
-    },
-    {
-      name: 'refuses a licence that was changed meanwhile, and creates no customer',
-      as: 'admin',
-      request: ({ address }) => ({
-        body: { ...address, newCustomer: { name: 'Ada' }, ifUpdatedAt: '2026-11-21T09:00:00Z' },
-      }),
-      expect: { status: 409, code: 5, message: () => 'It was changed meanwhile, at 2026-11-21T10:00:00.000Z' },
-    },
-    {
-      name: 'refuses a key of another product, and creates no customer',
-      as: 'admin',
-      request: ({ address, otherProductId }) => ({
-        body: { ...address, productId: otherProductId, newCustomer: { name: 'Ada' } },
-      }),
-      expect: notFound,
-    },
-    {
-      name: 'refuses a product that the token may not touch as one that is not there',
-      as: ({ otherProductId }) => ({ scopes: ['license:write'], productIds: [otherProductId] }),
-      request: ({ address }) => ({ body: { ...address, customerId: null } }),
-      expect: notFound,
-    },
+    }),
+    ...refuses('invalidParams', {
+      'neither customerId nor newCustomer': { newCustomer: undefined },
+      'both of them': { customerId: null },
+    }),
+    row('refuses a customer that is not there, and names it', ['customerNotFound', 'Customer cus_absent not found'], {
+      send: { newCustomer: undefined, customerId: 'cus_absent' },
+    }),
+    row(
+      'refuses an e-mail address that a customer has, and creates none',
+      ['emailTaken', 'A customer with email ZOE@example.com already exists'],
+      { send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } } },
+    ),
+    row(
+      'refuses a licence that was changed meanwhile, and creates no customer',
+      changedAt('2026-11-21T10:00:00.000Z'),
+      {
+        send: { ifUpdatedAt: '2026-11-21T09:00:00Z' },
+      },
+    ),
+    ...unknownKeys(),
   ],
 );

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { connect } from '../support/postgres.ts';
 import { createWorld } from '../support/world.ts';
 
 describe.each(engines)('PUT /product/by-id on $name', (engine) => {
-  it('keeps a new name and a new state that are sent at the same time, whichever comes first', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('keeps a new name and a new state that are sent at the same time, whichever comes first', async ({ world }) => {
     for (let round = 0; round < 20; round += 1) {
       const { id: productId } = await world.product('Editor');
       const path = `/product/by-id?productId=${productId}`;

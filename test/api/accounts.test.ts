@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { askWith, idCases } from '../support/id-kinds.ts';
 import { absentIds, furnish } from '../support/requests.ts';
 import { createWorld } from '../support/world.ts';
 
 describe.each(engines)('two accounts in one database on $name', (engine) => {
-  it.each(idCases)('$name answers $kinds of the other account as of nobody', async ({ kinds, ...named }) => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it.for(idCases)('$name answers $kinds of the other account as of nobody', async ({ kinds, ...named }, { world }) => {
     const own = await furnish(world);
     const foreign = await furnish(world, 'other admin');
     const before = await world.contents();
@@ -35,8 +37,7 @@ describe.each(engines)('two accounts in one database on $name', (engine) => {
     },
   );
 
-  it('may have customers of one e-mail address, one in each', async () => {
-    await using world = await createWorld({ engine });
+  it('may have customers of one e-mail address, one in each', async ({ world }) => {
     const zoe = { name: 'Zoë', email: 'zoe@example.com' };
     const answers = [
       await world.call('admin', 'POST', '/customer', zoe),
@@ -47,8 +48,7 @@ describe.each(engines)('two accounts in one database on $name', (engine) => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 409, 409]);
   });
 
-  it('may have the same product and key, one in each, and each sees its own', async () => {
-    await using world = await createWorld({ engine });
+  it('may have the same product and key, one in each, and each sees its own', async ({ world }) => {
     const { productId, licenseKey } = await furnish(world);
     await world.sql(`insert into products
       select '${world.accounts.other}', id, name, active, created_at, updated_at from products`);
@@ -62,8 +62,7 @@ describe.each(engines)('two accounts in one database on $name', (engine) => {
     expect(freed.body).toEqual({ message: 'License not activated', code: 2 });
   });
 
-  it('sign with keys of their own', async () => {
-    await using world = await createWorld({ engine });
+  it('sign with keys of their own', async ({ world }) => {
     const own = await furnish(world);
     const foreign = await furnish(world, 'other admin');
     const kids: string[] = [];

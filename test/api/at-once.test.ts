@@ -5,6 +5,7 @@ import { ownerOf } from '../../src/domain/access.ts';
 import type { Context } from '../../src/service/context.ts';
 import { tokenOperations } from '../../src/service/tokens.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
 import { type As, createWorld, STARTED_AT } from '../support/world.ts';
 
@@ -22,9 +23,9 @@ function tally(answers: readonly { readonly status: number; readonly body: { rea
 }
 
 describe.each(engines)('many requests at once on $name', (engine) => {
-  it('take each slot of a key once', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('take each slot of a key once', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '5' }) };
     const answers = await times(60, (i) =>
       world.call('admin', 'POST', '/key/sign', { ...address, hostId: `host-${i}` }),
@@ -34,18 +35,14 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect([activations, devices.length]).toEqual([5, 5]);
   });
 
-  it('of one host take one slot, and all get a file', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('of one host take one slot, and all get a file', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
     const answers = await times(30, () => world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1' }));
     expect(tally(answers)).toEqual({ '200/0': 30 });
     expect(await world.license(address)).toMatchObject({ activations: 1 });
   });
 
-  it('free a device once', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('free a device once', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId }) };
     await world.activate(address, 'host-1', 'host-2');
     const answers = await times(20, () =>
@@ -55,9 +52,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(await world.license(address)).toMatchObject({ activations: 1 });
   });
 
-  it('activate ten of fifty clients where there are ten slots', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('activate ten of fifty clients where there are ten slots', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '10' }) };
     const answers = await times(50, (i) =>
       world.call('client', 'POST', '/key/activate', { ...address, hostId: `host-${i}` }),
@@ -67,9 +62,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect([activations, devices.length]).toEqual([10, 10]);
   });
 
-  it('of one host activate it once, whether they sign or activate', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('of one host activate it once, whether they sign or activate', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
     const answers = await times(30, (i) =>
       world.call('client', 'POST', i % 2 === 0 ? '/key/activate' : '/key/sign', { ...address, hostId: 'host-1' }),
@@ -101,9 +94,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     }
   });
 
-  it('leave no file of a key that is blocked out of the revocation list', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('leave no file of a key that is blocked out of the revocation list', async ({ world, productId }) => {
     const listed = async () => {
       const { text } = await world.call('nobody', 'GET', '/.well-known/revocations');
       const [, claims = ''] = text.split('.');
@@ -120,9 +111,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     }
   });
 
-  it('leave no file of a key that is deleted out of the revocation list', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('leave no file of a key that is deleted out of the revocation list', async ({ world, productId }) => {
     for (let round = 0; round < 20; round += 1) {
       const address = { productId, licenseKey: await world.key({ productId }) };
       await world.call('client', 'POST', '/key/activate', { ...address, hostId: 'host-1' });
@@ -135,9 +124,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(files.filter(({ revoked_at }) => revoked_at === null)).toEqual([]);
   });
 
-  it('move a slot to one of the hosts that want it, and no other', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('move a slot to one of the hosts that want it, and no other', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '2' }) };
     await world.activate(address, 'host-0', 'host-1');
     const answers = await times(20, (i) =>
@@ -150,9 +137,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect([activations, devices.filter(({ hostId }) => hostId === 'host-9').length]).toEqual([2, 1]);
   });
 
-  it('rebind three times in a year where customers do it', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('rebind three times in a year where customers do it', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, customerCanSelfReset: true }) };
     await world.activate(address, ...Array.from({ length: 12 }, (_, i) => `host-${i}`));
     const answers = await times(12, (i) =>
@@ -161,9 +146,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(tally(answers)).toEqual({ '200/0': 3, '403/13': 9 });
   });
 
-  it('lease ten of fifty clients a seat where there are ten', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('lease ten of fifty clients a seat where there are ten', async ({ world, productId }) => {
     const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 10 });
     const address = { productId, licenseKey };
     const answers = await times(50, () => world.call('client', 'POST', '/key/checkout', address));
@@ -172,9 +155,10 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(left.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it('prolong, give back and lease the seats of a key, and never lease more than there are', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('prolong, give back and lease the seats of a key, and never lease more than there are', async ({
+    world,
+    productId,
+  }) => {
     const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 10 });
     const address = { productId, licenseKey };
     const sessions = await times(10, () => checkOut(world, address));
@@ -192,9 +176,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect((await world.contents()).sessions).toHaveLength(10);
   });
 
-  it('of one heartbeat are two that are answered, with the same nonce', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('of one heartbeat are two that are answered, with the same nonce', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
     const session = await checkOut(world, address);
     const answers = await times(10, () =>
@@ -205,33 +187,27 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect([nonces.length, new Set(nonces).size]).toEqual([2, 1]);
   });
 
-  it('lease each seat once', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('lease each seat once', async ({ world, productId }) => {
     const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 4 });
     const answers = await times(40, () => world.call('client', 'POST', '/key/checkout', { productId, licenseKey }));
     expect(tally(answers)).toEqual({ '200/0': 4, '403/9': 36 });
   });
 
-  it('give an e-mail address to one customer', async () => {
-    await using world = await createWorld({ engine });
+  it('give an e-mail address to one customer', async ({ world }) => {
     const answers = await times(20, (i) =>
       world.call('admin', 'POST', '/customer', { name: `n${i}`, email: 'zoe@example.com' }),
     );
     expect(tally(answers)).toEqual({ '201/0': 1, '409/2': 19 });
   });
 
-  it('issue no more keys than the token may', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('issue no more keys than the token may', async ({ world, productId }) => {
     const answers = await times(20, () =>
       world.call({ kind: 'admin', maxIssues: 3 }, 'POST', '/create-key', { productId }),
     );
     expect(tally(answers)).toEqual({ '200/0': 3, '403/10': 17 });
   });
 
-  it('leave one admin when two admin tokens revoke each other', async () => {
-    await using world = await createWorld({ engine });
+  it('leave one admin when two admin tokens revoke each other', async ({ world }) => {
     const pair: readonly As[] = [{ kind: 'admin' }, { kind: 'admin', expiresAt: '2027-11-21T10:00:00.000Z' }];
     const ids: TokenId[] = [];
     for (const as of pair) ids.push((await world.call(as, 'GET', '/token/self')).body.data.id);
@@ -268,9 +244,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(alive.sort()).toEqual([200, 401]);
   });
 
-  it('issue keys that all differ', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('issue keys that all differ', async ({ world, productId }) => {
     const issued = await times(100, () => world.key({ productId }));
     expect(new Set(issued).size).toBe(100);
   });

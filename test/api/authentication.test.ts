@@ -4,6 +4,7 @@ import { listEndpoints } from '../../src/contract/index.ts';
 import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
@@ -49,6 +50,8 @@ function whatIsSeen({ status, headers, text }: Answer) {
 }
 
 describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
+  const it = testsOn(engine);
+
   it.each(authenticated)('$name answers every useless token with the same 401', async ({ name, endpoint }) => {
     await using world = await createWorld({ engine, failuresPerMinute: 60 });
     const { query, body } = validRequests[name as EndpointName](await furnish(world));
@@ -79,17 +82,18 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     expect(await world.contents()).toEqual(before);
   });
 
-  it.each(authenticated)('$name refuses a useless token before it looks at the request', async ({ endpoint }) => {
-    await using world = await createWorld({ engine });
-    const { status } = await world.send(`${endpoint.path}?a=1&a=2`, {
-      method: endpoint.method,
-      ...(endpoint.body ? { body: '{"broken', headers: { 'Content-Type': 'text/plain' } } : {}),
-    });
-    expect(status).toBe(401);
-  });
+  it.for(authenticated)(
+    '$name refuses a useless token before it looks at the request',
+    async ({ endpoint }, { world }) => {
+      const { status } = await world.send(`${endpoint.path}?a=1&a=2`, {
+        method: endpoint.method,
+        ...(endpoint.body ? { body: '{"broken', headers: { 'Content-Type': 'text/plain' } } : {}),
+      });
+      expect(status).toBe(401);
+    },
+  );
 
-  it.each(scoped)('$name refuses a token that has every scope but its own', async ({ name, endpoint }) => {
-    await using world = await createWorld({ engine });
+  it.for(scoped)('$name refuses a token that has every scope but its own', async ({ name, endpoint }, { world }) => {
     const answer = await ask(world, { scopes: scopes.filter((scope) => scope !== endpoint.scope) }, name, endpoint);
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 403,
@@ -97,10 +101,9 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     });
   });
 
-  it.each(scoped.filter(({ name }) => !forAdmins.includes(name)))(
+  it.for(scoped.filter(({ name }) => !forAdmins.includes(name)))(
     '$name is open to a token that has its scope alone',
-    async ({ name, endpoint }) => {
-      await using world = await createWorld({ engine });
+    async ({ name, endpoint }, { world }) => {
       const answer = await ask(world, { scopes: [endpoint.scope as Scope] }, name, endpoint);
       expect({ status: answer.status, text: answer.text }).toEqual({
         status: endpoint.reply.status,
@@ -154,8 +157,7 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     expect(open).toEqual(allowed);
   });
 
-  it('refuses a mistyped token without asking the database', async () => {
-    await using world = await createWorld({ engine });
+  it('refuses a mistyped token without asking the database', async ({ world }) => {
     const { 'a wrong checksum': mistyped, 'an unknown token': unknown } = await badHeaders(world);
     await world.breakTable('tokens');
     const statuses = [];
@@ -167,8 +169,7 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     expect(statuses).toEqual([401, 500]);
   });
 
-  it('lets the scheme be written in any case', async () => {
-    await using world = await createWorld({ engine });
+  it('lets the scheme be written in any case', async ({ world }) => {
     const headers = { Authorization: `bEARER ${await world.tokenOf('admin')}` };
     expect((await world.call('nobody', 'GET', '/customer', undefined, headers)).status).toBe(200);
   });

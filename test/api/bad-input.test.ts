@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { findEndpoint, pathWith } from '../support/scenario.ts';
 import { type Answer, createWorld, type World } from '../support/world.ts';
@@ -416,15 +417,15 @@ describe('input at the edge of what is allowed', () => {
     expect({ status: answer.status, name: answer.body.data.name }).toEqual({ status: 201, name: 'Acme' });
   });
 
-  it('is refused at one byte more than 1 MiB', async () => {
-    await using world = await createWorld();
+  it('is refused at one byte more than 1 MiB', async ({ world }) => {
     const headers = { Authorization: `Bearer ${await world.tokenOf('admin')}`, 'Content-Type': 'application/json' };
     const answer = await world.send('/customer', { method: 'POST', headers, body: bytes(body.padEnd(MIB + 1)) });
     expect({ status: answer.status, body: answer.body }).toEqual(tooLarge);
   });
 
-  it('keeps any text that is no control character: combining, right to left, beyond the first plane', async () => {
-    await using world = await createWorld();
+  it('keeps any text that is no control character: combining, right to left, beyond the first plane', async ({
+    world,
+  }) => {
     const name = 'Zoe\u0308 \u05d0\u202e \u{1f512} \u00a0\ufeff\u2028';
     const created = await world.customer({ name });
     expect(created.name).toBe(name);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { addVersion } from '../support/versions.ts';
 import { type Answer, createWorld } from '../support/world.ts';
 
@@ -17,9 +18,9 @@ function tally(answers: readonly Answer[]) {
 }
 
 describe.each(engines)('changes of one key at once, on $name,', (engine) => {
-  it('happen once where all say the same ifUpdatedAt', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('happen once where all say the same ifUpdatedAt', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId }) };
     for (let round = 0; round < 3; round += 1) {
       const { updatedAt: ifUpdatedAt } = await world.license(address);
@@ -32,9 +33,10 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     }
   });
 
-  it('are all kept where each is of another field, and each has an updatedAt of its own', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('are all kept where each is of another field, and each has an updatedAt of its own', async ({
+    world,
+    productId,
+  }) => {
     await addVersion(world, productId);
     const address = { productId, licenseKey: await world.key({ productId }) };
     const changes = [
@@ -56,9 +58,7 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     });
   });
 
-  it('never leave more devices than a new limit that was not forced', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('never leave more devices than a new limit that was not forced', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '10' }) };
     await times(20, (i) =>
       i % 4 === 0
@@ -71,9 +71,7 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     expect(activations).toBeLessThanOrEqual(maxActivations ?? 0);
   });
 
-  it('leave nothing of a key that is deleted meanwhile, and fail in no other way', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('leave nothing of a key that is deleted meanwhile, and fail in no other way', async ({ world, productId }) => {
     const address = { productId, licenseKey: await world.key({ productId, licenseType: 'floating' }) };
     const requests = [
       () => world.call('admin', 'POST', '/key/checkout', address),
@@ -89,9 +87,10 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     expect({ licenses, devices, sessions, search_phrases }).toEqual(nothing);
   });
 
-  it('give it to one new customer at a time, and to none that is deleted at that moment', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('give it to one new customer at a time, and to none that is deleted at that moment', async ({
+    world,
+    productId,
+  }) => {
     const owners = await times(6, (i) => world.customer({ name: `C${i}` }));
     const address = { productId, licenseKey: await world.key({ productId, customerId: owners[0]?.id }) };
     const answers = await times(24, (i) => {
@@ -105,8 +104,9 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
 });
 
 describe.each(engines)('changes of one product at once, on $name,', (engine) => {
-  it('happen once where all say the same ifUpdatedAt', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('happen once where all say the same ifUpdatedAt', async ({ world }) => {
     const { id, updatedAt: ifUpdatedAt } = await world.product();
     const answers = await times(20, (i) =>
       world.call('admin', 'PUT', `/product/by-id?productId=${id}`, { name: `P${i}`, ifUpdatedAt }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Contract, listEndpoints } from '../../src/contract/index.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { withoutRecord } from '../support/recorded.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
@@ -13,7 +14,7 @@ describe('every endpoint', () => {
     const sources = readdirSync(import.meta.dirname).map((name) =>
       readFileSync(join(import.meta.dirname, name), 'utf8'),
     );
-    const tables = sources.flatMap((source) => [...source.matchAll(/^scenarios(?:<\w+>)?\(\s*'([\w.]+)'/gm)]);
+    const tables = sources.flatMap((source) => [...source.matchAll(/^scenarios(?:<[^>]+>)?\(\s*'([\w.]+)'/gm)]);
     expect(tables.map(([, name]) => name).sort()).toEqual(
       listEndpoints()
         .map(({ name }) => name)
@@ -22,10 +23,11 @@ describe('every endpoint', () => {
   });
 
   describe.each(engines)('on $name', (engine) => {
-    it.each(listEndpoints())(
+    const it = testsOn(engine);
+
+    it.for(listEndpoints())(
       '$name succeeds with the request that other tests then spoil',
-      async ({ name, endpoint }) => {
-        await using world = await createWorld({ engine });
+      async ({ name, endpoint }, { world }) => {
         const { query, body } = validRequests[name as EndpointName](await furnish(world));
         const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), body);
         expect({ status: answer.status, text: answer.text }).toEqual({
@@ -35,29 +37,30 @@ describe('every endpoint', () => {
       },
     );
 
-    it.each(listEndpoints())('$name refuses a request without a field that it requires', async ({ name, endpoint }) => {
-      await using world = await createWorld({ engine });
-      const { query = {}, body = {} } = validRequests[name as EndpointName](await furnish(world));
-      await world.tokenOf('admin');
-      const before = await world.contents();
-      const { inQuery, inBody } = requiredFields(endpoint);
-      for (const field of inQuery) {
-        const { [field]: _, ...rest } = query;
-        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, rest), endpoint.body && body);
-        expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
-      }
-      for (const field of inBody) {
-        const rest = { ...Object(body), [field]: undefined };
-        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), rest);
-        expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
-      }
-      expect(await world.contents()).toEqual(before);
-    });
+    it.for(listEndpoints())(
+      '$name refuses a request without a field that it requires',
+      async ({ name, endpoint }, { world }) => {
+        const { query = {}, body = {} } = validRequests[name as EndpointName](await furnish(world));
+        await world.tokenOf('admin');
+        const before = await world.contents();
+        const { inQuery, inBody } = requiredFields(endpoint);
+        for (const field of inQuery) {
+          const { [field]: _, ...rest } = query;
+          const answer = await world.call('admin', endpoint.method, pathWith(endpoint, rest), endpoint.body && body);
+          expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
+        }
+        for (const field of inBody) {
+          const rest = { ...Object(body), [field]: undefined };
+          const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), rest);
+          expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
+        }
+        expect(await world.contents()).toEqual(before);
+      },
+    );
 
-    it.each(listEndpoints())(
+    it.for(listEndpoints())(
       '$name answers 500 when the database fails, and changes nothing',
-      async ({ name, endpoint }) => {
-        await using world = await createWorld({ engine });
+      async ({ name, endpoint }, { world }) => {
         const { query, body } = validRequests[name as EndpointName](await furnish(world));
         await world.tokenOf('admin');
         await world.breakTable(laterTables[name] ?? tables[name.split('.')[0] as keyof Contract]);

@@ -3,6 +3,7 @@ import { mutates } from '../../src/contract/endpoint.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { askWith, idCases, idFields } from '../support/id-kinds.ts';
 import { withoutRecord } from '../support/recorded.ts';
 import { absentIds, type EndpointName, furnish, validRequests } from '../support/requests.ts';
@@ -52,8 +53,9 @@ describe('the matrix of ids', () => {
 });
 
 describe.each(engines)('a token that is limited to one product on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
-  it.each(idCases)('$name answers $kinds of another product as of nobody', async ({ kinds, ...named }) => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it.for(idCases)('$name answers $kinds of another product as of nobody', async ({ kinds, ...named }, { world }) => {
     const own = await furnish(world);
     const foreign = await furnish(world, 'admin', 'eve@example.com');
     const as: As = { kind: 'admin', productIds: [own.productId] };
@@ -70,10 +72,9 @@ describe.each(engines)('a token that is limited to one product on $name', { time
     expect(withoutRecord(await world.contents())).toEqual(before);
   });
 
-  it.each(endpoints.filter(({ endpoint }) => !mutates(endpoint)))(
+  it.for(endpoints.filter(({ endpoint }) => !mutates(endpoint)))(
     '$name shows nothing of another product',
-    async ({ name, endpoint }) => {
-      await using world = await createWorld({ engine });
+    async ({ name, endpoint }, { world }) => {
       const own = await furnish(world);
       const foreign = await furnish(world, 'admin', 'eve@example.com');
       const { query } = validRequests[name as EndpointName](own);
@@ -85,8 +86,9 @@ describe.each(engines)('a token that is limited to one product on $name', { time
 });
 
 describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
-  it.each(endpoints)('opens $name by its own scope and by no other', async ({ name, endpoint }) => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it.for(endpoints)('opens $name by its own scope and by no other', async ({ name, endpoint }, { world }) => {
     const { query, body } = validRequests[name as EndpointName](await furnish(world));
     const ask = async (as: As) => {
       const { status, body: answer } = await world.call(as, endpoint.method, pathWith(endpoint, query), body);

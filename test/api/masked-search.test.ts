@@ -6,6 +6,7 @@ import { scopes } from '../../src/contract/scopes.ts';
 import { showIp, toIpAddress } from '../../src/domain/ip-address.ts';
 import { showKey } from '../../src/domain/license-key.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 import { type As, createWorld, type World } from '../support/world.ts';
@@ -41,6 +42,8 @@ const lookedUp = ['licenseKey', 'productId', 'customerId', 'reference', 'email']
 const textParameters = listTextParameters();
 
 describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
+  const it = testsOn(engine);
+
   it.each(maskedCallers)('learns no character more than it is shown from any parameter: %s', async (_, as) => {
     await using world = await createWorld({ engine, lookupsPerMinute: null });
     const { own, secrets } = await furnishSecrets(world, as);
@@ -92,8 +95,7 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
     expect([...seen].toSorted(), 'keys that an administrator is shown').toEqual(hidden.toSorted());
   });
 
-  it('finds a key by all of it and by the section that it is shown, and by no part of that', async () => {
-    await using world = await createWorld({ engine });
+  it('finds a key by all of it and by the section that it is shown, and by no part of that', async ({ world }) => {
     const { own } = await furnishSecrets(world, 'read-only');
     const find = async (as: As, text: string) =>
       (await world.call(as, 'GET', `/key/list?${new URLSearchParams({ text })}`)).body.meta.total;
@@ -107,8 +109,7 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
     }
   });
 
-  it('finds keys by the customer only where it may list customers', async () => {
-    await using world = await createWorld({ engine });
+  it('finds keys by the customer only where it may list customers', async ({ world }) => {
     await furnishSecrets(world, 'read-only');
     const find = async (as: As) => (await world.call(as, 'GET', '/key/list?text=quill')).body.meta.total;
     expect(await find('read-only')).toBe(1);

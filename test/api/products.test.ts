@@ -1,6 +1,9 @@
-import { expect } from 'vitest';
-import { scenarios } from '../support/scenario.ts';
-import type { World } from '../support/world.ts';
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
+import { type Afterwards, answers, refuses, row, scenarios } from '../support/scenario.ts';
+import { changedAt } from '../support/shop.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** Two products, Editor and, made a minute later, Viewer. */
@@ -8,301 +11,231 @@ interface Subject {
   readonly viewer: string;
 }
 
+const ABSENT = 'prod_00000000000000000000000000';
+const LATER = '2026-11-21T12:00:00.000Z';
+
 async function twoProducts(world: World): Promise<Subject> {
   const editor = (await world.product('Editor')).id;
   world.setNow('2026-11-21T10:01:00.000Z');
   return { editor, viewer: (await world.product('Viewer')).id };
 }
 
-const showEditor = ({ editor }: Subject) => ({
-  id: editor,
-  name: 'Editor',
-  active: true,
-  createdAt: '2026-11-21T10:00:00.000Z',
-  updatedAt: '2026-11-21T10:00:00.000Z',
+const product = (id: string, name: string, at: string) => ({ id, name, active: true, createdAt: at, updatedAt: at });
+const editorOf = ({ editor }: Subject) => product(editor, 'Editor', STARTED_AT);
+const viewerOf = ({ viewer }: Subject) => product(viewer, 'Viewer', '2026-11-21T10:01:00.000Z');
+
+const shows = (action: string, data: (subject: Subject) => unknown, meta?: object) => ({
+  body: (subject: Subject) => ({ action, status: true, data: data(subject), ...(meta && { meta }), code: 0 }),
 });
 
-const showViewer = ({ viewer }: Subject) => ({
-  id: viewer,
-  name: 'Viewer',
-  active: true,
-  createdAt: '2026-11-21T10:01:00.000Z',
-  updatedAt: '2026-11-21T10:01:00.000Z',
-});
+const viewerOnly = ({ viewer }: Subject) => ({ kind: 'admin', productIds: [viewer] }) as const;
 
-const missing = { status: 400, code: 1, message: 'Missing required params' };
-const scopeMissing = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
-const notFound = { status: 404, code: 1, message: 'Product not found' };
-const ABSENT = 'prod_00000000000000000000000000';
-
-scenarios<Subject>('products.list', twoProducts, [
-  {
-    name: 'lists all products, oldest first',
-    as: 'admin',
-    request: {},
-    expect: {
-      status: 200,
-      body: (subject: Subject) => ({
-        action: 'products.list',
-        status: true,
-        data: [showEditor(subject), showViewer(subject)],
-        code: 0,
-      }),
+scenarios<Subject>('products.list', { given: twoProducts }, [
+  row(
+    'lists all products, oldest first',
+    shows('products.list', (both) => [editorOf(both), viewerOf(both)]),
+  ),
+  row(
+    'lists only the products that the token may touch',
+    shows('products.list', (both) => [viewerOf(both)]),
+    {
+      as: viewerOnly,
+      absent: ({ editor }) => [editor, 'Editor'],
     },
-  },
-  {
-    name: 'lists only the products that the token may touch',
-    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
-    request: {},
-    expect: {
-      status: 200,
-      body: (subject: Subject) => ({ action: 'products.list', status: true, data: [showViewer(subject)], code: 0 }),
-    },
-    absent: ({ editor }) => [editor, 'Editor'],
-  },
-  {
-    name: 'gives one page, and says where it stands',
-    as: 'admin',
-    request: { query: { page: '2', limit: '1' } },
-    expect: {
-      status: 200,
-      body: (subject: Subject) => ({
-        action: 'products.list',
-        status: true,
-        data: [showViewer(subject)],
-        meta: { total: 2, page: 2, limit: 1, totalPages: 2 },
-        code: 0,
-      }),
-    },
-  },
-  {
-    name: 'counts only the products that the token may touch',
-    as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
-    request: { query: { page: '1' } },
-    expect: {
-      status: 200,
-      body: (subject: Subject) => ({
-        action: 'products.list',
-        status: true,
-        data: [showViewer(subject)],
-        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
-        code: 0,
-      }),
-    },
-    absent: ({ editor }) => [editor, 'Editor'],
-  },
-  { name: 'refuses a page of 1001', as: 'admin', request: { query: { limit: '1001' } }, expect: missing },
-  { name: 'refuses a token that may not read products', as: 'client', request: {}, expect: scopeMissing },
+  ),
+  ...(
+    [
+      [
+        'gives one page, and says where it stands',
+        'admin',
+        { page: '2', limit: '1' },
+        { total: 2, page: 2, limit: 1, totalPages: 2 },
+      ],
+      ['counts only those of the token', viewerOnly, { page: '1' }, { total: 1, page: 1, limit: 100, totalPages: 1 }],
+    ] as const
+  ).map(([name, as, send, meta]) =>
+    row<Subject>(
+      name,
+      shows('products.list', (both) => [viewerOf(both)], meta),
+      { send, as },
+    ),
+  ),
 ]);
 
-scenarios<Subject>('products.create', twoProducts, [
-  {
-    name: 'creates an active product',
-    as: 'admin',
-    request: { body: { name: 'Server' } },
-    expect: {
-      status: 201,
-      body: {
-        action: 'products.create',
-        status: true,
-        data: {
-          id: expect.stringMatching(/^prod_[0-9a-z]{26}$/),
-          name: 'Server',
-          active: true,
-          createdAt: '2026-11-21T10:01:00.000Z',
-          updatedAt: '2026-11-21T10:01:00.000Z',
-        },
-        code: 0,
+const createdAs = (fields: object) =>
+  shows('products.create', (both) => ({
+    ...viewerOf(both),
+    id: expect.stringMatching(/^prod_[0-9a-z]{26}$/),
+    ...fields,
+  }));
+
+scenarios<Subject>(
+  'products.create',
+  { given: twoProducts, body: () => ({ name: 'Server' }), wrote: { products: 1 } },
+  [
+    row('creates an active product', createdAs({ name: 'Server' }), {
+      afterwards: async (world, _subject, { body }) => {
+        const shown = await world.call('admin', 'GET', `/product/by-id?productId=${body.data.id}`);
+        expect(shown.body.data).toEqual({ ...body.data, versions: [] });
       },
-    },
-    wrote: { products: 1 },
-    afterwards: async (world, _, { body }) => {
-      const shown = await world.call('admin', 'GET', `/product/by-id?productId=${body.data.id}`);
-      expect(shown.body.data).toEqual({ ...body.data, versions: [] });
-    },
-  },
-  {
-    name: 'creates a second product of one name',
-    as: { scopes: ['product:write'] },
-    request: { body: { name: 'Editor' } },
-    expect: {
-      status: 201,
-      body: (subject: Subject) => ({
-        action: 'products.create',
-        status: true,
-        data: { ...showViewer(subject), id: expect.not.stringContaining(subject.editor), name: 'Editor' },
-        code: 0,
-      }),
-    },
-    wrote: { products: 1 },
-  },
-  {
-    name: 'keeps the id that a product had elsewhere',
-    as: 'admin',
-    request: { body: { name: 'Server', id: 'acme-product-0000000042' } },
-    expect: {
-      status: 201,
-      body: (subject: Subject) => ({
-        action: 'products.create',
-        status: true,
-        data: { ...showViewer(subject), id: 'acme-product-0000000042', name: 'Server' },
-        code: 0,
-      }),
-    },
-    wrote: { products: 1 },
-  },
-  {
-    name: 'refuses an id that another product has',
-    as: 'admin',
-    request: ({ editor }) => ({ body: { name: 'Server', id: editor } }),
-    expect: { status: 409, code: 13, message: 'A product with this id exists already' },
-  },
-  { name: 'refuses a blank name', as: 'admin', request: { body: { name: ' \u2003' } }, expect: missing },
-  {
-    name: 'refuses a name of 257 characters',
-    as: 'admin',
-    request: { body: { name: 'n'.repeat(257) } },
-    expect: missing,
-  },
-  {
-    name: 'refuses a token that may touch some products only',
-    as: ({ editor }) => ({ kind: 'admin', productIds: [editor] }),
-    request: { body: { name: 'Server' } },
-    expect: scopeMissing,
-  },
-]);
-
-scenarios<Subject>('products.get', twoProducts, [
-  {
-    name: 'shows one product',
-    as: 'read-only',
-    request: ({ editor }) => ({ query: { productId: editor } }),
-    expect: {
-      status: 200,
-      body: (subject: Subject) => ({
-        action: 'products.get',
-        status: true,
-        data: { ...showEditor(subject), versions: [] },
-        code: 0,
-      }),
-    },
-  },
-  {
-    name: 'refuses a product that is not there',
-    as: 'admin',
-    request: { query: { productId: ABSENT } },
-    expect: notFound,
-  },
-  {
-    name: 'refuses a product that the token may not touch as one that is not there',
-    as: ({ viewer }) => ({ kind: 'admin', productIds: [viewer] }),
-    request: ({ editor }) => ({ query: { productId: editor } }),
-    expect: notFound,
-  },
-]);
-
-/** What an update at noon answers, and what is shown from then on. */
-const updated = (fields: { readonly name?: string; readonly active?: boolean }) => ({
-  at: '2026-11-21T12:00:00.000Z',
-  expect: {
-    status: 200,
-    body: (subject: Subject) => ({
-      action: 'products.update',
-      status: true,
-      data: { ...showEditor(subject), updatedAt: '2026-11-21T12:00:00.000Z', ...fields },
-      code: 0,
     }),
-  },
-  wrote: {},
-  afterwards: async (world: World, subject: Subject) => {
-    expect((await world.call('admin', 'GET', '/product')).body.data).toEqual([
-      { ...showEditor(subject), updatedAt: '2026-11-21T12:00:00.000Z', ...fields },
-      showViewer(subject),
-    ]);
-  },
-});
+    row('creates a second product of one name', createdAs({ name: 'Editor' }), {
+      send: { name: 'Editor' },
+      as: { scopes: ['product:write'] },
+      afterwards: async (_world, { editor }, { body }) => expect(body.data.id).not.toBe(editor),
+    }),
+    row('keeps the id that a product had elsewhere', createdAs({ id: 'acme-product-0000000042', name: 'Server' }), {
+      send: { id: 'acme-product-0000000042' },
+    }),
+    row('refuses an id that another product has', 'productTaken', { send: ({ editor }) => ({ id: editor }) }),
+    row('refuses a token that may touch some products only', 'scopeMissing', { as: viewerOnly }),
+  ],
+);
 
-scenarios<Subject>('products.update', twoProducts, [
-  {
-    name: 'renames a product and leaves the rest as it is',
-    as: 'admin',
-    request: ({ editor }) => ({ query: { productId: editor }, body: { name: 'Editor 2' } }),
-    ...updated({ name: 'Editor 2' }),
-  },
-  {
-    name: 'makes a product inactive',
+const byId = { given: twoProducts, query: ({ editor }: Subject) => ({ productId: editor }) };
+
+/** Of all operations on one product. */
+const refusals = [
+  row<Subject>('refuses a product that is not there', 'productNotFound', { query: { productId: ABSENT } }),
+  row<Subject>('refuses a product that the token may not touch as one that is not there', 'productNotFound', {
+    as: viewerOnly,
+  }),
+];
+
+scenarios<Subject>('products.get', byId, [
+  row(
+    'shows one product',
+    shows('products.get', (both) => ({ ...editorOf(both), versions: [] })),
+    { as: 'read-only' },
+  ),
+  ...refusals.map((one) => ({ ...one, ...(one.query && { send: one.query }) })),
+]);
+
+const updated = (fields: object) =>
+  shows('products.update', (both) => ({ ...editorOf(both), updatedAt: LATER, ...fields }));
+
+/** The list then shows what was answered, and the other product as it was. */
+const asAnswered: Afterwards<Subject> = async (world, subject, { body }) =>
+  expect((await world.call('admin', 'GET', '/product')).body.data).toEqual([body.data, viewerOf(subject)]);
+
+scenarios<Subject>('products.update', { ...byId, body: () => ({ active: false }), wrote: {} }, [
+  row('renames a product and leaves the rest as it is, whatever id its body holds', updated({ name: 'Editor 2' }), {
+    send: ({ viewer }) => ({ active: undefined, name: 'Editor 2', productId: viewer }),
+    at: LATER,
+    afterwards: asAnswered,
+  }),
+  row('makes a product inactive, and keeps showing its keys', updated({ active: false }), {
+    given: async (world, { editor: productId }) => void (await world.key({ productId })),
+    at: LATER,
     as: { scopes: ['product:write'] },
-    request: ({ editor }) => ({ query: { productId: editor }, body: { active: false } }),
-    ...updated({ active: false }),
-  },
-  {
-    name: 'makes a product active again, under another name',
+    afterwards: asAnswered,
+  }),
+  row('makes a product active again, under another name', updated({ name: 'Editor 2', active: true }), {
+    send: { name: 'Editor 2', active: true },
     given: (world) => world.sql(`update products set active = 0 where name = 'Editor'`),
-    as: 'admin',
-    request: ({ editor }) => ({ query: { productId: editor }, body: { name: 'Editor 2', active: true } }),
-    ...updated({ name: 'Editor 2', active: true }),
-  },
-  {
-    name: 'updates a product that the token may touch',
+    at: LATER,
+    afterwards: asAnswered,
+  }),
+  row('updates a product that the token may touch, whose updatedAt is as it says', updated({ active: false }), {
+    send: { ifUpdatedAt: '2026-11-21T10:00:00Z' },
+    at: LATER,
     as: ({ editor }) => ({ kind: 'admin', productIds: [editor] }),
-    request: ({ editor }) => ({ query: { productId: editor }, body: { active: false } }),
-    ...updated({ active: false }),
-  },
-  {
-    name: 'keeps showing the keys of an inactive product',
-    given: async (world, { editor: productId }) => {
-      await world.key({ productId });
-    },
-    as: 'admin',
-    request: ({ editor }) => ({ query: { productId: editor }, body: { active: false } }),
-    ...updated({ active: false }),
-  },
-  {
-    name: 'updates a product whose updatedAt is as the caller says',
-    as: 'admin',
-    request: ({ editor }) => ({
-      query: { productId: editor },
-      body: { active: false, ifUpdatedAt: '2026-11-21T10:00:00Z' },
-    }),
-    ...updated({ active: false }),
-  },
-  {
-    name: 'refuses a product that was changed meanwhile, and says when',
-    as: 'admin',
-    request: ({ editor }) => ({
-      query: { productId: editor },
-      body: { active: false, ifUpdatedAt: '2026-11-21T09:00:00Z' },
-    }),
-    expect: { status: 409, code: 5, message: () => 'It was changed meanwhile, at 2026-11-21T10:00:00.000Z' },
-  },
-  {
-    name: 'takes the id from the query, never from the body',
-    as: 'admin',
-    request: ({ editor, viewer }) => ({ query: { productId: editor }, body: { name: 'Editor 2', productId: viewer } }),
-    ...updated({ name: 'Editor 2' }),
-  },
-  {
-    name: 'refuses a body that changes nothing',
-    as: 'admin',
-    request: ({ editor }) => ({ query: { productId: editor }, body: {} }),
-    expect: missing,
-  },
-  {
-    name: 'refuses active as text',
-    as: 'admin',
-    request: ({ editor }) => ({ query: { productId: editor }, body: { active: 'false' } }),
-    expect: missing,
-  },
-  {
-    name: 'refuses a product that is not there',
-    as: 'admin',
-    request: { query: { productId: ABSENT }, body: { active: false } },
-    expect: notFound,
-  },
-  {
-    name: 'refuses a product that the token may not touch as one that is not there',
-    as: ({ viewer }) => ({ kind: 'admin', productIds: [viewer] }),
-    request: ({ editor }) => ({ query: { productId: editor }, body: { active: false } }),
-    expect: notFound,
-  },
+    afterwards: asAnswered,
+  }),
+  row('refuses a product that was changed meanwhile, and says when', changedAt(STARTED_AT), {
+    send: { ifUpdatedAt: '2026-11-21T09:00:00Z' },
+  }),
+  ...refuses('invalidParams', {
+    'a body that changes nothing': { active: undefined },
+    'active as text': { active: 'false' },
+  }),
+  ...refusals,
 ]);
+
+interface OfVersion extends Subject {
+  /** Version 1.0 of the editor. */
+  readonly first: string;
+}
+
+async function oneVersion(world: World): Promise<OfVersion> {
+  const both = await twoProducts(world);
+  world.setNow(STARTED_AT);
+  const made = await world.call('admin', 'POST', '/product/version', { productId: both.editor, version: '1.0' });
+  return { ...both, first: made.body.data.id };
+}
+
+const writerOf = ({ editor }: Subject) => ({ scopes: ['product:write'], productIds: [editor] }) as const;
+
+const version = (fields: object) => ({ description: null, active: true, createdAt: STARTED_AT, ...fields });
+
+scenarios<OfVersion>(
+  'products.createVersion',
+  {
+    given: oneVersion,
+    body: ({ editor }) => ({ productId: editor, version: '2.1', description: 'Autumn' }),
+    wrote: { product_versions: 1 },
+  },
+  [
+    row(
+      'adds an active version, which the product then shows behind those it has',
+      answers({
+        data: version({
+          id: expect.stringMatching(/^ver_[0-9a-z]{26}$/),
+          version: '2.1',
+          description: 'Autumn',
+          createdAt: LATER,
+        }),
+        code: 0,
+      }),
+      {
+        at: LATER,
+        as: writerOf,
+        afterwards: async (world, { editor, first }: OfVersion, { body }) => {
+          const shown = await world.call('admin', 'GET', `/product/by-id?productId=${editor}`);
+          expect(shown.body.data.versions).toEqual([version({ id: first, version: '1.0' }), body.data]);
+        },
+      },
+    ),
+    row('refuses a name that the product has', 'versionTaken', { send: { version: '1.0' } }),
+    row('finds no product that does not exist', 'productNotFound', { send: { productId: ABSENT } }),
+    row('refuses a product that the token is not for as one that does not exist', 'productNotFound', {
+      as: { scopes: ['product:write'], productIds: [ABSENT] },
+    }),
+  ],
+);
+
+const stopped = {
+  body: ({ first }: OfVersion) => ({ data: version({ id: first, version: '1.0', active: false }), code: 0 }),
+};
+
+scenarios<OfVersion>(
+  'products.updateVersion',
+  { given: oneVersion, body: ({ first }) => ({ versionId: first, active: false }), wrote: {} },
+  [
+    row('makes a version inactive', stopped),
+    row('makes a version inactive for a token of its product, which names it', stopped, {
+      send: ({ editor }) => ({ productId: editor }),
+      as: writerOf,
+    }),
+    row('refuses a token of some products that names none', 'scopeMissing', { as: writerOf }),
+    row('finds no version of another product', 'versionNotFound', {
+      send: { productId: ABSENT },
+      as: { scopes: ['product:write'], productIds: [ABSENT] },
+    }),
+    row('finds no version that does not exist', 'versionNotFound', { send: { versionId: 'ver_0', active: true } }),
+  ],
+);
+
+describe.each(engines)('the version of a licence on $name', (engine) => {
+  const it = testsOn(engine);
+
+  it('is shown with the licence, alone and in lists', async ({ world }) => {
+    const { editor: productId, first } = await oneVersion(world);
+    const licenseKey = await world.key({ productId });
+    await world.sql(`update licenses set version_id = '${first}'`);
+    const version = { id: first, version: '1.0', description: null, active: true };
+    expect(await world.license({ productId, licenseKey })).toMatchObject({ versionId: first, version });
+    const list = await world.call('admin', 'GET', '/key/list');
+    expect(list.body.data).toMatchObject([{ versionId: first, version }]);
+  });
+});

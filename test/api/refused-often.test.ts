@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const rowsOf = async (world: World) => {
@@ -13,8 +14,9 @@ const countsOf = async (world: World) =>
     .map(({ details }: { details: { count?: number } }) => details.count ?? 1);
 
 describe.each(engines)('requests that are refused again and again, on $name', (engine) => {
-  it('for lack of rights leave a few rows an hour, each with how many there were', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('for lack of rights leave a few rows an hour, each with how many there were', async ({ world }) => {
     const refuse = async (times: number) => {
       for (let i = 0; i < times; i += 1) {
         expect((await world.call('read-only', 'POST', '/product', { name: `p${i}` })).status).toBe(403);
@@ -29,9 +31,7 @@ describe.each(engines)('requests that are refused again and again, on $name', (e
     expect((await countsOf(world)).slice(14)).toEqual([1, 2, 3]);
   });
 
-  it('at the limit of a key leave a few rows for each key', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('at the limit of a key leave a few rows for each key', async ({ world, productId }) => {
     const newKey = async () => {
       const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
       await world.activate(address, 'host');
@@ -53,8 +53,7 @@ describe.each(engines)('requests that are refused again and again, on $name', (e
     expect(await countsOf(world)).toHaveLength(22);
   });
 
-  it('with a body that is no JSON leave nothing, and a body that is not valid its refusal', async () => {
-    await using world = await createWorld({ engine });
+  it('with a body that is no JSON leave nothing, and a body that is not valid its refusal', async ({ world }) => {
     const token = await world.tokenOf('admin');
     const send = (body: string, key: string, type = 'application/json') =>
       world.send('/product', {

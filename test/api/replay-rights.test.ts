@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Scope, scopes } from '../../src/contract/scopes.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { findEndpoint, pathWith } from '../support/scenario.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
@@ -70,8 +71,9 @@ const rows = (Object.keys(refusals) as OperationName[]).flatMap((operation) =>
 );
 
 describe.each(engines)('one key of several tokens on $name', (engine) => {
-  it.each(rows)('gives each what it may have of $operation after $first', async ({ operation, first }) => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it.for(rows)('gives each what it may have of $operation after $first', async ({ operation, first }, { world }) => {
     const as = await peopled(world);
     const { query, body } = validRequests[operation](await furnish(world));
     const endpoint = findEndpoint(operation);
@@ -97,9 +99,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     }
   });
 
-  it('answers a retry as the first time, though what stood in the way is gone', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('answers a retry as the first time, though what stood in the way is gone', async ({ world, productId }) => {
     const { id: otherId } = await world.product('Server');
     const { id: customerId } = await world.customer({ name: 'Zoë', email: 'zoe@example.com' });
     const seller = { kind: 'admin', productIds: [productId] } as const;
@@ -121,9 +121,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect(again.map(({ text }) => text)).toEqual(refusedFirst.map(({ text }) => text));
   });
 
-  it('gives a token that is used up what it made itself, as often as it asks', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('gives a token that is used up what it made itself, as often as it asks', async ({ world, productId }) => {
     const create = (key: string) =>
       world.call({ kind: 'admin', maxIssues: 1 }, 'POST', '/create-key', { productId }, { 'Idempotency-Key': key });
     const first = await create('k');
@@ -135,9 +133,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect(nameOf(await create('new'))).toBe('403/10');
   });
 
-  it('counts a key that another token made against the limit of a token that gets it', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('counts a key that another token made against the limit of a token that gets it', async ({ world, productId }) => {
     const limited = { kind: 'admin', maxIssues: 1 } as const;
     const create = (as: As, key: string) =>
       world.call(as, 'POST', '/create-key', { productId }, { 'Idempotency-Key': key });
@@ -149,9 +145,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect(isReplay(await create('admin', 'b'))).toBe(true);
   });
 
-  it('does not count a refusal that is replayed', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('does not count a refusal that is replayed', async ({ world, productId }) => {
     const limited = { kind: 'admin', maxIssues: 1 } as const;
     const body = { productId, customerId: 'cus_absent' };
     for (const as of ['admin', limited, limited] as const) {
@@ -160,8 +154,9 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect(nameOf(await world.call(limited, 'POST', '/create-key', { productId }))).toBe('200/0');
   });
 
-  it('gives nothing to a token of another product that hides the product behind a wrong content type', async () => {
-    await using world = await createWorld({ engine });
+  it('gives nothing to a token of another product that hides the product behind a wrong content type', async ({
+    world,
+  }) => {
     const { elsewhere } = await peopled(world);
     const { id: productId } = await world.product();
     const keyed = { 'Idempotency-Key': 'k' };
@@ -173,8 +168,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect([again.text, isReplay(again)]).toEqual([made.text, true]);
   });
 
-  it('gives a new token only to who may make one with its rights', async () => {
-    await using world = await createWorld({ engine });
+  it('gives a new token only to who may make one with its rights', async ({ world }) => {
     const keyed = { 'Idempotency-Key': 'deploy-1' };
     const body = { name: 'deploy', kind: 'scoped', scopes: ['license:read'] };
     const scoped = { scopes: ['token:write', 'license:read'] } as const;
@@ -211,8 +205,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect([nameOf(shown), isReplay(shown)]).toEqual(['200/0', true]);
   });
 
-  it('gives what one masked caller was shown to another', async () => {
-    await using world = await createWorld({ engine });
+  it('gives what one masked caller was shown to another', async ({ world }) => {
     const { productId, licenseKey } = await furnish(world);
     const call = (as: As) =>
       world.call(as, 'POST', '/key/renew', { productId, licenseKey, duration: 'P1Y' }, { 'Idempotency-Key': 'k' });
@@ -222,8 +215,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     expect([second.text, isReplay(second)]).toEqual([first.text, true]);
   });
 
-  it('tells an application nothing of a move that its customer may not make', async () => {
-    await using world = await createWorld({ engine });
+  it('tells an application nothing of a move that its customer may not make', async ({ world }) => {
     const { productId, licenseKey } = await furnish(world);
     const move = (as: As) =>
       world.call(

@@ -1,17 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Jwk } from '../../src/contract/signing-keys.ts';
 import { readRevocations } from '../../src/domain/license-file/revocations.ts';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
-import { scenarios } from '../support/scenario.ts';
+import { test as it, testsOn } from '../support/fixtures.ts';
+import { row, scenarios } from '../support/scenario.ts';
 import { type Address, createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const PATH = '/.well-known/revocations';
 const DAWN_SECONDS = Date.parse(STARTED_AT) / 1_000;
 
-const aList = { status: 200, body: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/) };
+const aList = { body: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/) };
 
 /** What the list of an account states at the moment, checked against the published keys. */
 async function listOf(world: World, account: 'acme' | 'other' = 'acme') {
@@ -40,13 +41,9 @@ const jwks = async (world: World): Promise<Jwk[]> =>
 const free = (world: World, address: Address, hostId?: string) =>
   world.call('admin', 'POST', '/deactivate-key', { ...address, ...(hostId && { hostId }) });
 
-scenarios('revocations.export', async (world) => ({ other: world.accounts.other }), [
-  {
-    name: 'shows anybody the list of the oldest account, dated to the hour',
+scenarios('revocations.export', { given: async (world) => ({ other: world.accounts.other }), as: 'nobody' }, [
+  row('shows anybody the list of the oldest account, dated to the hour', aList, {
     at: '2026-11-21T10:59:59.999Z',
-    as: 'nobody',
-    request: {},
-    expect: aList,
     afterwards: async (world) => {
       expect(await listOf(world)).toEqual({
         iss: world.accounts.acme,
@@ -57,39 +54,29 @@ scenarios('revocations.export', async (world) => ({ other: world.accounts.other 
         licenses: [],
       });
     },
-  },
-  {
-    name: 'shows that of the account that is named',
+  }),
+  row('shows that of the account that is named', aList, {
+    send: ({ other }) => ({ account: other }),
     given: async (world) => {
       const address = await makeKey(world);
       await sign(world, address, 'host-1');
       await free(world, address);
     },
-    as: 'nobody',
-    request: ({ other }) => ({ query: { account: other } }),
-    expect: aList,
     afterwards: async (world) => {
       expect(await listOf(world, 'other')).toMatchObject({ iss: world.accounts.other, seq: 0, files: [] });
       expect(await listOf(world)).toMatchObject({ seq: 1, files: [expect.stringMatching(/^fil_/)] });
     },
-  },
-  {
-    name: 'refuses an account that is not there',
-    as: 'nobody',
-    request: { query: { account: 'acc_00000000000000000000000000' } },
-    expect: { status: 404, code: 1, message: 'Account not found' },
-  },
-  {
-    name: 'refuses an account that is empty',
-    as: 'nobody',
-    request: { query: { account: '' } },
-    expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
+  }),
+  row('refuses an account that is not there', 'accountNotFound', {
+    send: { account: 'acc_00000000000000000000000000' },
+  }),
+  row('refuses an account that is empty', 'invalidParams', { send: { account: '' } }),
 ]);
 
 describe.each(engines)('the revocation list on $name', (engine) => {
-  it('names the files of one device once that is freed, and no others', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('names the files of one device once that is freed, and no others', async ({ world }) => {
     const address = await makeKey(world);
     const [first, again, other] = [
       await sign(world, address, 'host-1'),
@@ -103,8 +90,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect(await listOf(world)).toMatchObject({ seq: 2, files: [first.id, again.id, other.id].sort() });
   });
 
-  it('keeps a number when nothing changes: a device without a file, or with one that has ended', async () => {
-    await using world = await createWorld({ engine });
+  it('keeps a number when nothing changes: a device without a file, or with one that has ended', async ({ world }) => {
     const address = await makeKey(world);
     await sign(world, address, 'host-1', 60);
     world.setNow('2026-11-21T10:01:00.000Z');
@@ -112,8 +98,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect(await listOf(world)).toMatchObject({ seq: 0, files: [] });
   });
 
-  it('does not take a file off when the device comes back: it needs a new one', async () => {
-    await using world = await createWorld({ engine });
+  it('does not take a file off when the device comes back: it needs a new one', async ({ world }) => {
     const address = await makeKey(world);
     const before = await sign(world, address, 'host-1');
     await free(world, address);
@@ -125,8 +110,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect(verdicts).toEqual(['revoked', 'ok']);
   });
 
-  it('names a blocked licence that has files, as long as it is blocked', async () => {
-    await using world = await createWorld({ engine });
+  it('names a blocked licence that has files, as long as it is blocked', async ({ world }) => {
     const [address, bare] = [await makeKey(world), await makeKey(world)];
     const { license, text } = await sign(world, address, 'host-1');
     const block = async (verb: 'block' | 'unblock') => {
@@ -142,8 +126,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect(await listOf(world)).toMatchObject({ seq: 2, licenses: [] });
   });
 
-  it('names the files of a licence that was deleted, and of no other', async () => {
-    await using world = await createWorld({ engine });
+  it('names the files of a licence that was deleted, and of no other', async ({ world }) => {
     const [address, other] = [await makeKey(world), await makeKey(world)];
     const file = await sign(world, address, 'host-1');
     await sign(world, other, 'host-1');
@@ -152,8 +135,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect(await listOf(world)).toMatchObject({ seq: 1, files: [file.id], licenses: [] });
   });
 
-  it('names a file until the cleanup removes it, a day after its end', async () => {
-    await using world = await createWorld({ engine });
+  it('names a file until the cleanup removes it, a day after its end', async ({ world }) => {
     const address = await makeKey(world);
     const file = await sign(world, address, 'host-1');
     const other = await sign(world, address, 'host-2', 2 * 86_400);
@@ -167,8 +149,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect((await world.contents()).license_files?.map(({ id }) => id)).toEqual([other.id]);
   });
 
-  it('numbers every change once when many come at the same time', async () => {
-    await using world = await createWorld({ engine });
+  it('numbers every change once when many come at the same time', async ({ world }) => {
     const addresses = await Promise.all(Array.from({ length: 8 }, () => makeKey(world)));
     for (const address of addresses) await sign(world, address, 'host-1');
     const answers = await Promise.all(addresses.map((address) => free(world, address)));
@@ -178,8 +159,7 @@ describe.each(engines)('the revocation list on $name', (engine) => {
   });
 });
 
-it('may be kept for five minutes, and has an ETag that changes with the list', async () => {
-  await using world = await createWorld();
+it('may be kept for five minutes, and has an ETag that changes with the list', async ({ world }) => {
   const address = await makeKey(world);
   await sign(world, address, 'host-1');
   const first = await world.call('nobody', 'GET', PATH);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Engine, engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /** A key with these terms, in a world of its own. */
@@ -164,9 +165,12 @@ async function checkOut(world: World, address: object, now: string) {
 }
 
 describe.each(engines)('a reference, on $name', (engine) => {
-  it('belongs to one key, however many ask for it at once, and the others make no customer', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('belongs to one key, however many ask for it at once, and the others make no customer', async ({
+    world,
+    productId,
+  }) => {
     const newCustomer = { name: 'Zoë', email: 'zoe@example.com' };
     const answers = await times(20, (i) =>
       world.call('admin', 'POST', '/create-key', {
@@ -184,18 +188,14 @@ describe.each(engines)('a reference, on $name', (engine) => {
     expect(customers.length).toBeLessThanOrEqual(1);
   });
 
-  it('stays taken for years, and after the key has expired', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('stays taken for years, and after the key has expired', async ({ world, productId }) => {
     await world.key({ productId, reference: 'order-1042' });
     world.setNow('2066-11-21T10:00:00.000Z');
     const answer = await world.call('admin', 'POST', '/create-key', { productId, reference: 'order-1042' });
     expect(answer.status).toBe(409);
   });
 
-  it('is compared exactly, and each account has its own', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is compared exactly, and each account has its own', async ({ world, productId }) => {
     await world.key({ productId, reference: 'order-1042' });
     await world.key({ productId, reference: 'Order-1042' });
     const other = (await world.call('other admin', 'POST', '/product', { name: 'Theirs' })).body.data.id;
@@ -206,9 +206,7 @@ describe.each(engines)('a reference, on $name', (engine) => {
     expect(answer.status).toBe(200);
   });
 
-  it('of a taken key is said before the limit of the token is', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('of a taken key is said before the limit of the token is', async ({ world, productId }) => {
     const token = { kind: 'admin', maxIssues: 1 } as const;
     const answers = [];
     for (const _ of [1, 2]) {

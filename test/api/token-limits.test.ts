@@ -4,15 +4,19 @@ import type { Caller } from '../../src/domain/access.ts';
 import { ownerOf } from '../../src/domain/access.ts';
 import { createTokenUses } from '../../src/server/token-uses.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { type As, createWorld, PEER, STARTED_AT, type World } from '../support/world.ts';
 
 const remainingOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) =>
   headers['lkm-budget-remaining'];
 
 describe.each(engines)('a token that may issue so many keys, on $name', (engine) => {
-  it('is told what is left with each key, exactly also when many are asked for at once', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('is told what is left with each key, exactly also when many are asked for at once', async ({
+    world,
+    productId,
+  }) => {
     const shop: As = { scopes: ['license:write'], maxIssues: 10 };
     const answers = await Promise.all(
       Array.from({ length: 25 }, () => world.call(shop, 'POST', '/create-key', { productId })),
@@ -25,9 +29,7 @@ describe.each(engines)('a token that may issue so many keys, on $name', (engine)
     );
   });
 
-  it('is not charged for a replay, and is told what is left then', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is not charged for a replay, and is told what is left then', async ({ world, productId }) => {
     const shop: As = { scopes: ['license:write'], maxIssues: 2 };
     const create = (key: string) => world.call(shop, 'POST', '/create-key', { productId }, { 'Idempotency-Key': key });
     const first = await create('one');
@@ -37,9 +39,7 @@ describe.each(engines)('a token that may issue so many keys, on $name', (engine)
     expect([replay.body, replay.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
   });
 
-  it('is not charged for a key that it did not get, and hears of no budget then', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is not charged for a key that it did not get, and hears of no budget then', async ({ world, productId }) => {
     const shop: As = { scopes: ['license:write'], maxIssues: 2 };
     const body = { productId, reference: 'order-1' };
     expect(remainingOf(await world.call(shop, 'POST', '/create-key', body))).toBe('1');
@@ -50,9 +50,7 @@ describe.each(engines)('a token that may issue so many keys, on $name', (engine)
     expect(remainingOf(await world.call(shop, 'POST', '/create-key', { productId }))).toBe('0');
   });
 
-  it('says nothing of a budget to a token without one', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('says nothing of a budget to a token without one', async ({ world, productId }) => {
     expect(remainingOf(await world.call('admin', 'POST', '/create-key', { productId }))).toBeUndefined();
   });
 });
@@ -104,8 +102,9 @@ async function divided(world: World) {
 }
 
 describe.each(engines)('a token that is limited to a product, on $name', (engine) => {
-  it('finds the customers, keys, products and tokens of that product in lists, and no others', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('finds the customers, keys, products and tokens of that product in lists, and no others', async ({ world }) => {
     const { as, ours, mine, both, token } = await divided(world);
     const idsIn = async (path: string) => {
       const { body } = await world.call(as, 'GET', path);
@@ -122,8 +121,7 @@ describe.each(engines)('a token that is limited to a product, on $name', (engine
     expect((await world.call(as, 'GET', '/token?limit=1&page=2')).body.meta.total).toBe(2);
   });
 
-  it('is answered about a customer that it may not see as about none', async () => {
-    await using world = await createWorld({ engine });
+  it('is answered about a customer that it may not see as about none', async ({ world }) => {
     const { as, ours, other, bare } = await divided(world);
     const absent = 'cus_00000000000000000000000000';
     const key = await world.key({ productId: ours });
@@ -146,8 +144,7 @@ describe.each(engines)('a token that is limited to a product, on $name', (engine
     }
   });
 
-  it('has nothing to do with the products whose ids its own is made of', async () => {
-    await using world = await createWorld({ engine });
+  it('has nothing to do with the products whose ids its own is made of', async ({ world }) => {
     const [one, other] = ['a'.repeat(24), 'b'.repeat(24)];
     const ids = [one, other, `${one},${other}`];
     for (const id of ids) expect((await world.call('admin', 'POST', '/product', { id, name: id })).status).toBe(201);
@@ -159,8 +156,7 @@ describe.each(engines)('a token that is limited to a product, on $name', (engine
     expect(change.status).toBe(404);
   });
 
-  it('changes a customer only if no key of another product hangs on it', async () => {
-    await using world = await createWorld({ engine });
+  it('changes a customer only if no key of another product hangs on it', async ({ world }) => {
     const { as, mine, both } = await divided(world);
     const change = (id: string) => world.call(as, 'PUT', `/customer/by-id?customerId=${id}`, { active: false });
     expect([(await change(mine.id)).status, (await change(both.id)).status]).toEqual([200, 403]);
@@ -170,8 +166,9 @@ describe.each(engines)('a token that is limited to a product, on $name', (engine
 });
 
 describe.each(engines)('the day of the last use, on $name', (engine) => {
-  it('is written down once for a token and a day, and never goes back', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('is written down once for a token and a day, and never goes back', async ({ world }) => {
     await world.call('admin', 'GET', '/token/self');
     const read = async () => (await world.call('admin', 'GET', '/token/self')).body.data;
     const { id } = await read();
@@ -193,8 +190,9 @@ describe.each(engines)('the day of the last use, on $name', (engine) => {
 });
 
 describe.each(engines)('a rotation under an idempotency key, on $name', (engine) => {
-  it('shows the new secret again to the token that asked, and to no other one', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('shows the new secret again to the token that asked, and to no other one', async ({ world }) => {
     const made = await world.call('admin', 'POST', '/token', { name: 'reader', kind: 'read-only' });
     const rotate = (as: As) =>
       world.call(as, 'POST', '/token/rotate', { tokenId: made.body.data.id }, { 'Idempotency-Key': 'k' });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { scenarios } from '../support/scenario.ts';
+import { answers, row, scenarios } from '../support/scenario.ts';
 import { type As, type Rights, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -10,10 +10,6 @@ interface Subject {
 }
 
 const NOON = '2026-11-21T12:00:00.000Z';
-const missing = { status: 400, code: 1, message: 'Missing required params' };
-const scopeMissing = { status: 403, code: 1, message: 'Insufficient permissions for this operation' };
-const notFound = { status: 404, code: 1, message: 'Token not found' };
-const ended = { status: 409, code: 16, message: 'Token has expired or was revoked' };
 
 async function prepare(world: World): Promise<Subject> {
   return {
@@ -42,33 +38,19 @@ const shown = (fields: Readonly<Record<string, unknown>>) => ({
   ...fields,
 });
 
-scenarios<Subject>('tokens.get', prepare, [
-  {
-    name: 'shows a token without its secret',
-    as: { scopes: ['token:read'] },
-    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
-    expect: {
-      status: 200,
-      body: ({ reader }: Subject) => ({ action: 'tokens.get', status: true, data: shown({ id: reader.id }), code: 0 }),
-    },
-    absent: ({ reader }) => [reader.token, reader.token.slice(-20), 'hash'],
-  },
-  {
-    name: 'does not know a token of another account',
-    as: 'other admin',
-    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
-    expect: notFound,
-  },
-  {
-    name: 'does not know a token of all products for a caller that is limited to one',
+scenarios<Subject>('tokens.get', { given: prepare, query: ({ reader }) => ({ tokenId: reader.id }) }, [
+  row(
+    'shows a token without its secret',
+    answers(({ reader }: Subject) => ({ action: 'tokens.get', status: true, data: shown({ id: reader.id }), code: 0 })),
+    { as: { scopes: ['token:read'] }, absent: ({ reader }) => [reader.token, reader.token.slice(-20), 'hash'] },
+  ),
+  row('does not know a token of another account', 'tokenNotFound', { as: 'other admin' }),
+  row('does not know a token of all products for a caller that is limited to one', 'tokenNotFound', {
     as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
-    request: ({ reader }) => ({ query: { tokenId: reader.id } }),
-    expect: notFound,
-  },
+  }),
 ]);
 
 const rotated = (until: string, fields: Readonly<Record<string, unknown>> = {}) => ({
-  status: 201,
   body: ({ reader }: Subject) => ({
     action: 'tokens.rotate',
     status: true,
@@ -94,136 +76,96 @@ async function spender(world: World, { productId }: Subject): Promise<Pick<Subje
   return { reader };
 }
 
-scenarios<Subject>('tokens.rotate', prepare, [
-  {
-    name: 'makes a token of the same rights and term; both work until the overlap ends',
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id, overlap: 'PT1H' } }),
-    expect: rotated('2026-11-21T11:00:00.000Z'),
-    wrote: { tokens: 1 },
-    afterwards: async (world, { reader }, { body }) => {
-      expect([await statusOf(world, reader.token), await statusOf(world, body.data.token)]).toEqual([200, 200]);
-      world.setNow('2026-11-21T11:00:00.000Z');
-      expect([await statusOf(world, reader.token), await statusOf(world, body.data.token)]).toEqual([401, 200]);
-      const { token: _, replaces, ...made } = body.data;
-      expect((await world.call('admin', 'GET', `/token/by-id?tokenId=${made.id}`)).body.data).toEqual(made);
-    },
-  },
-  {
-    name: 'ends the replaced token at once without an overlap',
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id, overlap: 'PT0S' } }),
-    expect: rotated(STARTED_AT),
-    wrote: { tokens: 1 },
-    afterwards: async (world, { reader }) => expect(await statusOf(world, reader.token)).toBe(401),
-  },
-  {
-    name: 'does not prolong a token that ends before the overlap, which is a day unless said',
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: rotated(NOON),
-    wrote: { tokens: 1 },
-  },
-  {
-    name: 'takes another end for the new token',
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id, expiresAt: null } }),
-    expect: rotated(NOON, { expiresAt: null }),
-    wrote: { tokens: 1 },
-  },
-  {
-    name: 'lets no token outlive its maker, also when it replaces itself',
-    given: async (world) => ({
-      reader: await tokenOf(world, { name: 'reader', kind: 'scoped', scopes: ['token:write'], expiresAt: NOON }),
+scenarios<Subject>(
+  'tokens.rotate',
+  { given: prepare, body: ({ reader }) => ({ tokenId: reader.id }), wrote: { tokens: 1 } },
+  [
+    row(
+      'makes a token of the same rights and term; both work until the overlap ends',
+      rotated('2026-11-21T11:00:00.000Z'),
+      {
+        send: { overlap: 'PT1H' },
+        afterwards: async (world, { reader }, { body }) => {
+          expect([await statusOf(world, reader.token), await statusOf(world, body.data.token)]).toEqual([200, 200]);
+          world.setNow('2026-11-21T11:00:00.000Z');
+          expect([await statusOf(world, reader.token), await statusOf(world, body.data.token)]).toEqual([401, 200]);
+          const { token: _, replaces, ...made } = body.data;
+          expect((await world.call('admin', 'GET', `/token/by-id?tokenId=${made.id}`)).body.data).toEqual(made);
+        },
+      },
+    ),
+    row('ends the replaced token at once without an overlap', rotated(STARTED_AT), {
+      send: { overlap: 'PT0S' },
+      afterwards: async (world, { reader }) => expect(await statusOf(world, reader.token)).toBe(401),
     }),
-    at: '2026-11-21T11:00:00.000Z',
-    as: ({ reader }) => reader,
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: rotated(NOON, { scopes: ['token:write'], createdAt: '2026-11-21T11:00:00.000Z' }),
-    wrote: { tokens: 1 },
-  },
-  {
-    name: 'refuses a later end than that of its maker',
-    as: { kind: 'admin', expiresAt: NOON },
-    request: ({ reader }) => ({ body: { tokenId: reader.id, expiresAt: '2026-11-21T12:00:00.001Z' } }),
-    expect: scopeMissing,
-  },
-  {
-    name: 'lets both spend one budget of keys, and no key more',
-    given: spender,
-    as: ({ reader }) => reader,
-    request: ({ reader }) => ({ body: { tokenId: reader.id, expiresAt: '2027-01-01T00:00:00Z' } }),
-    expect: rotated('2026-11-22T10:00:00.000Z', {
-      scopes: ['license:write', 'token:write'],
-      maxIssues: 5,
-      issued: 1,
-      expiresAt: '2027-01-01T00:00:00.000Z',
+    row('does not prolong a token that ends before the overlap, which is a day unless said', rotated(NOON)),
+    row('takes another end for the new token', rotated(NOON, { expiresAt: null }), { send: { expiresAt: null } }),
+    row(
+      'lets no token outlive its maker, also when it replaces itself',
+      rotated(NOON, { scopes: ['token:write'], createdAt: '2026-11-21T11:00:00.000Z' }),
+      {
+        given: async (world) => ({
+          reader: await tokenOf(world, { name: 'reader', kind: 'scoped', scopes: ['token:write'], expiresAt: NOON }),
+        }),
+        at: '2026-11-21T11:00:00.000Z',
+        as: ({ reader }) => reader,
+      },
+    ),
+    row('refuses a later end than that of its maker', 'scopeMissing', {
+      send: { expiresAt: '2026-11-21T12:00:00.001Z' },
+      as: { kind: 'admin', expiresAt: NOON },
     }),
-    wrote: { tokens: 1 },
-    afterwards: async (world, { reader, productId }, { body }) => {
-      const again = await world.call({ token: body.data.token }, 'POST', '/token/rotate', { tokenId: body.data.id });
-      const holders = [reader.token, body.data.token, again.body.data.token];
-      const answers = await Promise.all(
-        Array.from({ length: 12 }, (_, i) =>
-          world.call({ token: holders[i % 3] ?? '' }, 'POST', '/create-key', { productId }),
-        ),
-      );
-      const left = answers.map(({ headers }) => headers['lkm-budget-remaining']).sort();
-      expect(left).toEqual(['0', '0', '0', '0', '0', '0', '0', '0', '0', '1', '2', '3']);
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
-      for (const id of [reader.id, body.data.id, again.body.data.id]) {
-        expect((await world.call('admin', 'GET', `/token/by-id?tokenId=${id}`)).body.data.issued).toBe(5);
-      }
-    },
-  },
-  {
-    name: 'refuses to replace a token that may do more than the caller',
-    as: { scopes: ['token:write'] },
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: scopeMissing,
-  },
-  {
-    name: 'refuses to replace a token that issues keys for a caller that may issue only so many',
-    given: spender,
-    as: { kind: 'admin', maxIssues: 100 },
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: scopeMissing,
-  },
-  {
-    name: 'does not know a token of other products',
-    given: async (world, { otherProductId }) => ({
-      reader: await tokenOf(world, { name: 'reader', kind: 'client', productIds: [otherProductId] }),
+    row(
+      'lets both spend one budget of keys, and no key more',
+      rotated('2026-11-22T10:00:00.000Z', {
+        scopes: ['license:write', 'token:write'],
+        maxIssues: 5,
+        issued: 1,
+        expiresAt: '2027-01-01T00:00:00.000Z',
+      }),
+      {
+        send: { expiresAt: '2027-01-01T00:00:00Z' },
+        given: spender,
+        as: ({ reader }) => reader,
+        afterwards: async (world, { reader, productId }, { body }) => {
+          const again = await world.call({ token: body.data.token }, 'POST', '/token/rotate', {
+            tokenId: body.data.id,
+          });
+          const holders = [reader.token, body.data.token, again.body.data.token];
+          const answers = await Promise.all(
+            Array.from({ length: 12 }, (_, i) =>
+              world.call({ token: holders[i % 3] ?? '' }, 'POST', '/create-key', { productId }),
+            ),
+          );
+          const left = answers.map(({ headers }) => headers['lkm-budget-remaining']).sort();
+          expect(left).toEqual(['0', '0', '0', '0', '0', '0', '0', '0', '0', '1', '2', '3']);
+          expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+          for (const id of [reader.id, body.data.id, again.body.data.id]) {
+            expect((await world.call('admin', 'GET', `/token/by-id?tokenId=${id}`)).body.data.issued).toBe(5);
+          }
+        },
+      },
+    ),
+    row('refuses to replace a token that may do more than the caller', 'scopeMissing', {
+      as: { scopes: ['token:write'] },
     }),
-    as: ({ productId }): Rights => ({ kind: 'admin', productIds: [productId] }),
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: notFound,
-  },
-  {
-    name: 'refuses a token that was revoked',
-    given: async (world, { reader }) => {
-      await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
-    },
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: ended,
-  },
-  {
-    name: 'refuses a token that has expired',
-    at: NOON,
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id } }),
-    expect: ended,
-  },
-  {
-    name: 'refuses an end that is not in the future',
-    as: 'admin',
-    request: ({ reader }) => ({ body: { tokenId: reader.id, expiresAt: STARTED_AT } }),
-    expect: missing,
-  },
-  {
-    name: 'refuses a token that is not there',
-    as: 'admin',
-    request: { body: { tokenId: 'tok_absent' } },
-    expect: notFound,
-  },
-]);
+    row('refuses to replace a token that issues keys for a caller that may issue only so many', 'scopeMissing', {
+      given: spender,
+      as: { kind: 'admin', maxIssues: 100 },
+    }),
+    row('does not know a token of other products', 'tokenNotFound', {
+      given: async (world, { otherProductId }) => ({
+        reader: await tokenOf(world, { name: 'reader', kind: 'client', productIds: [otherProductId] }),
+      }),
+      as: ({ productId }): Rights => ({ kind: 'admin', productIds: [productId] }),
+    }),
+    row('refuses a token that was revoked', 'tokenEnded', {
+      given: async (world, { reader }) => {
+        await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
+      },
+    }),
+    row('refuses a token that has expired', 'tokenEnded', { at: NOON }),
+    row('refuses an end that is not in the future', 'invalidParams', { send: { expiresAt: STARTED_AT } }),
+    row('refuses a token that is not there', 'tokenNotFound', { send: { tokenId: 'tok_absent' } }),
+  ],
+);

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { listEndpoints } from '../../src/contract/index.ts';
-import { absentIds, type EndpointName, validRequests } from '../support/requests.ts';
-import { type Scenario, scenarios } from '../support/scenario.ts';
+import { answers, type Row, refuses, row, scenarios } from '../support/scenario.ts';
+import { changedAt } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -39,404 +38,275 @@ const shown = (changes: object = {}) => ({
 });
 
 const acted = (name: string, data: unknown) => ({ action: `webhooks.${name}`, status: true, data, code: 0 });
-const refusedUrl = (why: string) => ({ status: 400, code: 6, message: () => `Webhook URL refused: ${why}` });
+const refusedUrl = (why: string) => ['webhookUrlRefused', `Webhook URL refused: ${why}`] as const;
 
-/** The rows that every operation has: who may not, what is not there, a database that fails. */
-function commonRows(name: EndpointName): Scenario<Subject>[] {
-  const endpoint = listEndpoints().find((each) => each.name === name)?.endpoint;
-  if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
-  const own = ({ id }: Subject) => validRequests[name]({ ...absentIds, webhookId: id });
-  const rows: Scenario<Subject>[] = [
-    {
-      name: 'refuses a token that is limited to some products',
-      as: { scopes: ['webhook:read', 'webhook:write'], productIds: [absentIds.productId] },
-      request: own,
-      expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-    },
-    {
-      name: 'refuses what is not well-formed',
-      as: 'admin',
-      request: endpoint.body ? { body: {} } : { query: name === 'webhooks.list' ? { page: '-1' } : { webhookId: '' } },
-      expect: { status: 400, code: 1, message: 'Missing required params' },
-    },
-  ];
-  if (!endpoint.errors.includes('webhookNotFound')) return rows;
-  return [
-    ...rows,
-    {
-      name: 'finds none that does not exist',
-      as: 'admin',
-      request: validRequests[name](absentIds),
-      expect: { status: 404, code: 1, message: 'Webhook not found' },
-    },
-    {
-      name: 'finds none of another account',
-      as: 'other admin',
-      request: own,
-      expect: { status: 404, code: 1, message: 'Webhook not found' },
-    },
-  ];
-}
+const byId = { given: oneWebhook, query: ({ id }: Subject) => ({ webhookId: id }) };
+const inBody = { given: oneWebhook, body: ({ id }: Subject) => ({ webhookId: id }) };
 
-const create = { body: { url: URL } };
+/** The rows that every operation has. */
+const ofAll: readonly Row<Subject>[] = [
+  row('refuses a token that is limited to some products', 'scopeMissing', {
+    as: { scopes: ['webhook:read', 'webhook:write'], productIds: ['prod_00000000000000000000000000'] },
+  }),
+];
 
-scenarios<Subject>('webhooks.create', oneWebhook, [
-  {
-    name: 'shows the secret once, and begins behind what has happened',
-    at: LATER,
-    as: { scopes: ['webhook:write'] },
-    request: {
-      body: { url: URL, types: ['device.activated', 'device.activated'], description: 'shop', ordered: true },
-    },
-    expect: {
-      status: 201,
-      body: acted('create', {
+/** Those of every operation on one webhook. */
+const ofOne = (idIn: 'send' | 'query' = 'send'): readonly Row<Subject>[] => [
+  ...ofAll,
+  ...['whk_00000000000000000000000000', ''].map((webhookId) =>
+    row<Subject>(`finds no webhook ${webhookId}`, webhookId === '' ? 'invalidParams' : 'webhookNotFound', {
+      [idIn]: { webhookId },
+    }),
+  ),
+  row('finds none of another account', 'webhookNotFound', { as: 'other admin' }),
+];
+
+scenarios<Subject>('webhooks.create', { given: oneWebhook, body: () => ({ url: URL }), wrote: { webhooks: 1 } }, [
+  row(
+    'shows the secret once, and begins behind what has happened',
+    answers(
+      acted('create', {
         ...shown({ types: ['device.activated'], description: 'shop', ordered: true, lastSeq: 1 }),
         ...{ createdAt: LATER, updatedAt: LATER, secret: expect.stringMatching(SECRET) },
       }),
-    },
-    wrote: { webhooks: 1 },
-    afterwards: async (world, _, { body }) => {
-      const again = await world.call('admin', 'GET', '/webhook');
-      expect(again.text).not.toContain(body.data.secret);
-      await world.sequence();
-      const events = await world.call('admin', 'GET', `/event/list?resourceId=${body.data.id}`);
-      expect(events.body.data).toMatchObject([{ type: 'webhook.created', data: { host: 'hooks.example.com' } }]);
-      expect(events.text).not.toContain('door');
-    },
-  },
-  {
-    name: 'sends keys in full for a token that sees them',
-    as: { scopes: ['webhook:write', 'license:reveal'] },
-    request: { body: { url: URL, reveal: true, active: false } },
-    expect: { status: 201, body: expect.objectContaining({ action: 'webhooks.create' }) },
-    wrote: { webhooks: 1 },
-  },
-  {
-    name: 'sends keys in full for nobody else',
-    as: { scopes: ['webhook:write'] },
-    request: { body: { url: URL, reveal: true } },
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'refuses plain HTTP',
-    as: 'admin',
-    request: { body: { url: 'http://hooks.example.com/' } },
-    expect: refusedUrl('it must begin with https://'),
-  },
-  {
-    name: 'refuses a private address',
-    as: 'admin',
-    request: { body: { url: 'https://[::ffff:169.254.169.254]/latest/meta-data' } },
-    expect: refusedUrl('its address is not public'),
-  },
-  {
-    name: 'refuses a user name',
-    as: 'admin',
-    request: { body: { url: 'https://me:secret@hooks.example.com/' } },
-    expect: refusedUrl('it must not hold a user name or password'),
-  },
-  {
-    name: 'refuses a type that does not exist',
-    as: 'admin',
-    request: { body: { url: URL, types: ['license.eaten'] } },
-    expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
-  {
-    name: 'refuses the one too many',
-    given: async (world) => {
-      for (let made = 1; made < 100; made += 1) await world.call('admin', 'POST', '/webhook', create.body);
-    },
-    as: 'admin',
-    request: create,
-    expect: { status: 409, code: 14, message: 'The account has as many webhooks as it may have' },
-  },
-  ...commonRows('webhooks.create'),
-]);
-
-scenarios<Subject>('webhooks.list', oneWebhook, [
-  {
-    name: 'lists them without their secrets',
-    as: 'admin',
-    request: {},
-    expect: { status: 200, body: acted('list', [shown()]) },
-    absent: ({ secret }) => [secret, secret.slice(6)],
-  },
-  {
-    name: 'shows no more than the origin to whom may only read',
-    as: 'read-only',
-    request: { query: { page: '1' } },
-    expect: {
-      status: 200,
-      body: {
-        ...acted('list', [shown({ url: 'https://hooks.example.com/…' })]),
-        meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+    ),
+    {
+      send: { types: ['device.activated', 'device.activated'], description: 'shop', ordered: true },
+      at: LATER,
+      as: { scopes: ['webhook:write'] },
+      afterwards: async (world, _, { body }) => {
+        const again = await world.call('admin', 'GET', '/webhook');
+        expect(again.text).not.toContain(body.data.secret);
+        await world.sequence();
+        const events = await world.call('admin', 'GET', `/event/list?resourceId=${body.data.id}`);
+        expect(events.body.data).toMatchObject([{ type: 'webhook.created', data: { host: 'hooks.example.com' } }]);
+        expect(events.text).not.toContain('door');
       },
     },
-    absent: () => ['door'],
-  },
-  {
-    name: 'shows nothing of another account',
-    as: 'other admin',
-    request: {},
-    expect: { status: 200, body: acted('list', []) },
-  },
-  ...commonRows('webhooks.list'),
+  ),
+  row(
+    'sends keys in full for a token that sees them',
+    answers(expect.objectContaining({ action: 'webhooks.create' })),
+    {
+      send: { reveal: true, active: false },
+      as: { scopes: ['webhook:write', 'license:reveal'] },
+    },
+  ),
+  row('sends keys in full for nobody else', 'scopeMissing', {
+    send: { reveal: true },
+    as: { scopes: ['webhook:write'] },
+  }),
+  row('refuses plain HTTP', refusedUrl('it must begin with https://'), { send: { url: 'http://hooks.example.com/' } }),
+  row('refuses a private address', refusedUrl('its address is not public'), {
+    send: { url: 'https://[::ffff:169.254.169.254]/latest/meta-data' },
+  }),
+  row('refuses a user name', refusedUrl('it must not hold a user name or password'), {
+    send: { url: 'https://me:secret@hooks.example.com/' },
+  }),
+  row('refuses a type that does not exist', 'invalidParams', { send: { types: ['license.eaten'] } }),
+  row('refuses the one too many', 'webhookLimit', {
+    given: async (world) => {
+      for (let made = 1; made < 100; made += 1) await world.call('admin', 'POST', '/webhook', { url: URL });
+    },
+  }),
+  ...ofAll,
 ]);
 
-scenarios<Subject>('webhooks.get', oneWebhook, [
-  {
-    name: 'shows one',
-    as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id } }),
-    expect: { status: 200, body: acted('get', shown()) },
-    absent: ({ secret }) => [secret],
-  },
-  ...commonRows('webhooks.get'),
+scenarios<Subject>('webhooks.list', { given: oneWebhook }, [
+  row('lists them without their secrets', answers(acted('list', [shown()])), {
+    absent: ({ secret }) => [secret, secret.slice(6)],
+  }),
+  row(
+    'shows no more than the origin to whom may only read',
+    answers({
+      ...acted('list', [shown({ url: 'https://hooks.example.com/…' })]),
+      meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
+    }),
+    { send: { page: '1' }, as: 'read-only', absent: ['door'] },
+  ),
+  ...ofAll,
 ]);
 
-const revealing: Scenario<Subject>['given'] = (world, { id }) =>
+scenarios<Subject>('webhooks.get', byId, [
+  row('shows one', answers(acted('get', shown())), { absent: ({ secret }) => [secret] }),
+  ...ofOne(),
+]);
+
+const revealing: Row<Subject>['given'] = (world, { id }) =>
   world.sql(`update webhooks set reveal = 1 where id = '${id}'`);
 
-scenarios<Subject>('webhooks.update', oneWebhook, [
-  {
-    name: 'changes what is given',
-    at: LATER,
-    as: 'admin',
-    request: ({ id }) => ({
-      query: { webhookId: id },
-      body: { types: null, description: 'shop', active: false, ifUpdatedAt: STARTED_AT },
-    }),
-    expect: {
-      status: 200,
-      body: acted('update', shown({ types: null, description: 'shop', active: false, updatedAt: LATER })),
-    },
-    wrote: {},
-  },
-  {
-    name: 'lets a disabled one go on where it stopped',
+scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false }), wrote: {} }, [
+  row(
+    'changes what is given',
+    answers(acted('update', shown({ types: null, description: 'shop', active: false, updatedAt: LATER }))),
+    { send: { types: null, description: 'shop', ifUpdatedAt: STARTED_AT }, at: LATER },
+  ),
+  row('lets a disabled one go on where it stopped', answers(acted('update', shown({ updatedAt: LATER }))), {
+    send: { active: true },
     given: (world) =>
       world.sql(
         `update webhooks set active = 0, disabled_at = '${STARTED_AT}', disabled_reason = 'failing', failing_since = '${STARTED_AT}'`,
       ),
     at: LATER,
-    as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id }, body: { active: true } }),
-    expect: { status: 200, body: acted('update', shown({ updatedAt: LATER })) },
-    wrote: {},
-  },
-  {
-    name: 'lets nobody send keys in full who does not see them',
+  }),
+  row('lets nobody send keys in full who does not see them', 'scopeMissing', {
+    send: { reveal: true },
     as: { scopes: ['webhook:write'] },
-    request: ({ id }) => ({ query: { webhookId: id }, body: { reveal: true } }),
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'lets nobody have keys sent elsewhere who does not see them',
+  }),
+  row('lets nobody have keys sent elsewhere who does not see them', 'scopeMissing', {
+    send: { url: 'https://mine.example.com' },
     given: revealing,
     as: { scopes: ['webhook:write'] },
-    request: ({ id }) => ({ query: { webhookId: id }, body: { url: 'https://mine.example.com' } }),
-    expect: { status: 403, code: 1, message: 'Insufficient permissions for this operation' },
-  },
-  {
-    name: 'lets whoever sees keys have them sent elsewhere',
-    given: revealing,
-    as: { scopes: ['webhook:write', 'license:reveal'] },
-    request: ({ id }) => ({ query: { webhookId: id }, body: { url: 'https://mine.example.com/' } }),
-    expect: {
-      status: 200,
-      body: acted('update', shown({ url: 'https://mine.example.com/', reveal: true, updatedAt: expect.any(String) })),
+  }),
+  row(
+    'lets whoever sees keys have them sent elsewhere',
+    answers(acted('update', shown({ url: 'https://mine.example.com/', reveal: true, updatedAt: expect.any(String) }))),
+    {
+      send: { active: undefined, url: 'https://mine.example.com/' },
+      given: revealing,
+      as: { scopes: ['webhook:write', 'license:reveal'] },
     },
-    wrote: {},
-  },
-  {
-    name: 'refuses a URL that nothing may be sent to',
-    as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id }, body: { url: 'https://localhost./' } }),
-    expect: refusedUrl('it names this machine'),
-  },
-  {
-    name: 'refuses a change of what somebody else has changed',
-    as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id }, body: { active: false, ifUpdatedAt: LATER } }),
-    expect: { status: 409, code: 5, message: () => `It was changed meanwhile, at ${STARTED_AT}` },
-  },
-  {
-    name: 'refuses a change of nothing',
-    as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id }, body: { ifUpdatedAt: STARTED_AT } }),
-    expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
-  ...commonRows('webhooks.update'),
+  ),
+  row('refuses a URL that nothing may be sent to', refusedUrl('it names this machine'), {
+    send: { url: 'https://localhost./' },
+  }),
+  row('refuses a change of what somebody else has changed', changedAt(STARTED_AT), {
+    send: { ifUpdatedAt: LATER },
+  }),
+  row('refuses a change of nothing', 'invalidParams', { send: { active: undefined, ifUpdatedAt: STARTED_AT } }),
+  ...ofOne('query'),
 ]);
 
-scenarios<Subject>('webhooks.delete', oneWebhook, [
-  {
-    name: 'removes it with its deliveries',
-    given: async (world, { id }) => world.sql(deliverySql(world, id, 1, 'delivered')),
-    as: 'admin',
-    request: ({ id }) => ({ query: { webhookId: id } }),
-    expect: { status: 200, body: { action: 'webhooks.delete', status: true, code: 0 } },
+scenarios<Subject>('webhooks.delete', byId, [
+  row('removes it with its deliveries', answers({ action: 'webhooks.delete', status: true, code: 0 }), {
+    given: (world, { id }) => deliver(world, id, 'delivered'),
     wrote: { webhooks: -1, webhook_deliveries: -1 },
-  },
-  ...commonRows('webhooks.delete'),
+  }),
+  ...ofOne(),
 ]);
 
-const inactive: Scenario<Subject>['given'] = (world) => world.sql('update webhooks set active = 0');
-const refusedInactive = { status: 409, code: 15, message: 'Webhook is not active' };
+const inactive: Row<Subject>['given'] = (world) => world.sql('update webhooks set active = 0');
 
-scenarios<Subject>('webhooks.test', oneWebhook, [
-  {
-    name: 'records a ping for it',
-    as: { scopes: ['webhook:write'] },
-    request: ({ id }) => ({ body: { webhookId: id } }),
-    expect: { status: 200, body: ({ id }: Subject) => acted('test', { webhookId: id, afterSeq: 1, at: STARTED_AT }) },
-    wrote: {},
-    afterwards: async (world, { id }) => {
-      await world.sequence();
-      const events = await world.call('admin', 'GET', '/event/list?type=ping');
-      expect(events.body.data).toMatchObject([{ seq: 2, type: 'ping', resource_type: 'webhook', resource_id: id }]);
+scenarios<Subject>('webhooks.test', inBody, [
+  row(
+    'records a ping for it',
+    answers(({ id }: Subject) => acted('test', { webhookId: id, afterSeq: 1, at: STARTED_AT })),
+    {
+      as: { scopes: ['webhook:write'] },
+      wrote: {},
+      afterwards: async (world, { id }) => {
+        await world.sequence();
+        const events = await world.call('admin', 'GET', '/event/list?type=ping');
+        expect(events.body.data).toMatchObject([{ seq: 2, type: 'ping', resource_type: 'webhook', resource_id: id }]);
+      },
     },
-  },
-  {
-    name: 'refuses one that is not active',
-    given: inactive,
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id } }),
-    expect: refusedInactive,
-  },
-  ...commonRows('webhooks.test'),
+  ),
+  row('refuses one that is not active', 'webhookInactive', { given: inactive }),
+  ...ofOne(),
 ]);
 
-scenarios<Subject>('webhooks.rotate', oneWebhook, [
-  {
-    name: 'shows a new secret once, beside which the old one signs for a day',
-    at: LATER,
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id } }),
-    expect: {
-      status: 200,
-      body: acted('rotate', {
+scenarios<Subject>('webhooks.rotate', { ...inBody, wrote: {} }, [
+  row(
+    'shows a new secret once, beside which the old one signs for a day',
+    answers(
+      acted('rotate', {
         ...shown({ previousSecretUntil: '2026-11-22T11:00:00.000Z', updatedAt: LATER }),
         secret: expect.stringMatching(SECRET),
       }),
+    ),
+    { at: LATER, absent: ({ secret }) => [secret] },
+  ),
+  row(
+    'ends the old one at once where no time is left to it',
+    answers(acted('rotate', { ...shown({ updatedAt: LATER }), secret: expect.stringMatching(SECRET) })),
+    {
+      send: { overlap: 0 },
+      at: LATER,
+      afterwards: async (world, { secret }) => {
+        expect(JSON.stringify(await world.contents())).not.toContain(secret.slice(6));
+      },
     },
-    wrote: {},
-    absent: ({ secret }) => [secret],
-  },
-  {
-    name: 'ends the old one at once where no time is left to it',
-    at: LATER,
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id, overlap: 0 } }),
-    expect: {
-      status: 200,
-      body: acted('rotate', { ...shown({ updatedAt: LATER }), secret: expect.stringMatching(SECRET) }),
-    },
-    wrote: {},
-    afterwards: async (world, { secret }) => {
-      expect(JSON.stringify(await world.contents())).not.toContain(secret.slice(6));
-    },
-  },
-  ...commonRows('webhooks.rotate'),
+  ),
+  ...ofOne(),
 ]);
 
-scenarios<Subject>('webhooks.replay', oneWebhook, [
-  {
-    name: 'goes back to a number, and forgets what failed behind it',
-    given: async (world, { id }) => {
-      await world.customer();
-      await world.customer();
-      await world.sequence();
-      await world.sql("update webhooks set last_seq = 3, retry_at = '2026-11-21T12:00:00.000Z'");
-      await world.sql(deliverySql(world, id, 1, 'retrying'));
-      await world.sql(deliverySql(world, id, 2, 'delivered'));
-      await world.sql(deliverySql(world, id, 3, 'dead'));
+scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookId: id, after: 0 }), wrote: {} }, [
+  row(
+    'goes back to a number, and forgets what failed behind it',
+    answers(({ id }: Subject) => acted('replay', { webhookId: id, events: 2 })),
+    {
+      send: { after: 1 },
+      given: async (world, { id }) => {
+        await world.customer();
+        await world.customer();
+        await world.sequence();
+        await world.sql("update webhooks set last_seq = 3, retry_at = '2026-11-21T12:00:00.000Z'");
+        await deliver(world, id, 'retrying', 'delivered', 'dead');
+      },
+      wrote: { webhook_deliveries: -1 },
+      afterwards: async (world, { id }) => {
+        const { lastSeq, retryAt } = (await world.store.repositories.webhooks.find(world.accounts.acme, id)) ?? {};
+        expect({ lastSeq, retryAt }).toEqual({ lastSeq: 1, retryAt: '2026-11-21T10:00:05.000Z' });
+      },
     },
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id, after: 1 } }),
-    expect: { status: 200, body: ({ id }: Subject) => acted('replay', { webhookId: id, events: 2 }) },
-    wrote: { webhook_deliveries: -1 },
-    afterwards: async (world, { id }) => {
-      const { lastSeq, retryAt } = (await world.store.repositories.webhooks.find(world.accounts.acme, id)) ?? {};
-      expect({ lastSeq, retryAt }).toEqual({ lastSeq: 1, retryAt: '2026-11-21T10:00:05.000Z' });
+  ),
+  row(
+    'never goes forward',
+    answers(({ id }: Subject) => acted('replay', { webhookId: id, events: 0 })),
+    {
+      send: { after: 1_000 },
+      afterwards: async (world, { id }) => {
+        expect(await world.store.repositories.webhooks.find(world.accounts.acme, id)).toMatchObject({ lastSeq: 0 });
+      },
     },
-  },
-  {
-    name: 'never goes forward',
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id, after: 1_000 } }),
-    expect: { status: 200, body: ({ id }: Subject) => acted('replay', { webhookId: id, events: 0 }) },
-    wrote: {},
-    afterwards: async (world, { id }) => {
-      expect(await world.store.repositories.webhooks.find(world.accounts.acme, id)).toMatchObject({ lastSeq: 0 });
+  ),
+  row(
+    'sends what was not accepted at once',
+    answers(({ id }: Subject) => acted('replay', { webhookId: id, events: 2 })),
+    {
+      send: { after: undefined, failed: true },
+      given: async (world, { id }) => {
+        await deliver(world, id, 'retrying', 'delivered', 'dead');
+      },
+      at: LATER,
+      afterwards: async (world, { id }) => {
+        const { webhooks, deliveries } = world.store.repositories;
+        expect(await webhooks.find(world.accounts.acme, id)).toMatchObject({ retryAt: LATER });
+        const of = { accountId: world.accounts.acme, webhookId: id };
+        expect(await deliveries.list(of, { below: 9, limit: 9, state: 'retrying' })).toMatchObject([
+          { seq: 3, attempts: 0, nextAttemptAt: LATER },
+          { seq: 1, attempts: 0, nextAttemptAt: LATER },
+        ]);
+      },
     },
-  },
-  {
-    name: 'sends what was not accepted at once',
-    given: async (world, { id }) => {
-      for (const [seq, state] of [
-        [1, 'retrying'],
-        [2, 'delivered'],
-        [3, 'dead'],
-      ] as const)
-        await world.sql(deliverySql(world, id, seq, state));
-    },
-    at: LATER,
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id, failed: true } }),
-    expect: { status: 200, body: ({ id }: Subject) => acted('replay', { webhookId: id, events: 2 }) },
-    wrote: {},
-    afterwards: async (world, { id }) => {
-      const { webhooks, deliveries } = world.store.repositories;
-      expect(await webhooks.find(world.accounts.acme, id)).toMatchObject({ retryAt: LATER });
-      const of = { accountId: world.accounts.acme, webhookId: id };
-      expect(await deliveries.list(of, { below: 9, limit: 9, state: 'retrying' })).toMatchObject([
-        { seq: 3, attempts: 0, nextAttemptAt: LATER },
-        { seq: 1, attempts: 0, nextAttemptAt: LATER },
-      ]);
-    },
-  },
-  {
-    name: 'refuses both, and neither',
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id, after: 1, failed: true } }),
-    expect: { status: 400, code: 1, message: 'Missing required params' },
-  },
-  {
-    name: 'refuses one that is not active',
-    given: inactive,
-    as: 'admin',
-    request: ({ id }) => ({ body: { webhookId: id, after: 0 } }),
-    expect: refusedInactive,
-  },
-  ...commonRows('webhooks.replay'),
+  ),
+  ...refuses('invalidParams', { both: { failed: true }, neither: { after: undefined } }),
+  row('refuses one that is not active', 'webhookInactive', { given: inactive }),
+  ...ofOne(),
 ]);
 
-scenarios<Subject>('webhooks.deliveries', oneWebhook, [
-  {
-    name: 'lists them newest first, a part at a time',
-    given: async (world, { id }) => {
-      for (const seq of [1, 2, 3]) await world.sql(deliverySql(world, id, seq, seq === 2 ? 'dead' : 'retrying'));
+scenarios<Subject>('webhooks.deliveries', byId, [
+  row(
+    'lists them newest first, a part at a time',
+    answers({ data: [delivery(3, 'retrying'), delivery(2, 'dead')], meta: { limit: 2, next: '2' }, code: 0 }),
+    {
+      send: { limit: '2' },
+      given: (world, { id }) => deliver(world, id, 'retrying', 'dead', 'retrying'),
+      afterwards: async (world, { id }) => {
+        const path = `/webhook/deliveries?webhookId=${id}`;
+        const rest = await world.call('admin', 'GET', `${path}&limit=2&cursor=2`);
+        expect(rest.body).toEqual({ data: [delivery(1, 'retrying')], meta: { limit: 2, next: null }, code: 0 });
+        const dead = await world.call('admin', 'GET', `${path}&state=dead`);
+        expect(dead.body.data).toEqual([delivery(2, 'dead')]);
+      },
     },
-    as: 'read-only',
-    request: ({ id }) => ({ query: { webhookId: id, limit: '2' } }),
-    expect: {
-      status: 200,
-      body: { data: [delivery(3, 'retrying'), delivery(2, 'dead')], meta: { limit: 2, next: '2' }, code: 0 },
-    },
-    afterwards: async (world, { id }) => {
-      const path = `/webhook/deliveries?webhookId=${id}`;
-      const rest = await world.call('admin', 'GET', `${path}&limit=2&cursor=2`);
-      expect(rest.body).toEqual({ data: [delivery(1, 'retrying')], meta: { limit: 2, next: null }, code: 0 });
-      const dead = await world.call('admin', 'GET', `${path}&state=dead`);
-      expect(dead.body.data).toEqual([delivery(2, 'dead')]);
-    },
-  },
-  ...commonRows('webhooks.deliveries'),
+  ),
+  ...ofOne(),
 ]);
 
-function delivery(seq: number, state: 'delivered' | 'retrying' | 'dead') {
+type State = 'delivered' | 'retrying' | 'dead';
+
+function delivery(seq: number, state: State) {
   return {
     ...{ seq, eventId: `evt_${seq}`, type: 'license.created', state, attempts: 1, status: null, error: 'refused' },
     ...{ answer: null, durationMs: 3, attemptedAt: STARTED_AT },
@@ -444,10 +314,12 @@ function delivery(seq: number, state: 'delivered' | 'retrying' | 'dead') {
   };
 }
 
-function deliverySql(world: World, id: string, seq: number, state: 'delivered' | 'retrying' | 'dead'): string {
-  const { eventId, type, attempts, error, durationMs, attemptedAt, nextAttemptAt } = delivery(seq, state);
-  const texts = [eventId, type, state].map((text) => `'${text}'`);
-  const next = nextAttemptAt === null ? 'null' : `'${nextAttemptAt}'`;
-  return `insert into webhook_deliveries values ('${world.accounts.acme}', '${id}', ${seq}, ${texts.join()}, ${attempts},
-    null, '${error}', null, ${durationMs}, '${attemptedAt}', ${next})`;
+/** Writes deliveries in these states, numbered from 1 on. */
+async function deliver(world: World, webhookId: string, ...states: readonly State[]): Promise<void> {
+  for (const [index, state] of states.entries()) {
+    const { nextAttemptAt } = delivery(index + 1, state);
+    const next = nextAttemptAt === null ? 'null' : `'${nextAttemptAt}'`;
+    await world.sql(`insert into webhook_deliveries values ('${world.accounts.acme}', '${webhookId}', ${index + 1},
+      'evt_${index + 1}', 'license.created', '${state}', 1, null, 'refused', null, 3, '${STARTED_AT}', ${next})`);
+  }
 }

@@ -106,31 +106,27 @@ export const keysSuspend = command({
   },
   {
     file: 'test/api/POST-key-suspend-all-of-customer.test.ts',
-    text: `import { scenarios } from '../support/scenario.ts';
+    text: `import { answers, row, scenarios } from '../support/scenario.ts';
 
 scenarios(
   'keys.suspendAllOfCustomer',
-  async (world) => {
-    const { id: productId } = await world.product();
-    const customer = await world.call('admin', 'POST', '/customer', { name: 'Ada Ltd' });
-    const customerId: string = customer.body.data.id;
-    for (const _ of [1, 2]) await world.key({ productId, customerId });
-    return { customerId };
+  {
+    given: async (world) => {
+      const { id: productId } = await world.product();
+      const { id: customerId } = await world.customer();
+      for (const _ of [1, 2]) await world.key({ productId, customerId });
+      return { customerId };
+    },
+    body: ({ customerId }) => ({ customerId }),
   },
   [
-    {
-      name: 'blocks all keys of the customer',
+    row('blocks all keys of the customer', answers({ suspended: 2, code: 0 }), {
       as: { scopes: ['license:write'] },
-      request: ({ customerId }) => ({ body: { customerId } }),
-      expect: { status: 200, body: { suspended: 2, code: 0 } },
       wrote: {},
-    },
-    {
-      name: 'finds no customer that is not there',
-      as: 'admin',
-      request: () => ({ body: { customerId: 'cus_absent' } }),
-      expect: { status: 404, code: 2, message: () => 'Customer cus_absent not found' },
-    },
+    }),
+    row('finds no customer that is not there', ['customerNotFound', 'Customer cus_absent not found'], {
+      send: { customerId: 'cus_absent' },
+    }),
   ],
 );
 `,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { fileStamp } from '../../src/domain/time.ts';
 import { drill, restore } from '../../src/operator/index.ts';
@@ -11,6 +11,7 @@ import { createLog } from '../../src/server/log.ts';
 import { takeBackup } from '../../src/store/backup/take.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder, engines } from '../support/engines.ts';
+import { test as it, testsOn } from '../support/fixtures.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,9 +37,9 @@ async function schedule(world: World, folder: string, keep = 2) {
 }
 
 describe.each(engines)('backups on $name', (engine) => {
-  it('hold everything, and are restored', async () => {
-    await using world = await createWorld({ engine });
-    await using folder = await createFolder();
+  const it = testsOn(engine);
+
+  it('hold everything, and are restored', async ({ world, folder }) => {
     const { id: productId } = await world.product('Engine Pro');
     const licenseKey = await world.key({ productId });
     await world.activate({ productId, licenseKey }, 'host-1');
@@ -59,9 +60,7 @@ describe.each(engines)('backups on $name', (engine) => {
     expect(found).toMatchObject({ key: licenseKey, activations: 1 });
   });
 
-  it('name a row of the audit log that cannot be read', async () => {
-    await using world = await createWorld({ engine });
-    await using folder = await createFolder();
+  it('name a row of the audit log that cannot be read', async ({ world, folder }) => {
     await world.product('Engine Pro');
     await world.customer();
     await world.sequence();
@@ -74,9 +73,7 @@ describe.each(engines)('backups on $name', (engine) => {
     expect(report.problems).toEqual([expect.stringMatching(/^acc_\w+: row 2 was changed/)]);
   });
 
-  it('are taken when the newest is old enough, and the oldest are removed', async () => {
-    await using world = await createWorld({ engine });
-    await using folder = await createFolder();
+  it('are taken when the newest is old enough, and the oldest are removed', async ({ world, folder }) => {
     const { runAt, lines } = await schedule(world, folder.path);
     for (const hours of [0, 0.5, 1, 1.9, 2]) await runAt(hours);
     expect(readdirSync(folder.path).sort()).toEqual(['lkm-2026-11-21T11-00-00Z.db', 'lkm-2026-11-21T12-00-00Z.db']);
@@ -87,9 +84,7 @@ describe.each(engines)('backups on $name', (engine) => {
     expect(again.lines).toEqual([]);
   });
 
-  it('are taken beside files of a time to come, or of none, which are left alone', async () => {
-    await using world = await createWorld({ engine });
-    await using folder = await createFolder();
+  it('are taken beside files of a time to come, or of none, which are left alone', async ({ world, folder }) => {
     const odd = ['lkm-2026-02-31T99-00-00Z.db', 'lkm-2099-01-01T00-00-00Z.db'];
     for (const name of odd) writeFileSync(join(folder.path, name), '');
     const { runAt } = await schedule(world, folder.path);
@@ -98,9 +93,7 @@ describe.each(engines)('backups on $name', (engine) => {
     expect(readdirSync(folder.path).sort()).toEqual([...odd, ...taken].sort());
   });
 
-  it('remove what was cut off a day ago, and nothing else', async () => {
-    await using world = await createWorld({ engine });
-    await using folder = await createFolder();
+  it('remove what was cut off a day ago, and nothing else', async ({ world, folder }) => {
     const day = Date.parse(STARTED_AT) / 1_000 - 24 * 3_600;
     for (const [name, at] of [
       ['.lkm-work-old', day - 60],
@@ -117,9 +110,7 @@ describe.each(engines)('backups on $name', (engine) => {
 });
 
 describe('a backup that fails', () => {
-  it('leaves nothing, is logged, and is tried again at the next look', async () => {
-    await using world = await createWorld();
-    await using folder = await createFolder();
+  it('leaves nothing, is logged, and is tried again at the next look', async ({ world, folder }) => {
     const job = backupJob(
       `${world.location}.gone`,
       { everyMs: HOUR_MS, keep: 1, folder: folder.path },

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 import { startTestServer } from '../support/server.ts';
@@ -11,8 +12,7 @@ import type { World } from '../support/world.ts';
 
 const EMAIL = 'canary-4b1d@example.com';
 
-it('a run through every endpoint leaves no secret in the log, the record or the files', async () => {
-  await using folder = await createFolder();
+it('a run through every endpoint leaves no secret in the log, the record or the files', async ({ folder }) => {
   let log = '';
   const service = await startTestServer({
     db: join(folder.path, 'lkm.db'),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { foreignRecord } from '../support/idempotency.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
@@ -63,8 +64,9 @@ describe('the daily cleanup', () => {
 });
 
 describe.each(engines)('cleaning up on $name', (engine) => {
-  it('removes what is older than 24 hours, in batches, and leaves the rest', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('removes what is older than 24 hours, in batches, and leaves the rest', async ({ world }) => {
     const record = (key: string, createdAt: string) => foreignRecord(world.accounts.acme, key, { createdAt });
     await world.store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
@@ -104,9 +106,7 @@ describe.each(engines)('cleaning up on $name', (engine) => {
     expect((await first()).idempotencyRecords).toBe(removed);
   });
 
-  it('ends leases that end later than any can, and no others', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('ends leases that end later than any can, and no others', async ({ world, productId }) => {
     const floating = { licenseType: 'floating', maxConcurrentSessions: 1, expiryDate: '2030-01-01T00:00:00.000Z' };
     const licenseKey = await world.key({ productId, ...floating });
     const checkOut = () => world.call('admin', 'POST', '/key/checkout', { productId, licenseKey });
@@ -119,8 +119,7 @@ describe.each(engines)('cleaning up on $name', (engine) => {
     expect((await checkOut()).status).toBe(403);
   });
 
-  it('has recorded what it removed when its lease is lost on the way', async () => {
-    await using world = await createWorld({ engine });
+  it('has recorded what it removed when its lease is lost on the way', async ({ world }) => {
     await world.store.transaction(async (repositories) => {
       for (let i = 0; i < 600; i += 1) {
         const createdAt = '2026-11-20T09:59:59.999Z';

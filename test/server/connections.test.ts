@@ -3,7 +3,7 @@ import { get as request } from 'node:https';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { Hono } from 'hono';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Exchange } from '../../src/server/http/messages.ts';
 import {
   type ConnectionLimits,
@@ -12,6 +12,7 @@ import {
 } from '../../src/server/http/transport/connections.ts';
 import { listen } from '../../src/server/http/transport/listen.ts';
 import { selfSigned } from '../client/self-signed.ts';
+import { test as it } from '../support/fixtures.ts';
 import { exchange, openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -39,8 +40,7 @@ const isHealthy = async ({ server }: { server: { port: number } }): Promise<bool
   (await exchange(server.port, ['GET /health HTTP/1.1', 'Host: localhost'])).includes('{"status":"ok"}');
 
 describe('requests that are sent without waiting for responses', () => {
-  it('are answered one after the other, in their order', async () => {
-    await using service = await startTestServer();
+  it('are answered one after the other, in their order', async ({ service }) => {
     using connection = openConnection(service.server.port);
     const names = Array.from({ length: 20 }, (_, index) => `customer ${index}`);
     connection.send(
@@ -61,8 +61,7 @@ describe('requests that are sent without waiting for responses', () => {
     expect([...text.matchAll(/"name":"(customer \d+)"/g)].map(([, name]) => name)).toEqual(names);
   });
 
-  it('close the connection when there are too many of them', async () => {
-    await using service = await startTestServer();
+  it('close the connection when there are too many of them', async ({ service }) => {
     const socket = await open(service.server.port);
     socket.write(get('/health').repeat(200));
     expect(await closing(socket)).toBe('closed');

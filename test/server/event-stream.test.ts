@@ -2,12 +2,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { systemTiming } from '../../src/client/timing.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import type { Event } from '../../src/contract/events.ts';
 import { type FollowOptions, followEvents, type Timing } from '../../src/index.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { createWorld } from '../support/world.ts';
 
@@ -57,8 +58,7 @@ const atOnce: Timing = { ...systemTiming, sleep: async () => {} };
 const customer = (service: TestServer) => service.call('POST', '/customer', { name: 'Zoë' });
 
 describe('GET /event/stream', () => {
-  it('sends what happens from then on, as server-sent events', async () => {
-    await using service = await startTestServer();
+  it('sends what happens from then on, as server-sent events', async ({ service }) => {
     await customer(service);
     await expect.poll(async () => (await service.call('GET', '/event/list')).body.data.length).toBe(2);
     const stream = await open(service);
@@ -70,16 +70,14 @@ describe('GET /event/stream', () => {
     expect(JSON.parse(/^data: (.*)$/m.exec(stream.text)?.[1] ?? '')).toEqual(listed[0]);
   });
 
-  it('goes on behind the last event that the caller has seen', async () => {
-    await using service = await startTestServer();
+  it('goes on behind the last event that the caller has seen', async ({ service }) => {
     for (let made = 0; made < 250; made += 1) await customer(service);
     const stream = await open(service, '/event/stream?after=240', { 'last-event-id': '7' });
     await expect.poll(() => seqsOf(stream.text).length).toBe(244);
     expect(seqsOf(stream.text)).toEqual(Array.from({ length: 244 }, (_, index) => index + 8));
   });
 
-  it('sends some types only, and says how far it has come', async () => {
-    await using service = await startTestServer();
+  it('sends some types only, and says how far it has come', async ({ service }) => {
     const stream = await open(service, '/event/stream?after=0&type=product.created');
     await customer(service);
     await service.call('POST', '/product', { name: 'Editor' });
@@ -104,13 +102,11 @@ describe('GET /event/stream', () => {
     expect(response.status).toBe(status);
   });
 
-  it('refuses a last number that is none', async () => {
-    await using service = await startTestServer();
+  it('refuses a last number that is none', async ({ service }) => {
     expect((await open(service, '/event/stream', { 'last-event-id': 'evt_1' })).response.status).toBe(400);
   });
 
-  it('has so many places for a token, and frees them', async () => {
-    await using service = await startTestServer();
+  it('has so many places for a token, and frees them', async ({ service }) => {
     const streams = await Promise.all(Array.from({ length: 16 }, () => open(service)));
     const tooMany = await open(service);
     expect(tooMany.response.status).toBe(429);
@@ -148,8 +144,7 @@ describe('GET /event/stream', () => {
     ]);
   });
 
-  it('ends at once when the server stops', async () => {
-    await using service = await startTestServer();
+  it('ends at once when the server stops', async ({ service }) => {
     const stream = await open(service);
     const started = Date.now();
     await service.server.close();
@@ -157,9 +152,7 @@ describe('GET /event/stream', () => {
     await expect.poll(() => stream.isOver).toBe(true);
   });
 
-  it('closes callers that never read, and gives their places to others', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('closes callers that never read, and gives their places to others', async ({ db }) => {
     const first = await startTestServer({ db });
     await first.server.close();
     addEvents(db, 3_000);
@@ -206,8 +199,7 @@ describe('GET /event/stream', () => {
     expect((await readOn(second, begun[1])).length).toBe(401);
   });
 
-  it('ends at the first event after its token was revoked', async () => {
-    await using service = await startTestServer();
+  it('ends at the first event after its token was revoked', async ({ service }) => {
     const call = async (path: string, method: string, body?: object) => {
       const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' };
       const response = await fetch(`${service.server.url}${path}`, {
@@ -229,8 +221,7 @@ describe('GET /event/stream', () => {
     expect(stream.text).not.toContain('customer.created');
   });
 
-  it('in process ends with what there is', async () => {
-    await using world = await createWorld();
+  it('in process ends with what there is', async ({ world }) => {
     await world.customer();
     await world.sequence();
     const answer = await world.call('read-only', 'GET', '/event/stream?after=0');
@@ -262,8 +253,7 @@ describe('followEvents', () => {
     await second.close();
   });
 
-  it('ends with what the service refuses', async () => {
-    await using service = await startTestServer();
+  it('ends with what the service refuses', async ({ service }) => {
     const made = await service.call('POST', '/token', { name: 'app', kind: 'client' });
     const options = { baseUrl: service.server.url, token: made.body.data.token };
     await expect(followEvents(options).next()).rejects.toMatchObject({ name: 'ApiError', reason: 'scopeMissing' });

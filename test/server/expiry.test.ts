@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { recordExpiries } from '../../src/server/jobs/expiry.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { test as it, testsOn } from '../support/fixtures.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /** Runs the job once, at an instant, and returns the types of what it has recorded since the last time, in order. */
@@ -21,8 +22,7 @@ async function runAt(world: World, now: string): Promise<string[]> {
   return found.map(({ type }) => type);
 }
 
-it('ends after the transaction in which the server is told to stop', async () => {
-  await using world = await createWorld();
+it('ends after the transaction in which the server is told to stop', async ({ world }) => {
   let transactions = 0;
   const transaction = <T>(work: (repositories: Repositories) => Promise<T>) => {
     transactions += 1;
@@ -34,9 +34,9 @@ it('ends after the transaction in which the server is told to stop', async () =>
 });
 
 describe.each(engines)('what time brings about, on $name,', (engine) => {
-  it('is recorded once: a licence that ends soon, and one that has ended', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('is recorded once: a licence that ends soon, and one that has ended', async ({ world, productId }) => {
     await world.key({ productId, expiryDate: '2026-12-21T10:00:00.000Z' });
     await world.key({ productId, expiryDate: null });
     const steps = [
@@ -50,9 +50,7 @@ describe.each(engines)('what time brings about, on $name,', (engine) => {
     for (const [now, types] of steps) expect(await runAt(world, now)).toEqual(types);
   });
 
-  it('is recorded also when nobody looked at the time, and by name of the job', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is recorded also when nobody looked at the time, and by name of the job', async ({ world, productId }) => {
     const licenseKey = await world.key({ productId, expiryDate: '2026-12-21T10:00:00.000Z' });
     const license = await world.license({ productId, licenseKey });
     expect(await runAt(world, '2030-01-01T00:00:00.000Z')).toEqual(['license.expiring_soon', 'license.expired']);
@@ -77,9 +75,7 @@ describe.each(engines)('what time brings about, on $name,', (engine) => {
     );
   });
 
-  it('is recorded anew for a later end', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is recorded anew for a later end', async ({ world, productId }) => {
     await world.key({ productId, expiryDate: '2026-11-22T10:00:00.000Z' });
     expect(await runAt(world, '2026-11-23T00:00:00.000Z')).toEqual(['license.expiring_soon', 'license.expired']);
     await world.sql(`update licenses set expires_at = '2027-11-22T10:00:00.000Z'`);
@@ -87,9 +83,7 @@ describe.each(engines)('what time brings about, on $name,', (engine) => {
     expect(await runAt(world, '2027-11-23T00:00:00.000Z')).toEqual(['license.expiring_soon', 'license.expired']);
   });
 
-  it('is recorded for many, in batches, by several at one time', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is recorded for many, in batches, by several at one time', async ({ world, productId }) => {
     for (let index = 0; index < 230; index += 1) await world.key({ productId, expiryDate: '2026-11-22T10:00:00.000Z' });
     await Promise.all(['2026-12-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'].map((now) => runAt(world, now)));
     await world.sequence();
@@ -101,9 +95,10 @@ describe.each(engines)('what time brings about, on $name,', (engine) => {
     expect(await runAt(world, '2026-12-02T00:00:00.000Z')).toEqual([]);
   });
 
-  it('is recorded of sessions, which are removed with it, by the job or by a checkout', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('is recorded of sessions, which are removed with it, by the job or by a checkout', async ({
+    world,
+    productId,
+  }) => {
     const address = {
       productId,
       licenseKey: await world.key({ productId, licenseType: 'floating', expiryDate: null }),

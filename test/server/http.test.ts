@@ -2,8 +2,9 @@ import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { selfSigned } from '../client/self-signed.ts';
+import { test as it } from '../support/fixtures.ts';
 import { exchange, openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -12,8 +13,7 @@ const MIB = 1_048_576;
 const invalidToken = '{"message":"Invalid access token","code":1}';
 
 describe('requests as no client of ours writes them', () => {
-  it('answers HEAD as GET, without the body', async () => {
-    await using service = await startTestServer();
+  it('answers HEAD as GET, without the body', async ({ service }) => {
     const answer = await fetch(`${service.server.url}/customer`, {
       method: 'HEAD',
       headers: { Authorization: `Bearer ${service.adminToken}` },
@@ -25,8 +25,7 @@ describe('requests as no client of ours writes them', () => {
     ]);
   });
 
-  it('takes a request for an absolute address as one for its path', async () => {
-    await using service = await startTestServer();
+  it('takes a request for an absolute address as one for its path', async ({ service }) => {
     const text = await exchange(service.server.port, [
       'GET http://localhost/customer HTTP/1.1',
       'Host: localhost',
@@ -35,8 +34,7 @@ describe('requests as no client of ours writes them', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"action":"customers\.list","status":true,"data":\[\],"code":0\}$/);
   });
 
-  it('lets nobody in with two Authorization headers, whichever is good', async () => {
-    await using service = await startTestServer();
+  it('lets nobody in with two Authorization headers, whichever is good', async ({ service }) => {
     const good = `Authorization: Bearer ${service.adminToken}`;
     const bad = 'Authorization: Bearer nothing';
     for (const headers of [
@@ -94,8 +92,9 @@ describe('requests as no client of ours writes them', () => {
     expect((await service.call('GET', '/customer')).body.data).toEqual([]);
   });
 
-  it('writes nothing when the caller hangs up in the middle of a body, and does not count it as a failure', async () => {
-    await using service = await startTestServer();
+  it('writes nothing when the caller hangs up in the middle of a body, and does not count it as a failure', async ({
+    service,
+  }) => {
     {
       using connection = openConnection(service.server.port);
       connection.send(...postHead(service.adminToken, 100), '', '');
@@ -161,8 +160,7 @@ describe('a caller that is refused before its body has come', () => {
 });
 
 describe('close', () => {
-  it('finishes the request in flight, keeps what it wrote, and accepts no other', async () => {
-    await using service = await startTestServer();
+  it('finishes the request in flight, keeps what it wrote, and accepts no other', async ({ service }) => {
     const body = '{"name":"Acme"}';
     using connection = openConnection(service.server.port);
     connection.send(...postHead(service.adminToken, body.length), '', '');
@@ -177,8 +175,7 @@ describe('close', () => {
     expect(text).toMatch(/HTTP\/1\.1 201 [\s\S]*"name":"Acme"/);
   });
 
-  it('does not wait for connections that are kept alive without a request', async () => {
-    await using service = await startTestServer();
+  it('does not wait for connections that are kept alive without a request', async ({ service }) => {
     const agent = new Agent({ keepAlive: true });
     onTestFinished(() => agent.destroy());
     const sent = httpRequest(`${service.server.url}/health`, { agent }).end();
@@ -188,8 +185,7 @@ describe('close', () => {
     await Promise.all([service.server.close(), socket && once(socket, 'close')]);
   });
 
-  it('lets go of the database, so that another process can take it', async () => {
-    await using service = await startTestServer();
+  it('lets go of the database, so that another process can take it', async ({ service }) => {
     await service.server.close();
     await using again = await startTestServer({ db: service.server.db });
     expect(again.server.created).toBeNull();

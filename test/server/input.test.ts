@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { contract } from '../../src/contract/index.ts';
 import { createBodyReader, readInput } from '../../src/server/http/input.ts';
+import { test as it } from '../support/fixtures.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 import { createWorld } from '../support/world.ts';
@@ -65,8 +66,7 @@ describe('a body', () => {
     expect((await world.contents()).customers).toHaveLength(1);
   });
 
-  it('that arrives in parts makes one request', async () => {
-    await using service = await startTestServer();
+  it('that arrives in parts makes one request', async ({ service }) => {
     using connection = openConnection(service.server.port);
     const body = '{"name":"Ada Lovelace"}';
     connection.send(

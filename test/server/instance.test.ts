@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
 import { openInstance } from '../../src/server/index.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { type Answer, readAnswer } from '../support/world.ts';
 
 const clock = () => Date.parse('2026-11-21T10:00:00.000Z');
 
 describe('openInstance', () => {
-  it('makes a new database, whose owner may do everything', async () => {
-    await using folder = await createFolder();
+  it('makes a new database, whose owner may do everything', async ({ folder }) => {
     const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
     const self = await ask(instance, instance.ownerToken, '/token/self');
     await instance.close();
@@ -39,9 +39,7 @@ describe('openInstance', () => {
     });
   });
 
-  it('gives the first account a name', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('gives the first account a name', async ({ db }) => {
     const instance = await openInstance({ db, clock });
     await instance.close();
     using database = new DatabaseSync(db, { readOnly: true });
@@ -50,8 +48,7 @@ describe('openInstance', () => {
     ]);
   });
 
-  it('answers HEAD as GET, without the body', async () => {
-    await using folder = await createFolder();
+  it('answers HEAD as GET, without the body', async ({ folder }) => {
     const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
     const answer = (method: string) =>
       instance.fetch(
@@ -66,9 +63,7 @@ describe('openInstance', () => {
     expect([(await got.text()).length > 0, await head.text()]).toEqual([true, '']);
   });
 
-  it('finds what an earlier instance kept', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('finds what an earlier instance kept', async ({ db }) => {
     const first = await openInstance({ db, clock });
     const created = await ask(first, first.ownerToken, '/product', { name: 'Editor' });
     await first.close();
@@ -80,8 +75,7 @@ describe('openInstance', () => {
     expect(listed.body.data).toEqual([created.body.data]);
   });
 
-  it('takes an owner’s token for itself only, and in full only', async () => {
-    await using folder = await createFolder();
+  it('takes an owner’s token for itself only, and in full only', async ({ folder }) => {
     const first = await openInstance({ db: join(folder.path, 'a.db') });
     const second = await openInstance({ db: join(folder.path, 'b.db') });
     const statuses = [];
@@ -93,8 +87,7 @@ describe('openInstance', () => {
     expect(statuses).toEqual([401, 401, 401, 200]);
   });
 
-  it('is without limits', async () => {
-    await using folder = await createFolder();
+  it('is without limits', async ({ folder }) => {
     const instance = await openInstance({ db: join(folder.path, 'lkm.db') });
     const { headers } = await ask(instance, instance.ownerToken, '/customer');
     await instance.close();
@@ -106,18 +99,14 @@ describe('openInstance', () => {
     ]);
   });
 
-  it('waits for another instance that is about to end', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('waits for another instance that is about to end', async ({ db }) => {
     const first = await openInstance({ db });
     const second = openInstance({ db });
     await first.close();
     await (await second).close();
   });
 
-  it('does not wait longer than it is told', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('does not wait longer than it is told', async ({ db }) => {
     const first = await openInstance({ db });
     await expect(openInstance({ db, waitMs: 0 })).rejects.toMatchObject({
       name: 'StartupError',
@@ -126,18 +115,14 @@ describe('openInstance', () => {
     await first.close();
   });
 
-  it('makes no database, when it must not, and opens one that is there', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('makes no database, when it must not, and opens one that is there', async ({ db }) => {
     const missing = openInstance({ db, create: false });
     await expect(missing).rejects.toMatchObject({ name: 'StartupError', message: `${db} does not exist` });
     await (await openInstance({ db })).close();
     await (await openInstance({ db, create: false })).close();
   });
 
-  it('says in words why the database failed', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('says in words why the database failed', async ({ db }) => {
     const instance = await openInstance({ db });
     expect(instance.failure).toBeNull();
     const other = new DatabaseSync(db);

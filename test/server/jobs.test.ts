@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createJobs, type Job } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
 import { engines } from '../support/engines.ts';
+import { test as it, testsOn } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -17,8 +18,9 @@ async function start(world: World, job: Partial<Job> & Pick<Job, 'run'>) {
 }
 
 describe.each(engines)('a job on $name', (engine) => {
-  it('runs when it is woken, never twice at one time, and once more when it is woken meanwhile', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('runs when it is woken, never twice at one time, and once more when it is woken meanwhile', async ({ world }) => {
     const release = Promise.withResolvers<void>();
     let running = 0;
     let most = 0;
@@ -38,8 +40,7 @@ describe.each(engines)('a job on $name', (engine) => {
     await jobs.stop();
   });
 
-  it('runs at its interval, and a look that finds nothing due counts as no run', async () => {
-    await using world = await createWorld({ engine });
+  it('runs at its interval, and a look that finds nothing due counts as no run', async ({ world }) => {
     let looks = 0;
     const run = async () => {
       looks += 1;
@@ -51,8 +52,7 @@ describe.each(engines)('a job on $name', (engine) => {
     expect(jobs.health()).toEqual([{ name: 'test', state: 'waiting', runs: looks - 5, failures: 0 }]);
   });
 
-  it('that fails is logged and shows it, and goes on until it works again', async () => {
-    await using world = await createWorld({ engine });
+  it('that fails is logged and shows it, and goes on until it works again', async ({ world }) => {
     let isBroken = true;
     const { jobs, lines } = await start(world, {
       run: async () => {
@@ -82,8 +82,7 @@ describe.each(engines)('a job on $name', (engine) => {
     await jobs.stop();
   });
 
-  it('is told when the server stops, and waited for', async () => {
-    await using world = await createWorld({ engine });
+  it('is told when the server stops, and waited for', async ({ world }) => {
     const steps: string[] = [];
     const { jobs } = await start(world, {
       run: async ({ signal }) => {
@@ -130,8 +129,7 @@ describe('the lease of a job on PostgreSQL', () => {
 });
 
 describe('a running server', () => {
-  it('shows how its jobs are doing', async () => {
-    await using service = await startTestServer();
+  it('shows how its jobs are doing', async ({ service }) => {
     expect(service.server.jobHealth().map(({ name, failures }) => [name, failures])).toEqual(
       ['cleanup', 'expiry', 'checkpoints', 'deliveries', 'delivery-cleanup', 'token uses'].map((name) => [name, 0]),
     );

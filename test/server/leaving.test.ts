@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { startServer } from '../../src/server/index.ts';
 import { createFolder, engines } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('a caller that resets its connection right after its request', () => {
-  it('is never recorded under an address that is not its own', async () => {
-    await using service = await startTestServer();
+  it('is never recorded under an address that is not its own', async ({ service }) => {
     const { id: productId } = (await service.call('POST', '/product', { name: 'Editor' })).body.data;
     const { key: licenseKey } = (await service.call('POST', '/create-key', { productId })).body;
     for (let index = 0; index < 40; index += 1) {
@@ -53,9 +53,7 @@ describe.each(engines)('on $name, a caller that leaves while its token is looked
 });
 
 describe('a server that cannot tell where it is', () => {
-  it('does not go on listening on a closed database', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('does not go on listening on a closed database', async ({ folder, db }) => {
     const free = createServer().listen(0, '127.0.0.1');
     await once(free, 'listening');
     const { port } = free.address() as { port: number };

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, createReadStream, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { createLogSink, openLog } from '../../src/server/log.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 
 /** A sink that fails until it is mended. */
@@ -45,8 +46,9 @@ describe('a log whose sink fails', () => {
     ]);
   });
 
-  it('keeps a bounded number of lines for a reader that has stopped reading, and says how many more there were', async () => {
-    await using folder = await createFolder();
+  it('keeps a bounded number of lines for a reader that has stopped reading, and says how many more there were', async ({
+    folder,
+  }) => {
     const pipe = join(folder.path, 'pipe');
     spawnSync('mkfifo', [pipe]);
     const fd = openSync(pipe, 'r+');
@@ -76,8 +78,7 @@ describe('a log whose sink fails', () => {
     }
   });
 
-  it('does not stop the server when nothing is open there any more', async () => {
-    await using folder = await createFolder();
+  it('does not stop the server when nothing is open there any more', async ({ folder }) => {
     const fd = openSync(join(folder.path, 'log'), 'w');
     closeSync(fd);
     await using service = await startTestServer({ logTo: createLogSink(fd) });
@@ -86,8 +87,7 @@ describe('a log whose sink fails', () => {
 });
 
 describe('a log in a file', () => {
-  it('holds every line when the server has stopped', async () => {
-    await using folder = await createFolder();
+  it('holds every line when the server has stopped', async ({ folder }) => {
     const path = join(folder.path, 'log');
     const fd = openSync(path, 'w');
     await using service = await startTestServer({ logTo: createLogSink(fd) });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { test as it } from '../support/fixtures.ts';
 import { exchange, openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -39,16 +40,14 @@ describe('what is refused below the application', () => {
     expect(text.slice(text.indexOf('\r\n\r\n') + 4)).toBe(body);
   });
 
-  it('does not take the place of a response that is still being made', async () => {
-    await using service = await startTestServer();
+  it('does not take the place of a response that is still being made', async ({ service }) => {
     using connection = openConnection(service.server.port);
     const head = ['GET /customer HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${service.adminToken}`];
     connection.send(...head, '', 'this is no HTTP', '', '');
     expect(await connection.end()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"data":\[\]/);
   });
 
-  it('takes a URL as long as a query of the contract can be', async () => {
-    await using service = await startTestServer();
+  it('takes a URL as long as a query of the contract can be', async ({ service }) => {
     const text = await exchange(service.server.port, [`GET /health?${'x'.repeat(8_000)} HTTP/1.1`, 'Host: localhost']);
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -111,8 +110,7 @@ describe('a caller that asks before it sends its body', () => {
     expect(await ask(service.server.port, { ...token, ...headers })).toEqual({ statusCode, continued: false });
   });
 
-  it('is told to go on when the body is wanted', async () => {
-    await using service = await startTestServer();
+  it('is told to go on when the body is wanted', async ({ service }) => {
     const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Length': '15' };
     expect(await ask(service.server.port, headers)).toEqual({ statusCode: 201, continued: true });
   });

@@ -4,6 +4,7 @@ import { intervalOf, type Rate, toleranceOf, waitOf } from '../../src/domain/rat
 import { createMemoryCounter, createSharedCounter, type RateCounter } from '../../src/server/http/rate-counters.ts';
 import { openStore } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { createWorld } from '../support/world.ts';
 
 const postgres = engines.filter(({ name }) => name === 'PostgreSQL');
@@ -102,8 +103,9 @@ describe.each(postgres)('two replicas on $name', (engine) => {
 });
 
 describe.each(engines)('the service on $name', (engine) => {
-  it('answers a burst of ten times the limit as the policy says', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('answers a burst of ten times the limit as the policy says', async ({ world }) => {
     const counter = world.store.rates
       ? createSharedCounter(world.store.rates, { now: microseconds, onFailure: () => {} })
       : createMemoryCounter(() => 0);

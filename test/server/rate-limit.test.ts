@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { mintToken } from '../../src/domain/token.ts';
+import { test as it } from '../support/fixtures.ts';
 import { absentIds } from '../support/requests.ts';
 import { type Answer, type As, createWorld, PEER, type World } from '../support/world.ts';
 
@@ -88,8 +89,7 @@ describe('the limit of a token', () => {
 });
 
 describe('the limit of failed authentication', () => {
-  it('refuses an address that has failed 10 times, and says when to come back', async () => {
-    await using world = await createWorld();
+  it('refuses an address that has failed 10 times, and says when to come back', async ({ world }) => {
     expect(await failTimes(world, 10)).toEqual(Array(10).fill(401));
     const answer = await world.call({ token: mintToken('admin', new Uint8Array(32)) }, 'GET', '/customer');
     expect(answer.body).toEqual(limited);
@@ -101,14 +101,12 @@ describe('the limit of failed authentication', () => {
     });
   });
 
-  it('lets a good token in from an address that has failed too often', async () => {
-    await using world = await createWorld();
+  it('lets a good token in from an address that has failed too often', async ({ world }) => {
     await failTimes(world, 11);
     expect((await world.call('admin', 'GET', '/customer')).status).toBe(200);
   });
 
-  it('is not got round by an X-Forwarded-For that nobody trusted wrote', async () => {
-    await using world = await createWorld();
+  it('is not got round by an X-Forwarded-For that nobody trusted wrote', async ({ world }) => {
     await failTimes(world, 10);
     const headers = { 'X-Forwarded-For': '198.51.100.1' };
     expect((await world.call('nobody', 'GET', '/customer', undefined, headers)).status).toBe(429);
@@ -128,8 +126,7 @@ describe('the limit of failed authentication', () => {
     expect(await failTimes(world, 1, '2001:db8:0:2::1')).toEqual([401]);
   });
 
-  it('gives one more try after the time that it says', async () => {
-    await using world = await createWorld();
+  it('gives one more try after the time that it says', async ({ world }) => {
     await failTimes(world, 30);
     for (let i = 0; i < 3; i += 1) {
       vi.setSystemTime(Date.now() + 5_999);
@@ -153,8 +150,7 @@ describe('the limit of look-ups of unknown keys', () => {
     return statuses;
   }
 
-  it('refuses a token that guesses, and says when to come back', async () => {
-    await using world = await createWorld();
+  it('refuses a token that guesses, and says when to come back', async ({ world }) => {
     expect(await guess(world, 100)).toEqual(Array(100).fill(404));
     const query = new URLSearchParams({ productId: absentIds.productId, licenseKey: unknown(1) });
     const answer = await world.call('client', 'POST', '/key/checkout', Object.fromEntries(query));
@@ -167,8 +163,7 @@ describe('the limit of look-ups of unknown keys', () => {
     });
   });
 
-  it('holds for every operation that names a key, found or not, and for no other', async () => {
-    await using world = await createWorld();
+  it('holds for every operation that names a key, found or not, and for no other', async ({ world }) => {
     const product = await world.product();
     const licenseKey = await world.key({ productId: product.id });
     await guess(world, 100, '198.51.100.9', 'admin');
@@ -198,8 +193,7 @@ describe('the limit of look-ups of unknown keys', () => {
     expect(await guess(world, 1, '198.51.100.1', 'admin')).toEqual([404]);
   });
 
-  it('slows down to the rate, and does not count the copies of a stored refusal', async () => {
-    await using world = await createWorld();
+  it('slows down to the rate, and does not count the copies of a stored refusal', async ({ world }) => {
     const body = { productId: absentIds.productId, licenseKey: unknown(1) };
     for (let index = 0; index < 150; index += 1) {
       expect((await world.call('client', 'POST', '/key/checkout', body, { 'Idempotency-Key': 'one' })).status).toBe(

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { createWorld } from '../support/world.ts';
 
 const CANARY = 'canary-7f3a';
 
 describe.each(engines)('what is recorded, on $name,', (engine) => {
-  it('holds no key, secret, name, tag or e-mail address, of whatever was done or refused', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('holds no key, secret, name, tag or e-mail address, of whatever was done or refused', async ({ world }) => {
     const done = async (method: string, path: string, body?: unknown) => {
       const { status, body: answer } = await world.call('admin', method, path, body);
       expect([path, status < 300]).toEqual([path, true]);
@@ -59,9 +61,9 @@ describe.each(engines)('what is recorded, on $name,', (engine) => {
 });
 
 describe.each(engines)('a refusal that is recorded, on $name,', (engine) => {
-  it('is recorded once under its idempotency key, without the rest of its use case', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('is recorded once under its idempotency key, without the rest of its use case', async ({ world, productId }) => {
     const licenseKey = await world.key({ productId, usesPerKey: '1' });
     await world.activate({ productId, licenseKey }, 'host-1');
     const before = (await allRecorded(world)).length;

@@ -12,6 +12,7 @@ import type { Context } from '../../src/service/context.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -59,8 +60,9 @@ async function send(world: World, perform: Route['perform']) {
 }
 
 describe.each(engines)('what a use case records, on $name,', (engine) => {
-  it('is an entry under the name of its operation, by its caller, with its events', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('is an entry under the name of its operation, by its caller, with its events', async ({ world }) => {
     const customer = { type: 'customer', id: 'cus_1' } as const;
     const { status } = await send(world, async (context) => {
       context.record({ type: 'customer.created', resource: customer, data: { because: 'of the test' } });
@@ -93,8 +95,7 @@ describe.each(engines)('what a use case records, on $name,', (engine) => {
     ]);
   });
 
-  it('is undone with everything else when the use case fails', async () => {
-    await using world = await createWorld({ engine });
+  it('is undone with everything else when the use case fails', async ({ world }) => {
     const { status } = await send(world, async (context) => {
       context.record({ resource: { type: 'customer', id: 'cus_1' } });
       throw new TypeError('a bug');

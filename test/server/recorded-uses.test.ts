@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
+import { test as it } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -18,9 +19,7 @@ function reader(world: World) {
   };
 }
 
-it('using a key is recorded as what it did, without secrets', async () => {
-  await using world = await createWorld();
-  const { id: productId } = await world.product();
+it('using a key is recorded as what it did, without secrets', async ({ world, productId }) => {
   const licenseKey = await world.key({ productId, licenseType: 'floating', usesPerKey: '1' });
   const address = { productId, licenseKey };
   const { id: licenseId } = await world.license(address);

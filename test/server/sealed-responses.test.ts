@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -17,9 +18,9 @@ async function everythingIn({ location, contents }: Pick<World, 'location' | 'co
 }
 
 describe.each(engines)('what stands under an idempotency key on $name', (engine) => {
-  it('holds neither the key nor the response in clear, before and after the cleanup', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  const it = testsOn(engine);
+
+  it('holds neither the key nor the response in clear, before and after the cleanup', async ({ world, productId }) => {
     const under = (key: string) => ({ 'Idempotency-Key': key });
     const token = await world.call(
       'admin',

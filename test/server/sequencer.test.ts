@@ -11,6 +11,7 @@ import { numberStaged } from '../../src/service/numbering.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { readRecord } from '../support/record.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
@@ -46,8 +47,9 @@ const recordOfAcme = ({ store, accounts }: World) => readRecord(store, accounts.
 const subjects = (rows: readonly { resource: { id: string } }[]): string[] => rows.map(({ resource }) => resource.id);
 
 describe.each(engines)('numbering on $name', (engine) => {
-  it('gives audit rows and events their numbers, in the order in which they were recorded', async () => {
-    await using world = await createWorld({ engine });
+  const it = testsOn(engine);
+
+  it('gives audit rows and events their numbers, in the order in which they were recorded', async ({ world }) => {
     await recordSome(world, 1_203);
     await world.sequence();
     const { audit, events } = await recordOfAcme(world);
@@ -60,8 +62,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     expect(await world.store.repositories.outbox.list(10)).toEqual([]);
   });
 
-  it('writes the rows as the design says', async () => {
-    await using world = await createWorld({ engine });
+  it('writes the rows as the design says', async ({ world }) => {
     await world.customer();
     await world.sequence();
     const [token] = await world.store.repositories.tokens.list(world.accounts.acme).part({ limit: 1 });
@@ -85,8 +86,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     ]);
   });
 
-  it('numbers each account for itself', async () => {
-    await using world = await createWorld({ engine });
+  it('numbers each account for itself', async ({ world }) => {
     await world.customer();
     await world.call('other admin', 'POST', '/customer', { name: 'Theirs' });
     await world.customer();
@@ -121,8 +121,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     },
   );
 
-  it('numbers once when two run at one time', async () => {
-    await using world = await createWorld({ engine });
+  it('numbers once when two run at one time', async ({ world }) => {
     await recordSome(world, 600);
     await Promise.all(Array.from({ length: 4 }, () => sequenceNow(world.store)));
     await sequenceNow(world.store);
@@ -131,8 +130,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     expect(audit).toHaveLength(600);
   });
 
-  it('numbers once even without the lease', async () => {
-    await using world = await createWorld({ engine });
+  it('numbers once even without the lease', async ({ world }) => {
     await recordSome(world, 600);
     const once = () => sequence(world.store, (work) => world.store.transaction(work));
     // Two first rows of one account exclude each other: whoever loses comes again.
@@ -141,8 +139,7 @@ describe.each(engines)('numbering on $name', (engine) => {
     expect((await recordOfAcme(world)).audit).toHaveLength(600);
   });
 
-  it('signs the first row, the last one after a thousand more, and the last one an hour after', async () => {
-    await using world = await createWorld({ engine });
+  it('signs the first row, the last one after a thousand more, and the last one an hour after', async ({ world }) => {
     const { acme } = world.accounts;
     const { checkpoints, signingKeys } = world.store.repositories;
     const sign = (now: string) => signCheckpoints(world.store, world.store.transaction, partsOf(now));
@@ -175,8 +172,9 @@ describe.each(engines)('numbering on $name', (engine) => {
     }
   });
 
-  it('goes on with a damaged signing key: changes are made and numbered, other accounts are signed', async () => {
-    await using world = await createWorld({ engine });
+  it('goes on with a damaged signing key: changes are made and numbered, other accounts are signed', async ({
+    world,
+  }) => {
     const { acme, other } = world.accounts;
     await world.sql(`update signing_keys set private_pem = 'damaged' where account_id = '${acme}'`);
     const answers = await Promise.all([

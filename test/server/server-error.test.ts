@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { type Answer, createWorld, type World } from '../support/world.ts';
 
 const serverError = { status: 500, body: { message: 'Server error', code: 1 } };
@@ -7,6 +8,8 @@ const serverError = { status: 500, body: { message: 'Server error', code: 1 } };
 const seen = ({ status, body }: Answer) => ({ status, body });
 
 describe.each(engines)('a failure inside, on $name,', (engine) => {
+  const it = testsOn(engine);
+
   it.each<[string, (world: World) => Promise<void>, string, string, unknown]>([
     ['a table is gone', (world) => world.breakTable('customers'), 'GET', '/customer', undefined],
     ['a table is gone', (world) => world.breakTable('customers'), 'POST', '/customer', { name: 'Acme' }],
@@ -41,17 +44,14 @@ describe.each(engines)('a failure inside, on $name,', (engine) => {
     expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: 50, msg: 'not ready' });
   });
 
-  it('fails one request, not the next', async () => {
-    await using world = await createWorld({ engine });
+  it('fails one request, not the next', async ({ world }) => {
     await world.breakTable('customers');
     expect(seen(await world.call('admin', 'POST', '/customer', { name: 'Acme' }))).toEqual(serverError);
     await world.sql('alter table customers_gone rename to customers');
     expect((await world.call('admin', 'POST', '/customer', { name: 'Acme' })).status).toBe(201);
   });
 
-  it('fails a request whose transaction was lost, and no other of the same moment', async () => {
-    await using world = await createWorld({ engine });
-    const { id: productId } = await world.product();
+  it('fails a request whose transaction was lost, and no other of the same moment', async ({ world, productId }) => {
     await world.breakTable('customers');
     const answers = await Promise.all([
       world.call('admin', 'POST', '/create-key', { productId }),

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { selfSigned } from '../client/self-signed.ts';
 import { engines } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -57,8 +58,7 @@ describe('a server that stops', () => {
     }
   });
 
-  it('tells the caller of the request in flight that the connection ends with it', async () => {
-    await using service = await startTestServer();
+  it('tells the caller of the request in flight that the connection ends with it', async ({ service }) => {
     const body = '{"name":"Acme"}';
     using connection = openConnection(service.server.port);
     connection.send(

@@ -1,9 +1,10 @@
 import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apiVersion } from '../../src/contract/index.ts';
 import { openInstance, StartupError, startServer } from '../../src/server/index.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 
 const quiet = { host: '127.0.0.1', port: 0, logFormat: 'none', logTo: { write: () => {} } } as const;
@@ -12,10 +13,7 @@ const statusFor = async (url: string, token: string | undefined) =>
   (await fetch(`${url}/customer`, { headers: { Authorization: `Bearer ${token}` } })).status;
 
 describe('a new database', () => {
-  it('gets an account and an admin token that works, shown this once', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
-
+  it('gets an account and an admin token that works, shown this once', async ({ db }) => {
     const first = await startServer({ ...quiet, db });
     expect(first).toMatchObject({
       url: `http://127.0.0.1:${first.port}`,
@@ -35,17 +33,14 @@ describe('a new database', () => {
     await second.close();
   });
 
-  it('gets its token from its first server, also when it was made without one', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('gets its token from its first server, also when it was made without one', async ({ db }) => {
     await (await openInstance({ db })).close();
     const server = await startServer({ ...quiet, db });
     expect(server).toMatchObject({ isNew: false, created: { adminToken: expect.stringMatching(/^lkm_admin_/) } });
     await server.close();
   });
 
-  it('gets a folder and files that only their owner may read', async () => {
-    await using folder = await createFolder();
+  it('gets a folder and files that only their owner may read', async ({ folder }) => {
     const home = join(folder.path, 'a', 'b');
     const server = await startServer({ ...quiet, db: join(home, 'lkm.db') });
     const modes = readdirSync(home).map((name) => [name, (statSync(join(home, name)).mode & 0o777).toString(8)]);
@@ -61,8 +56,7 @@ describe('a new database', () => {
     expect(folderModes).toEqual(['700', '700']);
   });
 
-  it('signs files that its published keys verify', async () => {
-    await using service = await startTestServer();
+  it('signs files that its published keys verify', async ({ service }) => {
     const { id: productId } = (await service.call('POST', '/product', { name: 'Editor' })).body.data;
     const { key: licenseKey } = (await service.call('POST', '/create-key', { productId })).body;
     const signed = await service.call('POST', '/key/sign', { productId, licenseKey, hostId: 'host-1' });
@@ -100,8 +94,7 @@ describe('a server that cannot start', () => {
     await server.close();
   });
 
-  it('says that the address is not one of this machine', async () => {
-    await using folder = await createFolder();
+  it('says that the address is not one of this machine', async ({ folder }) => {
     const started = startServer({
       ...quiet,
       behindProxy: ['10.0.0.0/8'],
@@ -125,8 +118,7 @@ describe('a server that cannot start', () => {
     );
   });
 
-  it('makes no database when the proxies are not networks', async () => {
-    await using folder = await createFolder();
+  it('makes no database when the proxies are not networks', async ({ folder }) => {
     const started = startServer({
       ...quiet,
       db: join(folder.path, 'lkm.db'),
@@ -183,9 +175,7 @@ describe('the limits that are set', () => {
 });
 
 describe('a database that others may read', () => {
-  it('is served with a warning in the log, and keeps its mode', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('is served with a warning in the log, and keeps its mode', async ({ db }) => {
     await (await startServer({ ...quiet, db })).close();
     chmodSync(db, 0o644);
     await using running = await startTestServer({ db });
@@ -196,9 +186,7 @@ describe('a database that others may read', () => {
 });
 
 describe('a database file that is removed while it is served', () => {
-  it('makes the server not ready, and changes nothing any more', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('makes the server not ready, and changes nothing any more', async ({ folder, db }) => {
     await using running = await startTestServer({ db });
     expect((await running.call('GET', '/ready')).status).toBe(200);
     renameSync(db, join(folder.path, 'moved.db'));

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
+import { test as it } from '../support/fixtures.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -100,8 +101,7 @@ describe('metrics', () => {
     await expect.poll(async () => (await fetch(url).catch(() => null))?.status).toBe(200);
   });
 
-  it('count attempts to send events, what waits for them, and the age of the oldest', async () => {
-    await using receiver = await startReceiver();
+  it('count attempts to send events, what waits for them, and the age of the oldest', async ({ receiver }) => {
     const webhooks = { allowPrivate: true, timeoutMs: 1_000, schedule: [3_600] };
     await using server = await startTestServer({ metrics: { host: '127.0.0.1', port: 0 }, webhooks });
     const url = server.server.metricsUrl ?? '';

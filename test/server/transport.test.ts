@@ -2,10 +2,11 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
 import { selfSigned } from '../client/self-signed.ts';
+import { test as it } from '../support/fixtures.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -41,8 +42,7 @@ describe('a server on loopback', () => {
     expect(statusOf(await exchange(service.server.port, head))).toBe(200);
   });
 
-  it('tells no page of another site anything, for any endpoint', async () => {
-    await using service = await startTestServer();
+  it('tells no page of another site anything, for any endpoint', async ({ service }) => {
     for (const { endpoint } of listEndpoints()) {
       for (const method of ['OPTIONS', endpoint.method]) {
         const text = await exchange(service.server.port, [
@@ -98,8 +98,7 @@ describe('a server with TLS', () => {
 });
 
 describe('slow connections', () => {
-  it('are gone within 15 s, 1 000 of them, and hold up nobody meanwhile', { timeout: 60_000 }, async () => {
-    await using service = await startTestServer();
+  it('are gone within 15 s, 1 000 of them, and hold up nobody meanwhile', { timeout: 60_000 }, async ({ service }) => {
     const { port } = service.server;
     const starts = [
       '',

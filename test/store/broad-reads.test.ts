@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { EventType } from '../../src/contract/events.ts';
 import type { Caller } from '../../src/domain/access.ts';
 import { listEvents } from '../../src/service/events.ts';
@@ -11,6 +11,7 @@ import type { Repositories } from '../../src/store/store.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';
 import { recordHeadRepository } from '../../src/store/tables/record/heads.ts';
 import { type Engine, engines, type TestDatabase } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { openMeter } from '../support/row-meter.ts';
 import { accountId, insertLicense } from '../support/store-fixture.ts';
 import { createWorld } from '../support/world.ts';
@@ -57,8 +58,7 @@ describe('a read that would take for ever', () => {
     }
   });
 
-  it('is refused with a message that says what to do, and not with one to try again', async () => {
-    await using world = await createWorld();
+  it('is refused with a message that says what to do, and not with one to try again', async ({ world }) => {
     vi.spyOn(world.store.repositories.keyLists, 'page').mockRejectedValue(new ReadTooBroad(new Error('ended')));
     const { status, body } = await world.call('admin', 'GET', '/key/list?cursor=');
     expect(status).toBe(400);

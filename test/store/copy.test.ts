@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { copyInstance, databaseStatus, migrateDatabase } from '../../src/operator/index.ts';
 import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { engines, newPlace } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { query } from '../support/postgres.ts';
 import { createWorld } from '../support/world.ts';
 
@@ -95,8 +96,7 @@ const corruptions = [
 describe.each(
   engines.flatMap((engine) => corruptions.map((corruption) => ({ engine, corruption, what: corruption.what }))),
 )('a copy on $engine.name in which $what', ({ engine, corruption }) => {
-  it('is refused, and nothing of it is kept', async () => {
-    await using world = await createWorld();
+  it('is refused, and nothing of it is kept', async ({ world }) => {
     await world.customer();
     await world.store.close();
     await using place = await newPlace(engine.name);

@@ -4,6 +4,7 @@ import type { Page } from '../../src/store/lists.ts';
 import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { accountId, databaseWithLicense, insertLicense } from '../support/store-fixture.ts';
 
 const people = [
@@ -49,6 +50,8 @@ const beginsWord: readonly [text: string, ids: readonly string[]][] = [
 ];
 
 describe.each(engines)('a list of customers on $name', (engine) => {
+  const it = testsOn(engine);
+
   it('is cut into pages by place, in the order of ids', async () => {
     await using database = await engine.createDatabase();
     await fill(database.store);
@@ -101,9 +104,7 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     expect(await customers.list(accountId, { active: false, email: 'zoe' }).count()).toBe(1);
   });
 
-  it('is walked through to its end, in batches, without a bound on its length', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is walked through to its end, in batches, without a bound on its length', async ({ store }) => {
     const ids = Array.from({ length: 1_201 }, (_, i) => `cus_${String(i).padStart(5, '0')}`);
     await store.transaction(async (repositories) => {
       for (const id of ids) await repositories.customers.insert({ accountId, id, name: 'x', email: null, now });
@@ -114,9 +115,9 @@ describe.each(engines)('a list of customers on $name', (engine) => {
 });
 
 describe.each(engines)('lists of products and tokens on $name', (engine) => {
-  it('have pages, a count, and a walk', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  const it = testsOn(engine);
+
+  it('have pages, a count, and a walk', async ({ store }) => {
     const token = { accountId, kind: 'admin' as const, scopes: [], productIds: null, maxIssues: null, expiresAt: null };
     await store.transaction(async (repositories) => {
       await repositories.products.insert({ accountId, id: 'prod_2', name: 'Viewer', now });
@@ -134,9 +135,9 @@ describe.each(engines)('lists of products and tokens on $name', (engine) => {
 });
 
 describe.each(engines)('the devices of a licence on $name', (engine) => {
-  it('are all there, however many they are', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  const it = testsOn(engine);
+
+  it('are all there, however many they are', async ({ store, license }) => {
     await store.transaction(async (repositories) => {
       for (let i = 0; i < 1_001; i += 1) {
         const device = { id: `dev_${String(i).padStart(5, '0')}`, hostId: `h${i}` as never, deviceTag: null };

@@ -1,20 +1,19 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { raw } from '../../src/store/engine/sql.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { StartupError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { kill, spawnOwner } from '../support/processes.ts';
 import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 describe('a database file', () => {
-  it('gets every migration when it is new, and none twice', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('gets every migration when it is new, and none twice', async ({ db }) => {
     for (let i = 0; i < 2; i += 1) await (await openStore(db)).close();
     const raw = new DatabaseSync(db);
     const names = raw.prepare('select name from kysely_migration order by name').all();
@@ -22,9 +21,7 @@ describe('a database file', () => {
     expect(names.map(({ name }) => name)).toEqual(Object.keys(migrations));
   });
 
-  it('keeps what was written when it is opened again', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('keeps what was written when it is opened again', async ({ db }) => {
     const first = await openStore(db);
     const license = await insertLicense(first);
     await first.close();
@@ -67,24 +64,20 @@ describe('a database file', () => {
     expect(statSync(dirname(db)).mode & 0o777).toBe(0o700);
   });
 
-  it('leaves no more behind than itself and its lock', async () => {
-    await using folder = await createFolder();
+  it('leaves no more behind than itself and its lock', async ({ folder }) => {
     const store = await openStore(join(folder.path, 'lkm.db'));
     await insertLicense(store);
     await store.close();
     expect(readdirSync(folder.path)).toEqual(['lkm.db', 'lkm.db-lock']);
   });
 
-  it('is refused when it lies in what is no folder', async () => {
-    await using folder = await createFolder();
+  it('is refused when it lies in what is no folder', async ({ folder }) => {
     const file = join(folder.path, 'file');
     writeFileSync(file, '');
     await expect(openStore(join(file, 'lkm.db'))).rejects.toBeInstanceOf(StartupError);
   });
 
-  it('is refused when a newer lkm has changed it', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('is refused when a newer lkm has changed it', async ({ db }) => {
     await (await openStore(db)).close();
     const raw = new DatabaseSync(db);
     raw.exec(`insert into kysely_migration (name, timestamp) values ('9999-later', '2027-01-01T00:00:00.000Z')`);
@@ -101,9 +94,7 @@ describe('a database file', () => {
 });
 
 describe('the owner of a database file', () => {
-  it('is the only one, in its own process too', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('is the only one, in its own process too', async ({ db }) => {
     const store = await openStore(db);
     await expect(openStore(db)).rejects.toEqual(
       new StartupError(`${db} is in use by process ${process.pid}`, 'wait until it has finished'),
@@ -112,17 +103,14 @@ describe('the owner of a database file', () => {
     await (await openStore(db)).close();
   });
 
-  it('is the only one by whatever path the file is called', async () => {
-    await using folder = await createFolder();
+  it('is the only one by whatever path the file is called', async ({ folder }) => {
     mkdirSync(join(folder.path, 'sub'));
     const store = await openStore(join(folder.path, 'lkm.db'));
     await expect(openStore(`${folder.path}/sub/../lkm.db`)).rejects.toBeInstanceOf(StartupError);
     await store.close();
   });
 
-  it('tells where it can be reached, and nobody waits for it then', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('tells where it can be reached, and nobody waits for it then', async ({ db }) => {
     const store = await openStore(db);
     store.publishUrl('http://127.0.0.1:8080');
     await expect(openStore(db, { waitMs: 600_000 })).rejects.toEqual(
@@ -134,18 +122,14 @@ describe('the owner of a database file', () => {
     await store.close();
   });
 
-  it('is waited for when it is short-lived', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('is waited for when it is short-lived', async ({ db }) => {
     const store = await openStore(db);
     const second = openStore(db, { waitMs: 600_000 });
     await store.close();
     await (await second).close();
   });
 
-  it('is another process that names itself, and is none any more once it has been killed', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('is another process that names itself, and is none any more once it has been killed', async ({ db }) => {
     const owner = await spawnOwner(db, 'http://127.0.0.1:1');
     await expect(openStore(db)).rejects.toMatchObject({
       name: 'StartupError',
@@ -165,8 +149,9 @@ describe('the owner of a database file', () => {
   });
 });
 
-it('a migration that is cut off in the middle leaves nothing, and the next opening runs it whole', async () => {
-  await using folder = await createFolder();
+it('a migration that is cut off in the middle leaves nothing, and the next opening runs it whole', async ({
+  folder,
+}) => {
   const location = join(folder.path, 'lkm.db');
   const database = new DatabaseSync(location);
   // The last statement of the first migration finds its table in the way.

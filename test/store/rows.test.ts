@@ -4,13 +4,15 @@ import { scopes } from '../../src/contract/scopes.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { accountId, databaseWithLicense, device } from '../support/store-fixture.ts';
 
 const later = addSeconds(now, 1);
 
 describe.each(engines)('rows on $name', (engine) => {
-  it('keep a licence as it was, with every field or with none', async () => {
-    await using database = await databaseWithLicense(engine);
+  const it = testsOn(engine);
+
+  it('keep a licence as it was, with every field or with none', async ({ database }) => {
     const { store, license: bare } = database;
     const full = licenseWith({
       ...bare,
@@ -39,9 +41,7 @@ describe.each(engines)('rows on $name', (engine) => {
     expect(await store.repositories.keys.find(accountId, full.productId, full.key)).toEqual(full);
   });
 
-  it('keep a token as it was', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('keep a token as it was', async ({ store }) => {
     const token = {
       id: 'tok_1',
       name: 'ci',
@@ -60,9 +60,7 @@ describe.each(engines)('rows on $name', (engine) => {
     expect(await store.repositories.tokens.findByHash('H')).toBeNull();
   });
 
-  it('count issued keys up to the limit of the token, however many ask at once', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('count issued keys up to the limit of the token, however many ask at once', async ({ store }) => {
     const token = { accountId, id: 'tok_1', name: 'ci', kind: 'admin' as const, scopes: [], productIds: null, now };
     await store.transaction((repositories) =>
       repositories.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }),
@@ -76,9 +74,7 @@ describe.each(engines)('rows on $name', (engine) => {
     expect((await store.repositories.tokens.find(accountId, 'tok_1'))?.issued).toBe(5);
   });
 
-  it('give one host one device of a licence, however many ask at once', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  it('give one host one device of a licence, however many ask at once', async ({ store, license }) => {
     const added = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         store.transaction((repositories) =>
@@ -89,9 +85,7 @@ describe.each(engines)('rows on $name', (engine) => {
     expect(added.filter(Boolean)).toHaveLength(1);
   });
 
-  it('give one e-mail address to one customer, however many ask at once and in whatever case', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('give one e-mail address to one customer, however many ask at once and in whatever case', async ({ store }) => {
     const added = await Promise.all(
       ['zoe@example.com', 'ZOE@example.com', 'Zoe@Example.Com'].map((email) =>
         store.transaction((repositories) =>
@@ -132,9 +126,7 @@ describe.each(engines)('rows on $name', (engine) => {
     expect(await store.transaction((repositories) => repositories.sessions.countLive(license, later))).toBe(0);
   });
 
-  it('never refer to a licence, product or account that is not there', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  it('never refer to a licence, product or account that is not there', async ({ store, license }) => {
     const orphans = await Promise.allSettled([
       store.transaction((repositories) =>
         repositories.devices.insert({ ...license, id: 'lic_absent' }, device('host-1')),

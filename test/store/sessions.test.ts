@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { Session } from '../../src/store/tables/sessions.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { databaseWithLicense } from '../support/store-fixture.ts';
 
 const session = ({ accountId, id: licenseId }: License, id: string, expiresAt: Instant): Session => ({
@@ -32,9 +33,12 @@ async function lease(store: Store, license: License, ...ends: readonly number[])
 }
 
 describe.each(engines)('sessions on $name', (engine) => {
-  it('that have ended are removed and returned, so many at a time, those that ended first before the others', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  const it = testsOn(engine);
+
+  it('that have ended are removed and returned, so many at a time, those that ended first before the others', async ({
+    store,
+    license,
+  }) => {
     const [later, first, second, live] = await lease(store, license, 0, -20, -10, 1);
     const remove = (most: number) =>
       store.transaction((repositories) => repositories.sessions.removeLapsed(now, { most }));
@@ -44,9 +48,7 @@ describe.each(engines)('sessions on $name', (engine) => {
     expect(await store.repositories.sessions.listLive(license, now)).toEqual([live]);
   });
 
-  it('that have ended are removed of one licence alone where it is named', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  it('that have ended are removed of one licence alone where it is named', async ({ store, license }) => {
     const other = { ...license, id: 'lic_other', key: `${license.key}-2` as License['key'] };
     await store.transaction((repositories) => repositories.keys.insert(other));
     const [ended] = await lease(store, license, -1, 5);
@@ -59,9 +61,7 @@ describe.each(engines)('sessions on $name', (engine) => {
     ]);
   });
 
-  it('that have ended are removed once, however many remove them', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  it('that have ended are removed once, however many remove them', async ({ store, license }) => {
     const sessions = await lease(store, license, ...Array.from({ length: 30 }, (_, i) => -i));
     const removed = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
@@ -78,9 +78,7 @@ describe.each(engines)('sessions on $name', (engine) => {
     ).toEqual(sessions.map(({ id }) => id).sort());
   });
 
-  it('that are prolonged while they end are either prolonged or removed', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  it('that are prolonged while they end are either prolonged or removed', async ({ store, license }) => {
     const sessions = await lease(store, license, ...Array.from({ length: 20 }, () => 0));
     const before = addSeconds(now, -1);
     const [removed, ...prolonged] = await Promise.all([

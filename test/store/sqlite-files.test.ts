@@ -15,11 +15,12 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { checkDisk } from '../../src/cli/commands/doctor/database.ts';
 import { StorageError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { insertLicense } from '../support/store-fixture.ts';
 
 const fileHint = 'give another file with --db';
@@ -81,8 +82,7 @@ describe('what is not a database of lkm', () => {
     },
   );
 
-  it('is refused when it is a socket, and stays as it is', async () => {
-    await using folder = await createFolder();
+  it('is refused when it is a socket, and stays as it is', async ({ folder }) => {
     const path = join(folder.path, 'socket');
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -92,8 +92,7 @@ describe('what is not a database of lkm', () => {
     server.close();
   });
 
-  it('is refused when it is a symbolic link to nothing, and nothing is made', async () => {
-    await using folder = await createFolder();
+  it('is refused when it is a symbolic link to nothing, and nothing is made', async ({ folder }) => {
     const [link, target] = [join(folder.path, 'link'), join(folder.path, 'target')];
     symlinkSync(target, link);
     await expect(openStore(link)).rejects.toMatchObject({
@@ -105,8 +104,7 @@ describe('what is not a database of lkm', () => {
 });
 
 describe('a database that does not exist', () => {
-  it('is not made, nor its folder, when that is forbidden', async () => {
-    await using folder = await createFolder();
+  it('is not made, nor its folder, when that is forbidden', async ({ folder }) => {
     const path = join(folder.path, 'typo', 'lkm.db');
     await expect(openStore(path, { create: false })).rejects.toMatchObject({
       name: 'StartupError',
@@ -116,15 +114,13 @@ describe('a database that does not exist', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('is opened when it is there, though making one is forbidden', async () => {
-    await using folder = await createFolder();
+  it('is opened when it is there, though making one is forbidden', async ({ folder }) => {
     const path = join(folder.path, 'lkm.db');
     await (await openStore(path)).close();
     await (await openStore(path, { create: false })).close();
   });
 
-  it('is not made of an empty file when that is forbidden', async () => {
-    await using folder = await createFolder();
+  it('is not made of an empty file when that is forbidden', async ({ folder }) => {
     const path = join(folder.path, 'lkm.db');
     writeFileSync(path, '');
     await expect(openStore(path, { create: false })).rejects.toMatchObject({
@@ -160,8 +156,7 @@ describe('what somebody put beside a database', () => {
     expect(existsSync(victim)).toBe(false);
   });
 
-  it('keeps the names of other files when a hard link is called -lock', async () => {
-    await using folder = await createFolder();
+  it('keeps the names of other files when a hard link is called -lock', async ({ folder }) => {
     const [db, victim] = [join(folder.path, 'lkm.db'), join(folder.path, 'victim')];
     writeFileSync(victim, '');
     linkSync(victim, `${db}-lock`);
@@ -256,9 +251,7 @@ describe('a database file that goes away under a running service', () => {
     await store.close().catch(() => {});
   });
 
-  it('serves on when it is back', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('serves on when it is back', async ({ db }) => {
     const store = await openStore(db);
     renameSync(db, `${db}.old`);
     await expect(store.check()).rejects.toBeInstanceOf(StorageError);

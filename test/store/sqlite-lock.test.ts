@@ -12,10 +12,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { kill, spawnOwner, spawnTool } from '../support/processes.ts';
 
 const account = { id: 'acc_1', name: 'acme', createdAt: '2026-11-21T10:00:00.000Z' };
@@ -93,8 +94,7 @@ describe('a database file that a process has open', () => {
     );
   });
 
-  it('is refused under a link that was made before anybody opened it', async () => {
-    await using folder = await createFolder();
+  it('is refused under a link that was made before anybody opened it', async ({ folder }) => {
     const [db, link] = [join(folder.path, 'lkm.db'), join(folder.path, 'link.db')];
     await (await openStore(db)).close();
     linkSync(db, link);
@@ -110,8 +110,7 @@ describe('a database file that a process has open', () => {
     await (await openStore(db)).close();
   });
 
-  it('is the same under a symbolic link, with one lock and one log beside the file itself', async () => {
-    await using folder = await createFolder();
+  it('is the same under a symbolic link, with one lock and one log beside the file itself', async ({ folder }) => {
     mkdirSync(join(folder.path, 'data'));
     const [db, link] = [join(folder.path, 'data', 'lkm.db'), join(folder.path, 'link.db')];
     await (await openStore(db)).close();
@@ -127,9 +126,10 @@ describe('a database file that a process has open', () => {
     await again.close();
   });
 
-  it('can be opened at once after its owner was killed, under its name or a new one, and holds what it had', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('can be opened at once after its owner was killed, under its name or a new one, and holds what it had', async ({
+    folder,
+    db,
+  }) => {
     await kill(await spawnOwner(db, 'http://127.0.0.1:1'));
     const store = await openStore(db);
     expect(await store.repositories.accounts.oldest()).toEqual(account);
@@ -141,9 +141,7 @@ describe('a database file that a process has open', () => {
     await again.close();
   });
 
-  it('keeps its lock while this process looks at it, and while a second opening fails', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('keeps its lock while this process looks at it, and while a second opening fails', async ({ db }) => {
     const store = await openStore(db);
     await expect(openStore(db)).rejects.toBeInstanceOf(StartupError);
     const raw = new DatabaseSync(db);
@@ -158,9 +156,7 @@ describe('a database file that a process has open', () => {
   }, 20_000);
 });
 
-it('a database file is given back when the note of its owner cannot be removed', async () => {
-  await using folder = await createFolder();
-  const db = join(folder.path, 'lkm.db');
+it('a database file is given back when the note of its owner cannot be removed', async ({ db }) => {
   const store = await openStore(db);
   rmSync(`${db}-owner`);
   mkdirSync(`${db}-owner`);
@@ -170,9 +166,7 @@ it('a database file is given back when the note of its owner cannot be removed',
 });
 
 describe('a tool that knows SQLite', () => {
-  it('reads and copies a database while a server has it open', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('reads and copies a database while a server has it open', async ({ folder, db }) => {
     await spawnOwner(db);
     const tool = await spawnTool(db);
     expect(tool.exitCode).toBeNull();
@@ -197,9 +191,7 @@ describe('a tool that knows SQLite', () => {
     await store.close();
   });
 
-  it('does not let a second server in beside it', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('does not let a second server in beside it', async ({ folder, db }) => {
     const owner = await spawnOwner(db, 'http://127.0.0.1:1');
     await spawnTool(db);
     const other = join(folder.path, 'other.db');
@@ -211,9 +203,7 @@ describe('a tool that knows SQLite', () => {
     expect(owner.exitCode).toBeNull();
   });
 
-  it('has copied nothing of a running database with cp: what is in the log is missing', async () => {
-    await using folder = await createFolder();
-    const db = join(folder.path, 'lkm.db');
+  it('has copied nothing of a running database with cp: what is in the log is missing', async ({ folder, db }) => {
     await spawnOwner(db);
     const copy = join(folder.path, 'copy.db');
     copyFileSync(db, copy);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { withWorkFolder } from '../../src/store/backup/files.ts';
 import { transact } from '../../src/store/engine/postgres/connection.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
@@ -11,6 +11,7 @@ import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../sr
 import { groupCommit, logPages } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
 import { createFolder } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 
 const sqliteError = (errcode: number) =>
   Object.assign(new Error('refused'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'refused' });
@@ -112,8 +113,7 @@ describe('a commit on PostgreSQL that fails', () => {
 describe('work in a folder of its own', () => {
   const refused = (path: string) => Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'copyfile', path });
 
-  it('names the file that this user may not open', async () => {
-    await using folder = await createFolder();
+  it('names the file that this user may not open', async ({ folder }) => {
     const backup = join(folder.path, 'backup.db');
     const failing = withWorkFolder(join(folder.path, 'out', 'copy.db'), async () => {
       throw refused(backup);
@@ -124,8 +124,7 @@ describe('work in a folder of its own', () => {
     expect(readdirSync(join(folder.path, 'out'))).toEqual([]);
   });
 
-  it('names the folder without room, and not the database that is copied', async () => {
-    await using folder = await createFolder();
+  it('names the folder without room, and not the database that is copied', async ({ folder }) => {
     const failing = withWorkFolder(join(folder.path, 'copy.db'), async () => {
       throw explainSqlite(sqliteError(13), 'lkm.db');
     });
@@ -133,8 +132,7 @@ describe('work in a folder of its own', () => {
     await expect(failing).rejects.toEqual(new StartupError(message, 'free some space, or give another'));
   });
 
-  it('names the folder that this user may not write to', async () => {
-    await using folder = await createFolder();
+  it('names the folder that this user may not write to', async ({ folder }) => {
     const failing = withWorkFolder(join(folder.path, 'copy.db'), async (work) => {
       throw refused(join(work, 'copy.db'));
     });

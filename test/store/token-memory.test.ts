@@ -4,6 +4,7 @@ import { type TokenRepository, tokenRepository } from '../../src/store/tables/to
 import { createTokenMemory } from '../../src/store/token-memory.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 type Found = Awaited<ReturnType<TokenRepository['findByHash']>>;
@@ -111,11 +112,11 @@ describe('a memory of tokens', () => {
 });
 
 describe.each(engines)('a token on $name', (engine) => {
+  const it = testsOn(engine);
+
   const add = { kind: 'admin', name: 'ci', scopes: [], productIds: null, expiresAt: null } as const;
 
-  it('is found as revoked from the moment on in which that is committed', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is found as revoked from the moment on in which that is committed', async ({ store }) => {
     await store.transaction(({ tokens }) =>
       tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: null, now }),
     );
@@ -129,9 +130,7 @@ describe.each(engines)('a token on $name', (engine) => {
     expect(await find()).toBe(now);
   });
 
-  it('is found as it was after its revocation was undone, and as revoked after the next one', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is found as it was after its revocation was undone, and as revoked after the next one', async ({ store }) => {
     await store.transaction(({ tokens }) =>
       tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: 2, now }),
     );
@@ -147,9 +146,7 @@ describe.each(engines)('a token on $name', (engine) => {
     expect(await find()).toBe(now);
   });
 
-  it('is found with the number of keys that it has issued', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is found with the number of keys that it has issued', async ({ store }) => {
     await store.transaction(({ tokens }) =>
       tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: 2, now }),
     );

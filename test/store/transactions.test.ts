@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Repositories, Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { accountId, databaseWithLicense, device } from '../support/store-fixture.ts';
 
 const addCustomer = (repositories: Repositories, name: string) =>
@@ -11,9 +12,9 @@ const namesOf = async (store: Store) =>
   (await Array.fromAsync(store.repositories.customers.list(accountId).all())).map(({ name }) => name);
 
 describe.each(engines)('a transaction on $name', (engine) => {
-  it('answers what its work answers, once that is written', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  const it = testsOn(engine);
+
+  it('answers what its work answers, once that is written', async ({ store }) => {
     const answer = await store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
       return 'done';
@@ -21,9 +22,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect([answer, await namesOf(store)]).toEqual(['done', ['a']]);
   });
 
-  it('is undone as a whole when its work fails, and passes the error on', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is undone as a whole when its work fails, and passes the error on', async ({ store }) => {
     const failure = new Error('no');
     const failed = store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
@@ -34,9 +33,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect(await namesOf(store)).toEqual([]);
   });
 
-  it('is undone alone: the others of the same moment are kept and answered', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is undone alone: the others of the same moment are kept and answered', async ({ store }) => {
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c', 'd', 'e'].map((name) =>
         store.transaction(async (repositories) => {
@@ -56,9 +53,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect(await namesOf(store)).toEqual(['a', 'c', 'e']);
   });
 
-  it('is undone alone when the database refuses one of its statements', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store, license } = database;
+  it('is undone alone when the database refuses one of its statements', async ({ store, license }) => {
     const outcomes = await Promise.allSettled([
       store.transaction((repositories) => addCustomer(repositories, 'a')),
       store.transaction(async (repositories) => {
@@ -71,9 +66,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect(await namesOf(store)).toEqual(['a', 'c']);
   });
 
-  it('sees what it has written itself', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('sees what it has written itself', async ({ store }) => {
     const seen = await store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
       return repositories.customers.find(accountId, 'cus_a');
@@ -81,9 +74,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect(seen?.name).toBe('a');
   });
 
-  it('shows nothing to anybody else before it has been committed', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('shows nothing to anybody else before it has been committed', async ({ database, store }) => {
     const seenMeanwhile = await store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
       const others = await database.query('select name from customers');
@@ -93,9 +84,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect(await namesOf(store)).toEqual(['a']);
   });
 
-  it('is seen by the very next read, whatever was read while it was under way', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is seen by the very next read, whatever was read while it was under way', async ({ store }) => {
     const before = namesOf(store);
     const written = store.transaction(async (repositories) => {
       await addCustomer(repositories, 'a');
@@ -107,9 +96,10 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect([await before, await written, await after]).toEqual([[], [], ['a']]);
   });
 
-  it('is committed before it answers, so that an answer is never about something that may be lost', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is committed before it answers, so that an answer is never about something that may be lost', async ({
+    database,
+    store,
+  }) => {
     await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
         await store.transaction((repositories) => addCustomer(repositories, name));
@@ -118,9 +108,7 @@ describe.each(engines)('a transaction on $name', (engine) => {
     );
   });
 
-  it('can wait for something else, and others wait for it', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('can wait for something else, and others wait for it', async ({ store }) => {
     const { promise: signal, resolve: go } = Promise.withResolvers<void>();
     const slow = store.transaction(async (repositories) => {
       await signal;
@@ -132,17 +120,13 @@ describe.each(engines)('a transaction on $name', (engine) => {
     expect((await namesOf(store)).sort()).toEqual(['quick', 'slow']);
   });
 
-  it('takes more at once than one batch holds', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('takes more at once than one batch holds', async ({ store }) => {
     const names = Array.from({ length: 700 }, (_, i) => `n${String(i).padStart(3, '0')}`);
     await Promise.all(names.map((name) => store.transaction((repositories) => addCustomer(repositories, name))));
     expect(await namesOf(store)).toEqual(names);
   });
 
-  it('is refused on a store that is closed, rather than never answered', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is refused on a store that is closed, rather than never answered', async ({ store }) => {
     await store.close();
     await expect(store.transaction((repositories) => addCustomer(repositories, 'a'))).rejects.toMatchObject({
       name: 'StorageError',
@@ -152,18 +136,14 @@ describe.each(engines)('a transaction on $name', (engine) => {
     });
   });
 
-  it('is finished when the store is closed in the middle of it', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('is finished when the store is closed in the middle of it', async ({ database, store }) => {
     const work = store.transaction((repositories) => addCustomer(repositories, 'a'));
     const closed = store.close();
     expect(await Promise.all([work, closed])).toEqual([true, undefined]);
     expect(await database.query('select name from customers')).toHaveLength(1);
   });
 
-  it('that waits keeps no reads waiting, however many there are', async () => {
-    await using database = await databaseWithLicense(engine);
-    const { store } = database;
+  it('that waits keeps no reads waiting, however many there are', async ({ store }) => {
     const { promise: signal, resolve: go } = Promise.withResolvers<void>();
     const waiting = Array.from({ length: 30 }, () => store.transaction(() => signal));
     expect(await namesOf(store)).toEqual([]);

@@ -3,11 +3,13 @@ import type { Instant } from '../../src/contract/scalars.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { createDeliveryWorld } from '../support/deliveries.ts';
 import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { STARTED_AT } from '../support/world.ts';
 
 describe.each(engines)('webhooks with something to send on $name', (engine) => {
-  it('are served in turn, those that never were first', async () => {
-    await using it = await createDeliveryWorld(engine);
+  const it = testsOn(engine);
+
+  it('are served in turn, those that never were first', async ({ it }) => {
     for (const name of ['a', 'b', 'c']) await it.webhook(`http://127.0.0.1:9/${name}`);
     await it.happen(1);
     const { store } = it.world;

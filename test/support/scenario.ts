@@ -16,22 +16,43 @@ export interface ScenarioRequest {
   readonly headers?: Record<string, string>;
 }
 
-/** A row of the table of one endpoint. `It` is what the table's own `given` has made: what the row is about. */
-export interface Scenario<It> {
-  readonly name: string;
-  /** What has happened before; what it answers stands in for the table's own. */
+/** Fields of a query or a body; one that is undefined is not sent. */
+type Fields = object;
+
+/** What follows from the subject of a row, or is the same for all. */
+type Of<It, T> = T | ((subject: It) => T);
+
+/** What the rows of one endpoint have in common. `It` is what `given` has made: what the rows are about. */
+export interface Table<It> {
+  readonly given: (world: World) => Promise<It>;
+  /** Who asks, unless the row says otherwise; an admin if absent. */
+  readonly as?: As;
+  /** A request that succeeds. */
+  readonly query?: (subject: It) => Fields;
+  readonly body?: (subject: It) => Fields;
+  /** How many rows more (or less) each table has after a success; without it, nothing at all has changed. */
+  readonly wrote?: Growth;
+}
+
+type Growth = Readonly<Record<string, number>> | 'nothing';
+
+/** What one row says beyond its name and its answer. */
+interface More<It> {
+  /** What its request has in place of the table's, field by field; undefined leaves a field out. */
+  readonly send?: Of<It, Fields>;
+  /** What has happened before; what it returns stands in for the table's own. */
   readonly given?:
     | ((world: World, subject: It) => Promise<Partial<It>>)
     | ((world: World, subject: It) => Promise<void>);
   /** When the request is made, if not when the world began. */
   readonly at?: string;
-  readonly as: As | ((subject: It) => As);
-  readonly request: ScenarioRequest | ((subject: It) => ScenarioRequest);
-  readonly expect: Refused<It> | Done<It>;
-  /** How many rows more (or less) each table has, derived ones apart; without it, nothing at all has changed. */
-  readonly wrote?: Readonly<Record<string, number>>;
+  readonly as?: Of<It, As>;
+  /** Besides a body. */
+  readonly query?: Of<It, Fields>;
+  readonly headers?: Record<string, string>;
+  readonly wrote?: Growth;
   /** Texts that stand nowhere in the answer. */
-  readonly absent?: (subject: It) => readonly string[];
+  readonly absent?: Of<It, readonly string[]>;
   /** What is true afterwards. */
   readonly afterwards?: Afterwards<It>;
 }
@@ -39,31 +60,37 @@ export interface Scenario<It> {
 /** Looks at the world after the answer. */
 export type Afterwards<It> = (world: World, subject: It, answer: Answer) => Promise<void>;
 
-interface Refused<It> {
-  readonly status: number;
-  readonly code: number;
-  readonly message: string | ((subject: It) => string);
+/** A refusal by its reason, with its message where that depends on the request; or the whole body of a success. */
+type Expected<It> = Reason | readonly [reason: Reason, message: Of<It, string>] | { readonly body: Of<It, unknown> };
+
+/** A row of the table of one endpoint. */
+export interface Row<It> extends More<It> {
+  readonly name: string;
+  readonly expected: Expected<It>;
 }
 
-interface Done<It> {
-  readonly status: number;
-  /** The whole body. */
-  readonly body: unknown | ((subject: It) => unknown);
-}
+export const row = <It>(name: string, expected: Expected<It>, more: More<It> = {}): Row<It> => ({
+  name,
+  expected,
+  ...more,
+});
+
+/** A success with this body. */
+export const answers = <It>(body: Of<It, unknown>) => ({ body });
+
+/** A row for each of some requests that are refused alike, by name of what is wrong with them. */
+export const refuses = <It>(reason: Reason, requests: Readonly<Record<string, Fields>>): Row<It>[] =>
+  Object.entries(requests).map(([name, send]) => row(`refuses ${name}`, reason, { send }));
 
 /** Runs the table of an endpoint on every engine, each row in a world of its own. */
-export function scenarios<It extends object>(
-  endpointName: string,
-  given: (world: World) => Promise<It>,
-  rows: readonly Scenario<It>[],
-): void {
+export function scenarios<It extends object>(endpointName: string, table: Table<It>, rows: readonly Row<It>[]): void {
   const endpoint = findEndpoint(endpointName);
   describe(`${endpoint.method} ${endpoint.path}`, () => {
     describe.each(engines)('on $name', (engine) => {
       it.each(rows)('$name', async (row) => {
         await using world = await createWorld({ engine });
-        const before = await given(world);
-        await play(world, endpoint, row, { ...before, ...(await row.given?.(world, before)) });
+        const before = await table.given(world);
+        await play(world, endpoint, table, row, { ...before, ...(await row.given?.(world, before)) });
       });
     });
 
@@ -81,36 +108,43 @@ export function findEndpoint(name: string): AnyEndpoint {
 }
 
 /** The path of an endpoint with a query. */
-export function pathWith(endpoint: AnyEndpoint, query: Readonly<Record<string, string>> = {}): string {
-  const text = new URLSearchParams(query).toString();
+export function pathWith(endpoint: AnyEndpoint, query: object = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given).toString();
   return text === '' ? endpoint.path : `${endpoint.path}?${text}`;
 }
 
 async function play<It extends object>(
   world: World,
   endpoint: AnyEndpoint,
-  row: Scenario<It>,
+  table: Table<It>,
+  row: Row<It>,
   subject: It,
 ): Promise<void> {
-  const as = typeof row.as === 'function' ? row.as(subject) : row.as;
-  const { query, body, headers } = typeof row.request === 'function' ? row.request(subject) : row.request;
+  const as = valueFor(row.as, subject) ?? table.as ?? 'admin';
+  const fields = valueFor(row.send, subject) ?? {};
+  const own = valueFor(row.query, subject) ?? {};
+  const query = { ...table.query?.(subject), ...(endpoint.body ? own : fields) };
+  const body = endpoint.body && { ...table.body?.(subject), ...fields };
   await world.tokenOf(as);
   if (row.at !== undefined) world.setNow(row.at);
   const recordedBefore = await allRecorded(world);
   const before = withoutRecord(await world.contents());
 
-  const answer = await world.call(as, endpoint.method, pathWith(endpoint, query), body, headers);
+  const answer = await world.call(as, endpoint.method, pathWith(endpoint, query), body, row.headers);
 
-  expectAnswer(endpoint, answer, row.expect, subject);
-  for (const text of row.absent?.(subject) ?? [])
+  const isDone = isSuccess(row.expected);
+  expectAnswer(endpoint, answer, row.expected, subject);
+  for (const text of valueFor(row.absent, subject) ?? [])
     expect(answer.text + JSON.stringify(answer.headers)).not.toContain(text);
   const after = withoutRecord(await world.contents());
   const recordedAfter = await allRecorded(world);
-  const isRecorded = mutates(endpoint) && ('body' in row.expect || isRecordedRefusal(row.expect));
+  const isRecorded = mutates(endpoint) && (isDone || recordedRefusals.includes(reasonOf(row.expected)));
   expect(recordedAfter.length - recordedBefore.length, 'entries of the record').toBe(isRecorded ? 1 : 0);
   expectPayloads(recordedAfter);
-  if (row.wrote === undefined) expect(after).toEqual(before);
-  else expect(growth(before, after)).toEqual(row.wrote);
+  const wrote = row.wrote ?? (isDone ? table.wrote : undefined) ?? 'nothing';
+  if (wrote === 'nothing') expect(after).toEqual(before);
+  else expect(growth(before, after)).toEqual(wrote);
   if ('customers' in after && 'licenses' in after && 'devices' in after) expectDerived(after);
   await row.afterwards?.(world, subject, answer);
 }
@@ -123,49 +157,48 @@ function expectPayloads(recorded: readonly Recorded[]): void {
   }
 }
 
-function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Refused<It> | Done<It>, subject: It): void {
-  const body =
-    'body' in expected
-      ? valueFor(expected.body, subject)
-      : { message: valueFor(expected.message, subject), code: expected.code };
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: expected.status, body });
+function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Expected<It>, subject: It): void {
+  const isDone = isSuccess(expected);
+  const { status, body } = isDone
+    ? { status: endpoint.reply.status, body: valueFor(expected.body, subject) }
+    : refusalOf(expected, subject);
+  expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
   expect(answer.headers).toMatchObject({
-    'content-type': ('body' in expected && endpoint.reply.contentType) || 'application/json',
+    'content-type': (isDone && endpoint.reply.contentType) || 'application/json',
     // What is public may be kept for a time; everything else and every refusal may not.
-    'cache-control': endpoint.scope === 'public' && 'body' in expected ? 'public, max-age=300' : 'no-store',
+    'cache-control': endpoint.scope === 'public' && isDone ? 'public, max-age=300' : 'no-store',
     'x-content-type-options': 'nosniff',
     'x-request-id': expect.stringMatching(/^request-\d+$/),
   });
-  if ('body' in expected) {
-    expect(answer.status).toBe(endpoint.reply.status);
-    expect(endpoint.reply.schema.safeParse(answer.body).error).toBeUndefined();
-  } else {
-    expect(reasonsOf(endpoint).some((reason) => isAbout(reason, expected))).toBe(true);
-  }
+  if (isDone) expect(endpoint.reply.schema.safeParse(answer.body).error).toBeUndefined();
+  else expect([...commonReasons, ...endpoint.errors]).toContain(reasonOf(expected));
 }
 
-const valueFor = <It>(value: unknown, subject: It): unknown => (typeof value === 'function' ? value(subject) : value);
+const valueFor = <It, T>(value: Of<It, T>, subject: It): T =>
+  typeof value === 'function' ? (value as (subject: It) => T)(subject) : value;
 
-const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [...commonReasons, ...endpoint.errors];
+const isSuccess = <It>(expected: Expected<It>): expected is { readonly body: Of<It, unknown> } =>
+  typeof expected === 'object' && 'body' in expected;
 
-/** Whether a refused mutation is recorded. */
-const isRecordedRefusal = <It>(refused: Refused<It>): boolean =>
-  (['scopeMissing', 'activationLimit', 'sessionLimit'] as const).some((reason) => isAbout(reason, refused));
+const reasonOf = <It>(expected: Exclude<Expected<It>, { readonly body: unknown }>): Reason =>
+  typeof expected === 'string' ? expected : expected[0];
 
-/** Whether the expected refusal is this one; a message that the row computes fits by its shape. */
-function isAbout<It>(reason: Reason, { status, code, message }: Refused<It>): boolean {
-  const known = apiErrors[reason];
-  if (known.status !== status || known.code !== code) return false;
-  return known.message.includes('{') ? typeof message === 'function' : known.message === message;
+/** Status and body of a refusal, as the contract has them: docs/openapi.json, which a test compares, pins both. */
+function refusalOf<It>(expected: Exclude<Expected<It>, { readonly body: unknown }>, subject: It) {
+  const { status, code, message } = apiErrors[reasonOf(expected)];
+  return { status, body: { message: typeof expected === 'string' ? message : valueFor(expected[1], subject), code } };
 }
+
+/** Refusals of mutations that are recorded. */
+const recordedRefusals: readonly Reason[] = ['scopeMissing', 'activationLimit', 'sessionLimit'];
 
 /**
  * The refusals of the endpoint itself that no row expects. Those that all have alike are tried in loops: 401 in
  * authentication.test.ts, scopes in isolation.test.ts, missing fields and failures of the database in every-endpoint.test.ts.
  */
-function missingReasons<It>(endpoint: AnyEndpoint, rows: readonly Scenario<It>[]): Reason[] {
-  const expected = rows.flatMap((row) => ('code' in row.expect ? [row.expect] : []));
-  return endpoint.errors.filter((reason) => !expected.some((refused) => isAbout(reason, refused)));
+function missingReasons<It>(endpoint: AnyEndpoint, rows: readonly Row<It>[]): Reason[] {
+  const tried = rows.flatMap(({ expected }) => (isSuccess(expected) ? [] : [reasonOf(expected)]));
+  return endpoint.errors.filter((reason) => !tried.includes(reason));
 }
 
 /** By how many rows each table has grown; tables that have not are left out. */

@@ -6,6 +6,7 @@ import { watchClock } from '../../../src/server/clock-watch.ts';
 import { deliveryCleanupJob } from '../../../src/server/jobs/deliveries.ts';
 import { createDeliveryWorld, silent } from '../../support/deliveries.ts';
 import { engines } from '../../support/engines.ts';
+import { testsOn } from '../../support/fixtures.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
 import { STARTED_AT } from '../../support/world.ts';
 
@@ -13,9 +14,9 @@ const at = (seconds: number) => new Date(Date.parse(STARTED_AT) + seconds * 1_00
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe.each(engines)('deliveries on $name', (engine) => {
-  it('send each event once, with its number, signed', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  const it = testsOn(engine);
+
+  it('send each event once, with its number, signed', async ({ it, receiver }) => {
     const { id, secret } = await it.webhook(receiver.url);
     await it.happen(40);
     await it.deliver();
@@ -40,9 +41,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     );
   });
 
-  it('hold the types that are wanted, and pings for this webhook alone', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('hold the types that are wanted, and pings for this webhook alone', async ({ it, receiver }) => {
     await using other = await startReceiver();
     const { id } = await it.webhook(receiver.url, { types: ['product.created'] });
     await it.webhook(other.url, { types: ['ping', 'product.created'] });
@@ -55,8 +54,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(await it.show(id)).toMatchObject({ lastSeq: 6 });
   });
 
-  it('show keys masked, and in full only where that was asked for', async () => {
-    await using it = await createDeliveryWorld(engine);
+  it('show keys masked, and in full only where that was asked for', async ({ it }) => {
     await using masked = await startReceiver();
     await using whole = await startReceiver();
     await it.webhook(masked.url, { types: ['license.created', 'license.deleted'] });
@@ -78,9 +76,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(whole.received.at(-1)?.event.data.key).toBe(`${'*****-'.repeat(4)}${licenseKey.slice(-5)}`);
   });
 
-  it('are repeated on the schedule with the same id and body, and given up in the end', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('are repeated on the schedule with the same id and body, and given up in the end', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     receiver.answer(500);
     await it.happen(1);
@@ -142,9 +138,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     },
   );
 
-  it('read no more of a long answer than they keep', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('read no more of a long answer than they keep', async ({ it, receiver }) => {
     let sent = 0;
     receiver.answer((response) => {
       response.writeHead(200);
@@ -163,9 +157,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it('wait as long as the receiver asks, with everything', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('wait as long as the receiver asks, with everything', async ({ it, receiver }) => {
     await it.webhook(receiver.url, { types: ['customer.created'] });
     receiver.answer([{ status: 429, headers: { 'retry-after': '3600' } }]);
     await it.happen(1);
@@ -179,9 +171,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(receiver.seqs.toSorted()).toEqual([2, 2, 3]);
   });
 
-  it('end with 410, with an event for the other webhooks', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('end with 410, with an event for the other webhooks', async ({ it, receiver }) => {
     await using other = await startReceiver();
     const { id } = await it.webhook(receiver.url);
     await it.webhook(other.url, { types: ['webhook.disabled'] });
@@ -205,9 +195,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect([...new Set(receiver.seqs)].toSorted((a, b) => a - b)).toEqual(range(1, head));
   });
 
-  it('go to the new address, which what the old one answers meanwhile says nothing of', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('go to the new address, which what the old one answers meanwhile says nothing of', async ({ it, receiver }) => {
     await using next = await startReceiver();
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     receiver.answer(async (response) => {
@@ -222,9 +210,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(next.received.map(({ event }) => event.id)).toEqual(receiver.received.map(({ event }) => event.id));
   });
 
-  it('end once nothing was accepted for five days', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('end once nothing was accepted for five days', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     receiver.answer(500);
     await it.happen(1);
@@ -257,9 +243,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing' });
   });
 
-  it('go on when a clock that was years ahead is put right', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('go on when a clock that was years ahead is put right', async ({ it, receiver }) => {
     it.setNow(at(365 * 86_400));
     const { id } = await it.webhook(receiver.url, { ordered: true });
     receiver.answer([{ status: 503, headers: { 'retry-after': '60' } }]);
@@ -275,9 +259,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(await it.show(id)).toMatchObject({ lastSeq: 1, failingSince: null });
   });
 
-  it('forget that they failed once something is accepted', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('forget that they failed once something is accepted', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     receiver.answer([500]);
     await it.happen(1);
@@ -288,9 +270,10 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(await it.deliveries(id)).toMatchObject([{ state: 'delivered', attempts: 2, error: null, status: 204 }]);
   });
 
-  it('come one after the other where order was asked for, and never overtake one that failed', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('come one after the other where order was asked for, and never overtake one that failed', async ({
+    it,
+    receiver,
+  }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'], ordered: true });
     receiver.answer([200, 200, 500, 500]);
     await it.happen(30);
@@ -335,9 +318,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await it.deliverer.stop();
   });
 
-  it('are signed with both secrets while one takes over from the other', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('are signed with both secrets while one takes over from the other', async ({ it, receiver }) => {
     const { id, secret: old } = await it.webhook(receiver.url, { types: ['customer.created'] });
     const rotated = await it.world.call('admin', 'POST', '/webhook/rotate', { webhookId: id, overlap: 60 });
     const { secret } = rotated.body.data;
@@ -354,9 +335,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(await signedBy()).toEqual([false, true]);
   });
 
-  it('are taken over from a server that has died, and repeated with the same ids', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('are taken over from a server that has died, and repeated with the same ids', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     await it.happen(5);
     let died = () => {};
@@ -396,9 +375,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(3);
   });
 
-  it('go back to an earlier event while others are on their way', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('go back to an earlier event while others are on their way', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     await it.happen(3);
     receiver.answer([
@@ -413,9 +390,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(await it.show(id)).toMatchObject({ lastSeq: 4 });
   });
 
-  it('are not sent while the webhook is not active, and all of them afterwards', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('are not sent while the webhook is not active, and all of them afterwards', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'], active: false });
     await it.happen(3);
     await it.deliver();
@@ -425,9 +400,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(receiver.seqs.toSorted()).toEqual([2, 3, 4]);
   });
 
-  it('are shared by servers, each event with one of them', async () => {
-    await using it = await createDeliveryWorld(engine);
-    await using receiver = await startReceiver();
+  it('are shared by servers, each event with one of them', async ({ it, receiver }) => {
     const { id } = await it.webhook(receiver.url, { types: ['customer.created'] });
     await it.happen(60);
     const servers = [it.deliverer, it.another(), it.another()];

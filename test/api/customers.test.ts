@@ -1,0 +1,345 @@
+import { describe, expect, it } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
+import { allRecorded } from '../support/recorded.ts';
+import { answers, refuses, row, scenarios } from '../support/scenario.ts';
+import { changedAt, type Shop, shopWith } from '../support/shop.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+
+interface Subject {
+  readonly ada: string;
+  readonly bob: string;
+  readonly account: string;
+}
+
+const LATER = '2026-11-21T11:00:00.000Z';
+const ABSENT = 'cus_00000000000000000000000000';
+
+/** Ada with an address, then, a minute later, Bob without one. */
+async function twoCustomers(world: World): Promise<Subject> {
+  const ada = (await world.customer({ name: 'Ada Ltd', email: 'It@ada.example' })).id;
+  world.setNow('2026-11-21T10:01:00.000Z');
+  const bob = (await world.customer({ name: 'Bob' })).id;
+  return { ada, bob, account: world.accounts.acme };
+}
+
+const customer = (account: string, fields: object) => ({
+  active: true,
+  createdAt: STARTED_AT,
+  updatedAt: STARTED_AT,
+  createdBy: account,
+  ...fields,
+});
+
+const adaOf = ({ ada, account }: Subject, changes: object = {}) =>
+  customer(account, { id: ada, name: 'Ada Ltd', email: 'It@ada.example', ...changes });
+
+const bobOf = ({ bob, account }: Subject) => {
+  const at = '2026-11-21T10:01:00.000Z';
+  return customer(account, { id: bob, name: 'Bob', email: null, createdAt: at, updatedAt: at });
+};
+
+/** Some of the two, and where the page stands. */
+const lists = (which: readonly ('ada' | 'bob')[], meta?: object) => ({
+  body: (subject: Subject) => ({
+    action: 'customers.list',
+    status: true,
+    data: which.map((name) => (name === 'ada' ? adaOf(subject) : bobOf(subject))),
+    ...(meta && { meta }),
+    code: 0,
+  }),
+});
+
+const put = (path: string, world: World, body: object) => world.call('admin', 'PUT', path, body);
+
+scenarios<Subject>('customers.list', { given: twoCustomers }, [
+  row('lists all customers, oldest first, to a token that may read customers and no more', lists(['ada', 'bob']), {
+    as: { scopes: ['customer:read'] },
+  }),
+  ...(
+    [
+      [{ page: '1' }, ['ada', 'bob'], { total: 2, page: 1, limit: 100, totalPages: 1 }],
+      [{ page: '2', limit: '1' }, ['bob'], { total: 2, page: 2, limit: 1, totalPages: 2 }],
+      [{ page: '3', limit: '1000' }, [], { total: 2, page: 3, limit: 1_000, totalPages: 1 }],
+      [{ email: 'it@ADA.example' }, ['ada']],
+      [{ email: 't@Ada' }, ['ada']],
+      [{ email: 'bob' }, []],
+      [{ email: '%' }, []],
+      [{ text: 'BO' }, ['bob']],
+      [{ text: 'it@ada.' }, ['ada']],
+      [{ text: 'xample' }, []],
+      [{ text: '%' }, []],
+      [{ text: '_' }, []],
+      [{ active: 'true' }, ['ada', 'bob']],
+      [{ active: 'false' }, []],
+      [{ text: 'bob', limit: '1' }, ['bob'], { total: 1, page: 1, limit: 1, totalPages: 1 }],
+      [{ colour: 'blue' }, ['ada', 'bob']],
+    ] as const
+  ).map(([send, which, meta]) => row(`gives what is asked for: ${JSON.stringify(send)}`, lists(which, meta), { send })),
+  ...refuses(
+    'invalidParams',
+    Object.fromEntries(
+      [{ page: '-1' }, { page: '' }, { page: '1000001' }, { limit: '1e2' }, { active: '' }, { text: 'a\u0000b' }].map(
+        (query) => [JSON.stringify(query), query],
+      ),
+    ),
+  ),
+  row(
+    'lists more customers than are read at a time, each once',
+    answers(expect.objectContaining({ action: 'customers.list', code: 0 })),
+    {
+      given: async (world) => {
+        await world.store.transaction(async ({ customers }) => {
+          for (let i = 1_000; i < 2_200; i += 1) {
+            const id = `cus_${i}`;
+            await customers.insert({ accountId: world.accounts.acme, id, name: id, email: null, now: STARTED_AT });
+          }
+        });
+      },
+      afterwards: async (_world, { ada, bob }, { body }) => {
+        const expected = [ada, bob, ...Array.from({ length: 1_200 }, (_, i) => `cus_${1_000 + i}`)];
+        expect(body.data.map(({ id }: { id: string }) => id).sort()).toEqual(expected.sort());
+        expect('meta' in body).toBe(false);
+      },
+    },
+  ),
+  row(
+    'does not list a customer that was removed, and shows one that is not active as such',
+    answers((subject: Subject) => ({ ...lists([]).body(subject), data: [adaOf(subject, { active: false })] })),
+    {
+      given: async (world, { bob }) => {
+        await world.call('admin', 'DELETE', `/customer/by-id?customerId=${bob}`);
+        await world.sql('update customers set active = 0');
+      },
+    },
+  ),
+]);
+
+const created = (fields: object) => ({
+  body: ({ account }: Subject) => ({
+    action: 'customers.create',
+    status: true,
+    data: customer(account, {
+      id: expect.stringMatching(/^cus_[0-9a-z]{26}$/),
+      name: 'Acme',
+      email: null,
+      createdAt: '2026-11-21T10:01:00.000Z',
+      updatedAt: '2026-11-21T10:01:00.000Z',
+      ...fields,
+    }),
+    code: 0,
+  }),
+});
+
+const taken = (email: string) => ['emailTaken', `A customer with email ${email} already exists`] as const;
+
+scenarios<Subject>(
+  'customers.create',
+  { given: twoCustomers, body: () => ({ name: 'Acme' }), wrote: { customers: 1 } },
+  [
+    row('creates an active customer, whom the list then shows', created({ email: 'Ops@acme.example' }), {
+      send: { email: 'Ops@acme.example' },
+      as: { scopes: ['customer:write'] },
+      afterwards: async (world, _subject, { body }) =>
+        expect((await world.call('admin', 'GET', '/customer')).body.data).toContainEqual(body.data),
+    }),
+    row('creates any number without an e-mail address, even of one name', created({ name: 'Bob' }), {
+      send: { name: 'Bob' },
+    }),
+    row(
+      'gives an e-mail address to a new customer when the one that had it was removed',
+      created({ email: 'It@ada.example' }),
+      {
+        send: { email: 'It@ada.example' },
+        given: async (world, { ada }) =>
+          void (await world.call('admin', 'DELETE', `/customer/by-id?customerId=${ada}`)),
+      },
+    ),
+    ...refuses('invalidParams', {
+      'a blank name': { name: '   ' },
+      'what is no e-mail address': { email: 'acme.example' },
+    }),
+    row('refuses an e-mail address that a customer has, in any case, and names it', taken('IT@ADA.example'), {
+      send: { email: 'IT@ADA.example' },
+    }),
+  ],
+);
+
+const byId = { given: twoCustomers, query: ({ ada }: Subject) => ({ customerId: ada }) };
+const notFound = ['customerNotFound', `Customer ${ABSENT} not found`] as const;
+
+const shows = (action: string, changes: object = {}) => ({
+  body: (subject: Subject) => ({ action, status: true, data: adaOf(subject, changes), code: 0 }),
+});
+
+scenarios<Subject>('customers.get', byId, [
+  row('shows a customer', shows('customers.get'), { as: 'read-only' }),
+  row('finds no customer that does not exist', notFound, { send: { customerId: ABSENT } }),
+]);
+
+const changed = (changes: object) => shows('customers.update', { updatedAt: LATER, ...changes });
+
+scenarios<Subject>('customers.update', { ...byId, body: () => ({ name: 'Ada & Co' }), wrote: {} }, [
+  row('renames a customer that nobody has changed since it was read', changed({ name: 'Ada & Co' }), {
+    send: { ifUpdatedAt: STARTED_AT },
+    at: LATER,
+  }),
+  ...['Desk@ada.example', 'IT@ada.example'].map((email) =>
+    row<Subject>(
+      `takes the address ${email}: a new one, or the own one in another case`,
+      changed({ name: 'Ada & Co', email }),
+      {
+        send: { email },
+        at: LATER,
+      },
+    ),
+  ),
+  row('removes an address, which is free then', changed({ email: null }), {
+    send: { name: undefined, email: null },
+    at: LATER,
+    afterwards: async (world) => void (await world.customer({ name: 'New', email: 'it@ada.example' })),
+  }),
+  row('makes a customer inactive, and records nothing of what it is', changed({ active: false }), {
+    send: { name: undefined, active: false },
+    at: LATER,
+    afterwards: async (world) => {
+      const recorded = JSON.stringify(await allRecorded(world));
+      expect(recorded).toContain('customers.update');
+      expect(recorded).not.toContain('ada.example');
+    },
+  }),
+  row('refuses to change a customer that was changed since it was read', changedAt(STARTED_AT), {
+    send: { ifUpdatedAt: '2026-11-21T09:59:59Z' },
+  }),
+  row('refuses the address of another customer, in any case', taken('bob@EXAMPLE.com'), {
+    send: { email: 'bob@EXAMPLE.com' },
+    given: async (world, { bob }) =>
+      void (await put(`/customer/by-id?customerId=${bob}`, world, { email: 'Bob@example.com' })),
+  }),
+  ...refuses('invalidParams', {
+    'a body that changes nothing': { name: undefined, ifUpdatedAt: STARTED_AT },
+    'a blank name': { name: ' ' },
+    'what is no address': { email: 'ada' },
+  }),
+  row('finds no customer that does not exist', notFound, { query: { customerId: ABSENT } }),
+]);
+
+scenarios<Subject>('customers.keys', byId, [
+  row(
+    'lists the keys of a customer and of no other, newest first, page by page',
+    answers(({ ada }: Subject) => ({
+      data: [expect.objectContaining({ customerId: ada }), expect.objectContaining({ customerId: ada })],
+      meta: { total: 3, page: 1, limit: 2, totalPages: 2 },
+      code: 0,
+    })),
+    {
+      send: { limit: '2' },
+      given: async (world, { ada }) => {
+        const productId = (await world.product()).id;
+        for (const customerId of [ada, null, ada, ada]) await world.key({ productId, customerId });
+      },
+      as: 'read-only',
+      afterwards: async (_world, _subject, { body }) => {
+        const ids = body.data.map(({ id }: { id: string }) => id);
+        expect(ids).toEqual(ids.toSorted().reverse());
+        for (const { key, devices } of body.data) expect([key.slice(0, 6), devices]).toEqual(['*****-', undefined]);
+      },
+    },
+  ),
+  row(
+    'does not know a customer whose keys are all of products that the token is not for',
+    ['customerNotFound', ({ ada }) => `Customer ${ada} not found`],
+    {
+      given: async (world, { ada }) =>
+        void (await world.key({ productId: (await world.product()).id, customerId: ada })),
+      as: { kind: 'read-only', productIds: ['prod_00000000000000000000000000'] },
+    },
+  ),
+  row('finds no customer that does not exist', notFound, { send: { customerId: ABSENT } }),
+]);
+
+const removed = { body: { action: 'customers.delete', status: true, code: 0 } };
+
+const shown = async (world: World, { address }: Shop) =>
+  (await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`)).body.data;
+
+scenarios<Shop>(
+  'customers.delete',
+  { given: shopWith({}, 'host-1'), query: ({ customerId }) => ({ customerId }), wrote: { customers: -1 } },
+  [
+    row('removes a customer that has no keys, and leaves those of others theirs', removed, {
+      given: async (world): Promise<Partial<Shop>> => ({ customerId: (await world.customer({ name: 'Acme' })).id }),
+      as: { scopes: ['customer:delete'] },
+      afterwards: async (world, subject) => expect((await shown(world, subject)).customer.name).toBe('Zoë'),
+    }),
+    row('leaves the keys of the customer in use, without a customer', removed, {
+      at: '2026-11-21T10:05:00.000Z',
+      afterwards: async (world, subject) => {
+        expect(await shown(world, subject)).toEqual({
+          license: expect.objectContaining({ activations: 1, updatedAt: '2026-11-21T10:05:00.000Z' }),
+          customer: null,
+          files: [expect.objectContaining({ hostId: 'host-1' })],
+        });
+        await world.activate(subject.address, 'host-2');
+      },
+    }),
+    row('leaves the keys of an inactive customer stopped, by blocking them and their files', removed, {
+      given: async (world, { customerId }) =>
+        void (await put(`/customer/by-id?customerId=${customerId}`, world, { active: false })),
+      wrote: { customers: -1, revocation_lists: 1 },
+      afterwards: async (world, { address }) => {
+        expect(await world.license(address)).toMatchObject({ vendorDisabled: true, activated: false });
+        const body = { ...address, hostId: 'host-2' };
+        expect((await world.call('admin', 'POST', '/key/activate', body)).body).toMatchObject({ code: 6 });
+        await world.sequence();
+        const { data } = (await world.call('admin', 'GET', '/event/list?type=customer.deleted')).body;
+        expect(data).toMatchObject([{ data: { keys: 1, keysBlocked: true } }]);
+      },
+    }),
+    row('refuses a customer that is not there, and names it', notFound, { send: { customerId: ABSENT } }),
+    row(
+      'refuses to remove a customer twice',
+      ['customerNotFound', ({ customerId }) => `Customer ${customerId} not found`],
+      {
+        given: async (world, { customerId }) =>
+          void (await world.call('admin', 'DELETE', `/customer/by-id?customerId=${customerId}`)),
+      },
+    ),
+  ],
+);
+
+describe.each(engines)('a change on $name', (engine) => {
+  const it = testsOn(engine);
+
+  it('leaves another instant, so that the second reader of the first finds it stale', async ({ world }) => {
+    const { ada } = await twoCustomers(world);
+    const change = (body: object) => put(`/customer/by-id?customerId=${ada}`, world, body);
+    const first = await change({ name: 'One' });
+    const second = await change({ name: 'Two', ifUpdatedAt: first.body.data.updatedAt });
+    expect(second.status).toBe(200);
+    expect((await change({ name: 'Three', ifUpdatedAt: first.body.data.updatedAt })).body.code).toBe(5);
+  });
+
+  it('to what they are already changes nothing, and is no event, for customers, products and webhooks', async ({
+    world,
+  }) => {
+    const customer = await world.customer({ name: 'Ada Ltd' });
+    const product = await world.product();
+    const webhook = (await world.call('admin', 'POST', '/webhook', { url: 'https://hooks.example/x' })).body.data;
+    const updated = async () => {
+      const entries = await allRecorded(world);
+      return entries.flatMap(({ events }) => events.filter(({ type }) => type.endsWith('.updated')));
+    };
+    world.setNow('2026-11-22T10:00:00.000Z');
+    for (const [path, before, body] of [
+      [`/customer/by-id?customerId=${customer.id}`, customer, { name: 'Ada Ltd', active: true }],
+      [`/product/by-id?productId=${product.id}`, product, { name: product.name }],
+      [`/webhook/by-id?webhookId=${webhook.id}`, webhook, { url: webhook.url }],
+    ] as const) {
+      expect((await put(path, world, body)).body.data.updatedAt, path).toBe(before.updatedAt);
+    }
+    expect(await updated()).toEqual([]);
+    await put(`/customer/by-id?customerId=${customer.id}`, world, { name: 'Ada GmbH' });
+    expect(await updated()).toHaveLength(1);
+  });
+});

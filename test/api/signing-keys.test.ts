@@ -1,0 +1,208 @@
+import { expect } from 'vitest';
+import type { Jwk } from '../../src/contract/signing-keys.ts';
+import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
+import { privatePems, publicPemOf } from '../domain/examples.ts';
+import { test as it } from '../support/fixtures.ts';
+import { allRecorded } from '../support/recorded.ts';
+import { furnish } from '../support/requests.ts';
+import { row, scenarios } from '../support/scenario.ts';
+import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+
+const jwk = (kid: string, x: string) => ({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x });
+
+/** The public keys of RFC 8032 §7.1, tests 1 and 2: acme signs with the first, the other account with the second. */
+const jwkOfAcme = jwk('BuP9j9opu2CrWVV95h7bCuzbIxE0vjDnW0Vfjht5L6k', '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo');
+const jwkOfOther = jwk('3rLe053Cb84OYIW2_DS_a1lBkTu_4uphQRPP-eAEwXA', 'PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw');
+
+const keyOfAcme = {
+  kid: jwkOfAcme.kid,
+  fingerprint: 'sha256:06e3fd8fda29bb60ab59557de61edb0aecdb231134be30e75b455f8e1b792fa9',
+  current: true,
+  publicKey: publicPemOf(privatePems[0]),
+  jwk: jwkOfAcme,
+  createdAt: STARTED_AT,
+};
+
+const newKey = {
+  kid: expect.stringMatching(/^[\w-]{43}$/),
+  fingerprint: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+  current: true,
+  publicKey: expect.stringMatching(/^-----BEGIN PUBLIC KEY-----\n/),
+  jwk: expect.objectContaining({ kty: 'OKP', crv: 'Ed25519' }),
+};
+
+const lists = (data: readonly unknown[], meta?: object) => ({
+  body: { action: 'signingKeys.list', status: true, data, ...(meta && { meta }), code: 0 },
+});
+
+const privateHalves = ['PRIVATE', '"d"'];
+
+const PATH = '/.well-known/jwks.json';
+
+const keysOf = async (world: World): Promise<Jwk[]> => (await world.call('nobody', 'GET', PATH)).body.keys;
+
+const rotate = (world: World) => world.call('admin', 'POST', '/signing-key/rotate');
+
+scenarios('signingKeys.list', { given: async () => ({}) }, [
+  row('shows the keys of the account by their public halves', lists([keyOfAcme]), {
+    as: 'read-only',
+    absent: privateHalves,
+  }),
+  row(
+    'shows them newest first, of which the first one signs',
+    lists([
+      { ...newKey, createdAt: '2026-11-22T10:00:00.000Z' },
+      { ...keyOfAcme, current: false },
+    ]),
+    {
+      given: async (world) => {
+        world.setNow('2026-11-22T10:00:00.000Z');
+        await rotate(world);
+      },
+      absent: privateHalves,
+    },
+  ),
+  row(
+    'shows a page of them',
+    lists([{ ...keyOfAcme, current: false }], { total: 2, page: 2, limit: 1, totalPages: 2 }),
+    {
+      send: { page: '2', limit: '1' },
+      given: async (world) => void (await rotate(world)),
+    },
+  ),
+  row('shows the other account its own', lists([expect.objectContaining({ kid: jwkOfOther.kid })]), {
+    as: 'other admin',
+    absent: [jwkOfAcme.kid],
+  }),
+  row('refuses a page that is none', 'invalidParams', { send: { page: '0' } }),
+]);
+
+const rotated = {
+  body: {
+    action: 'signingKeys.rotate',
+    status: true,
+    data: { ...newKey, createdAt: expect.stringMatching(/^2026-11-21T10:00:00\.00\dZ$/) },
+    code: 0,
+  },
+};
+
+scenarios('signingKeys.rotate', { given: async () => ({}), wrote: { signing_keys: 1 } }, [
+  row('makes a new key, and records it', rotated, {
+    absent: privateHalves,
+    afterwards: async (world, _subject, { body }) => {
+      const { kid } = body.data;
+      expect((await allRecorded(world)).at(-1)?.events).toEqual([
+        {
+          id: expect.stringMatching(/^evt_/),
+          type: 'signing_key.rotated',
+          resource: { type: 'signing_key', id: kid },
+          data: { kid, previousKid: jwkOfAcme.kid },
+        },
+      ]);
+      expect((await keysOf(world)).map((key) => key.kid)).toEqual([kid, jwkOfAcme.kid]);
+    },
+  }),
+  row('makes a key that signs, though the clock was set back', rotated, {
+    given: async (world) => {
+      await rotate(world);
+      world.setNow('2025-01-01T00:00:00.000Z');
+    },
+    afterwards: async (world, _subject, { body }) => expect((await keysOf(world))[0]?.kid).toBe(body.data.kid),
+  }),
+  row('leaves the keys of other accounts alone', rotated, {
+    as: 'other admin',
+    afterwards: async (world) => expect(await keysOf(world)).toHaveLength(1),
+  }),
+  row('makes one key under one idempotency key, however often it is asked', rotated, {
+    headers: { 'Idempotency-Key': 'once' },
+    wrote: { signing_keys: 1, idempotency: 1 },
+    afterwards: async (world, _subject, { text }) => {
+      const again = await world.call('admin', 'POST', '/signing-key/rotate', undefined, { 'Idempotency-Key': 'once' });
+      expect([again.text, again.headers['idempotency-replayed']]).toEqual([text, 'true']);
+      expect(await keysOf(world)).toHaveLength(2);
+    },
+  }),
+  row('refuses an admin token that is limited to a product', 'scopeMissing', {
+    as: { kind: 'admin', productIds: ['prod_00000000000000000000000000'] },
+  }),
+  row('refuses a scoped token that may sign', 'scopeMissing', { as: { scopes: ['license:sign'] } }),
+]);
+
+const publishes = (...keys: readonly unknown[]) => ({ body: { keys } });
+
+/** Gives an account a further key, an hour later. */
+const add = (world: World, account: 'acme' | 'other', privatePem: string, kid: string) =>
+  world.sql(`insert into signing_keys (account_id, kid, private_pem, public_pem, created_at) values
+    ('${world.accounts[account]}', '${kid}', '${privatePem}', '${publicPemOf(privatePem)}', '2026-11-21T11:00:00.000Z')`);
+
+scenarios<World['accounts']>('signingKeys.jwks', { given: async (world) => world.accounts, as: 'nobody' }, [
+  row('shows anybody the public keys of the oldest account', publishes(jwkOfAcme), { absent: privateHalves }),
+  row('shows those of the account that is named', publishes(jwkOfOther), { send: ({ other }) => ({ account: other }) }),
+  row('shows the same whoever asks', publishes(jwkOfAcme), { as: 'other admin' }),
+  row('shows them to a caller whose token is worth nothing', publishes(jwkOfAcme), {
+    as: { token: 'lkm_admin_nonsense' },
+  }),
+  row(
+    'shows all keys of an account, newest first, of which the first is the one that signs now',
+    publishes(jwkOfAcme, jwkOfOther),
+    {
+      send: ({ other }) => ({ account: other }),
+      given: (world) => add(world, 'other', privatePems[0], jwkOfAcme.kid),
+      afterwards: async (world) => {
+        const { productId, licenseKey } = await furnish(world, 'other admin');
+        const signed = await world.call('other admin', 'POST', '/key/sign', {
+          productId,
+          licenseKey,
+          hostId: 'host-1',
+        });
+        expect(JSON.parse(signed.body.file).keyId).toBe(jwkOfAcme.kid);
+      },
+    },
+  ),
+  row('refuses an account that is not there', 'accountNotFound', {
+    send: { account: 'acc_00000000000000000000000000' },
+  }),
+  row('refuses an account that is empty', 'invalidParams', { send: { account: '' } }),
+]);
+
+it('has new files signed by the new key, and the old ones go on verifying', async ({ world }) => {
+  const { productId, licenseKey } = await furnish(world);
+  const sign = async (hostId: string): Promise<string> =>
+    (await world.call('admin', 'POST', '/key/sign', { productId, licenseKey, hostId, ttl: 60 })).body.file;
+  const before = await sign('host-1');
+  const embedded = await keysOf(world);
+  const { kid } = (await rotate(world)).body.data;
+  const after = await sign('host-1');
+  expect([JSON.parse(before).keyId, JSON.parse(after).keyId]).toEqual([embedded[0]?.kid, kid]);
+  const keys = await keysOf(world);
+  const verdicts = [before, after].map((file) => verifyLicenseFile(file, { keys, now: STARTED_AT }).verdict);
+  expect(verdicts).toEqual(['ok', 'ok']);
+  expect(verifyLicenseFile(after, { keys: embedded, now: STARTED_AT }).verdict).toBe('unknown_kid');
+});
+
+it('says how long its keys may be kept, and afterwards only whether they are still the same', async ({ world }) => {
+  const askedWith = (known: string) => world.call('nobody', 'GET', PATH, undefined, { 'If-None-Match': known });
+  const { headers, text } = await world.call('nobody', 'GET', PATH);
+  const etag = headers.etag ?? '';
+  expect(headers).toMatchObject({
+    'cache-control': 'public, max-age=300',
+    etag: expect.stringMatching(/^"[\w-]{43}"$/),
+  });
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const same = await askedWith(known);
+    expect([same.status, same.text, same.headers.etag, same.headers['content-type']]).toEqual([
+      304,
+      '',
+      etag,
+      undefined,
+    ]);
+  }
+  expect((await askedWith('"other"')).text).toBe(text);
+
+  await add(world, 'acme', privatePems[1], 'second');
+  // The service sees what another process wrote from its own next commit on.
+  await world.tokenOf('admin');
+  const changed = await askedWith(etag);
+  expect([changed.status, changed.body.keys.length]).toEqual([200, 2]);
+  expect(changed.headers.etag).not.toBe(etag);
+});

@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+import { type Afterwards, type Row, row } from './scenario.ts';
+import type { Address, World } from './world.ts';
+
+/** A key of Zoë's, and a product that it is not of. */
+export interface Shop {
+  readonly address: Address;
+  readonly customerId: string;
+  readonly otherProductId: string;
+}
+
+type KeyFields = Readonly<Record<string, unknown>>;
+
+/** Opens a shop whose key has these fields and is signed for these hosts. */
+export const shopWith =
+  (fields: KeyFields = {}, ...hostIds: readonly string[]) =>
+  async (world: World): Promise<Shop> => {
+    const { id: productId } = await world.product();
+    const { id: customerId } = await world.customer({ name: 'Zoë', email: 'zoe@example.com' });
+    const address = { productId, licenseKey: await world.key({ productId, customerId, ...fields }) };
+    await world.activate(address, ...hostIds);
+    return { address, customerId, otherProductId: (await world.product('Viewer')).id };
+  };
+
+/** A key of the same product that is nobody's in place of the first one, signed for these hosts. */
+export const another =
+  (fields: KeyFields, ...hostIds: readonly string[]) =>
+  async (world: World, { address: { productId } }: Shop): Promise<Pick<Shop, 'address'>> => {
+    const address = { productId, licenseKey: await world.key({ productId, ...fields }) };
+    await world.activate(address, ...hostIds);
+    return { address };
+  };
+
+/** Signs files for these hosts too. */
+export const signedFor =
+  (...hostIds: readonly string[]) =>
+  (world: World, { address }: Shop): Promise<void> =>
+    world.activate(address, ...hostIds);
+
+export const blocked = (world: World): Promise<void> => world.sql('update licenses set vendor_disabled = 1');
+
+export const ofInactiveCustomer = (world: World): Promise<void> => world.sql('update customers set active = 0');
+
+/** These hosts then hold a slot, and the licence counts them. */
+export const leaves =
+  (...hostIds: readonly string[]): Afterwards<Shop> =>
+  async (world, { address }) => {
+    const { activations, activated, devices } = await world.license(address);
+    const hosts = devices.map(({ hostId }) => hostId).sort();
+    expect({ activations, activated, hosts }).toEqual({
+      activations: hostIds.length,
+      activated: hostIds.length > 0,
+      hosts: hostIds,
+    });
+  };
+
+/** What the operations that use a licence refuse alike: what it may not be used for any more. */
+export const unusable: readonly Row<Shop>[] = [
+  row('refuses a licence from the instant of its expiry on', 'licenseExpired', { at: '2026-12-21T10:00:00.000Z' }),
+  row('refuses a licence that the vendor has disabled', 'licenseDisabled', { given: blocked }),
+  row('refuses the licence of a customer that is not active', 'customerInactive', { given: ofInactiveCustomer }),
+];
+
+/** Whom no operation on a key tells anything of it. */
+export const unknownKeys = (reason: 'licenseNotFound' | 'deviceNotFound' = 'licenseNotFound'): readonly Row<Shop>[] => [
+  row('refuses a key that is not there', reason, { send: { licenseKey: '00000-00000-00000-00000-00000' } }),
+  row('refuses a key of another product', reason, { send: ({ otherProductId }) => ({ productId: otherProductId }) }),
+  row('refuses a key of another account', reason, { as: 'other admin' }),
+  row('refuses a product that the token may not touch as one that is not there', reason, {
+    as: ({ otherProductId }) => ({ kind: 'admin', productIds: [otherProductId] }),
+  }),
+];
+
+/** How the refusal of a change of what was changed meanwhile names the last change. */
+export const changedAt = (instant: string) => ['stale', `It was changed meanwhile, at ${instant}`] as const;
