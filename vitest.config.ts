@@ -6,7 +6,7 @@ const built = 'test/support/build.ts';
 /** Test files by what they need. One that is in no list needs nothing, and is of the project `unit`. */
 const needs = {
   /** A PostgreSQL server. */
-  engines: ['test/{api,model,server,store,support}/**/*.test.ts', 'test/cli/postgres.test.ts'],
+  engines: ['test/{api,model,server,store}/**/*.test.ts', 'test/cli/postgres.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
     'test/{built,house}/**/*.test.ts',
@@ -21,7 +21,7 @@ const needs = {
 /** What `npm test` runs of them, besides `unit`: what decides whether lkm does its work. */
 const short = {
   /** What needs PostgreSQL, and what several do at once there: each key once, each slot once, on replicas too. */
-  races: 'test/api/{PUT-product-at-once,at-once,create-against-delete,idempotency,replicas,slot-race}.test.ts',
+  races: 'test/api/{at-once,create-against-delete,idempotency,replicas,slot-race}.test.ts',
   /** The main job with the built command. */
   tour: ['test/readme.test.ts', 'test/built/{quickstart,serve}.test.ts'],
 };

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { answers, row, scenarios } from '../support/scenario.ts';
-import { createWorld, type Parsed, type World } from '../support/world.ts';
+import type { Parsed, World } from '../support/world.ts';
 
 /** Keys by what they are, oldest first, two days between them; `editor` and `viewer` are products. */
 interface Shop {
@@ -231,66 +231,6 @@ scenarios<Shop>('keys.list', { given: openShop }, [
     as: 'other admin',
   }),
 ]);
-
-describe.each(engines)('what keys are found by, on $name', (engine) => {
-  const it = testsOn(engine);
-
-  const find = async (world: World, query: Record<string, string>): Promise<string[]> => {
-    const { body } = await world.call('admin', 'GET', `/key/list?${new URLSearchParams(query)}`);
-    return body.data.map(({ key }: Parsed) => key);
-  };
-
-  it('follows the name and the address of a customer, and its removal', async ({ world }) => {
-    const { ada, keys } = await openShop(world);
-    const put = (body: object) => world.call('admin', 'PUT', `/customer/by-id?customerId=${ada}`, body);
-    await put({ name: 'Babbage & Co' });
-    expect(await find(world, { text: 'engines' })).toEqual([]);
-    expect(await find(world, { text: 'babb' })).toEqual([keys.plain]);
-    expect(await find(world, { text: 'it@ada' })).toEqual([keys.plain]);
-    await put({ email: null });
-    expect(await find(world, { text: 'it@ada' })).toEqual([]);
-    await world.call('admin', 'DELETE', `/customer/by-id?customerId=${ada}`);
-    expect(await find(world, { text: 'babb' })).toEqual([]);
-    expect((await world.contents()).search_phrases?.filter(({ kind }) => kind === 'customer')).toEqual([]);
-  });
-
-  it('follows the reference and the metadata of a key, and its removal', async ({ world }) => {
-    const productId = (await world.product()).id;
-    const metadata = { plan: 'pro', seats: 5, old: true };
-    const licenseKey = await world.key({ productId, reference: 'Order-1042', metadata });
-    expect(await find(world, { text: 'order' })).toEqual([licenseKey]);
-    expect(await find(world, { text: '1042' })).toEqual([licenseKey]);
-    const changes = { plan: 'free', seats: '5', old: null };
-    await world.call('admin', 'PATCH', '/key', { productId, licenseKey, metadata: changes });
-    expect(await find(world, { 'metadata.plan': 'pro' })).toEqual([]);
-    expect(await find(world, { 'metadata.old': 'true' })).toEqual([]);
-    expect(await find(world, { 'metadata.plan': 'free', 'metadata.seats': '5' })).toEqual([licenseKey]);
-    await world.call('admin', 'DELETE', `/key?${new URLSearchParams({ productId, licenseKey })}`);
-    const { search_phrases, license_metadata } = await world.contents();
-    expect({ search_phrases, license_metadata }).toEqual({ search_phrases: [], license_metadata: [] });
-  });
-
-  it('follows a slot that is moved to another host', async ({ world }) => {
-    const { viewer, keys } = await openShop(world);
-    const move = { productId: viewer, licenseKey: keys.viewed, hostId: 'laptop', newHostId: 'desktop' };
-    expect((await world.call('admin', 'POST', '/key/rebind', move)).status).toBe(200);
-    expect(await find(world, { text: 'desk' })).toEqual([keys.viewed]);
-    expect(await find(world, { text: 'lap' })).toEqual([]);
-  });
-
-  it('follows devices as they come and go', async ({ world }) => {
-    const { viewer, keys } = await openShop(world);
-    const address = { productId: viewer, licenseKey: keys.viewed };
-    await world.activate(address, 'workstation-9', 'workstation-10');
-    expect(await find(world, { text: 'workstation' })).toEqual([keys.viewed]);
-    await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'workstation-9' });
-    expect(await find(world, { text: 'workstation 9' })).toEqual([]);
-    expect(await find(world, { text: 'workstation' })).toEqual([keys.viewed]);
-    await world.call('admin', 'POST', '/deactivate-key', address);
-    expect(await find(world, { text: 'workstation' })).toEqual([]);
-    expect(await find(world, { text: 'laptop' })).toEqual([]);
-  });
-});
 
 describe.each(engines)('a walk through a list of keys on $name', (engine) => {
   const it = testsOn(engine);

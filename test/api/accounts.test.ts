@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { askWith, idCases } from '../support/id-kinds.ts';
@@ -60,19 +60,5 @@ describe.each(engines)('two accounts in one database on $name', (engine) => {
     expect(shown.map(({ body }) => body.data.license.activations)).toEqual([1, 0]);
     const freed = await world.call('other admin', 'POST', '/deactivate-key', { productId, licenseKey });
     expect(freed.body).toEqual({ message: 'License not activated', code: 2 });
-  });
-
-  it('sign with keys of their own', async ({ world }) => {
-    const own = await furnish(world);
-    const foreign = await furnish(world, 'other admin');
-    const kids: string[] = [];
-    for (const [as, { productId, licenseKey }] of [
-      ['admin', own],
-      ['other admin', foreign],
-    ] as const) {
-      const { body } = await world.call(as, 'POST', '/key/sign', { productId, licenseKey, hostId: 'host-1' });
-      kids.push(JSON.parse(body.file).keyId);
-    }
-    expect(new Set(kids).size).toBe(2);
   });
 });

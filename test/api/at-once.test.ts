@@ -1,26 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TokenId } from '../../src/contract/scalars.ts';
 import { ownerOf } from '../../src/domain/access.ts';
 import type { Context } from '../../src/service/context.ts';
 import { tokenOperations } from '../../src/service/tokens.ts';
+import { tally, times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
 import { type As, createWorld, STARTED_AT } from '../support/world.ts';
-
-const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-
-/** How many answers there are of each status and code. */
-function tally(answers: readonly { readonly status: number; readonly body: { readonly code?: number } }[]) {
-  const counts: Record<string, number> = {};
-  for (const { status, body } of answers) {
-    const name = `${status}/${body.code ?? 0}`;
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return counts;
-}
 
 describe.each(engines)('many requests at once on $name', (engine) => {
   const it = testsOn(engine);
@@ -33,13 +21,6 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect(tally(answers)).toEqual({ '200/0': 5, '403/3': 55 });
     const { activations, devices } = await world.license(address);
     expect([activations, devices.length]).toEqual([5, 5]);
-  });
-
-  it('of one host take one slot, and all get a file', async ({ world, productId }) => {
-    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
-    const answers = await times(30, () => world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1' }));
-    expect(tally(answers)).toEqual({ '200/0': 30 });
-    expect(await world.license(address)).toMatchObject({ activations: 1 });
   });
 
   it('free a device once', async ({ world, productId }) => {
@@ -187,24 +168,11 @@ describe.each(engines)('many requests at once on $name', (engine) => {
     expect([nonces.length, new Set(nonces).size]).toEqual([2, 1]);
   });
 
-  it('lease each seat once', async ({ world, productId }) => {
-    const licenseKey = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 4 });
-    const answers = await times(40, () => world.call('client', 'POST', '/key/checkout', { productId, licenseKey }));
-    expect(tally(answers)).toEqual({ '200/0': 4, '403/9': 36 });
-  });
-
   it('give an e-mail address to one customer', async ({ world }) => {
     const answers = await times(20, (i) =>
       world.call('admin', 'POST', '/customer', { name: `n${i}`, email: 'zoe@example.com' }),
     );
     expect(tally(answers)).toEqual({ '201/0': 1, '409/2': 19 });
-  });
-
-  it('issue no more keys than the token may', async ({ world, productId }) => {
-    const answers = await times(20, () =>
-      world.call({ kind: 'admin', maxIssues: 3 }, 'POST', '/create-key', { productId }),
-    );
-    expect(tally(answers)).toEqual({ '200/0': 3, '403/10': 17 });
   });
 
   it('leave one admin when two admin tokens revoke each other', async ({ world }) => {

@@ -1,22 +1,16 @@
-import { describe, expect, it } from 'vitest';
-import type { AnyEndpoint } from '../../src/contract/endpoint.ts';
+import { describe, expect } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
-import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
-import { type Answer, type As, createWorld, type World } from '../support/world.ts';
+import { type Answer, createWorld, type World } from '../support/world.ts';
 
 /** A test here makes many requests one after the other, which a busy machine takes long for. */
 const MANY_REQUESTS_MS = 120_000;
 
 const authenticated = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'public');
-/** Of the account itself, or of a token that may do more: a scope alone does not open them. */
-const forAdmins = ['signingKeys.rotate', 'tokens.rotate', 'tokens.revoke'];
-
-const scoped = authenticated.filter(({ endpoint }) => endpoint.scope !== 'none');
 
 /** `Authorization` headers that let nobody in; undefined is none at all. */
 async function badHeaders(world: World): Promise<Record<string, string | undefined>> {
@@ -93,70 +87,6 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     },
   );
 
-  it.for(scoped)('$name refuses a token that has every scope but its own', async ({ name, endpoint }, { world }) => {
-    const answer = await ask(world, { scopes: scopes.filter((scope) => scope !== endpoint.scope) }, name, endpoint);
-    expect({ status: answer.status, body: answer.body }).toEqual({
-      status: 403,
-      body: { message: 'Insufficient permissions for this operation', code: 1 },
-    });
-  });
-
-  it.for(scoped.filter(({ name }) => !forAdmins.includes(name)))(
-    '$name is open to a token that has its scope alone',
-    async ({ name, endpoint }, { world }) => {
-      const answer = await ask(world, { scopes: [endpoint.scope as Scope] }, name, endpoint);
-      expect({ status: answer.status, text: answer.text }).toEqual({
-        status: endpoint.reply.status,
-        text: answer.text,
-      });
-    },
-  );
-
-  it.each<[TokenKind, readonly EndpointName[]]>([
-    [
-      'read-only',
-      [
-        ...(['keys.get', 'keys.list', 'keys.why', 'sessions.list'] as const),
-        ...(['customers.list', 'customers.get', 'customers.keys', 'products.list', 'products.get'] as const),
-        ...([
-          'tokens.self',
-          'signingKeys.list',
-          'events.list',
-          'audit.list',
-          'audit.checkpoints',
-          'webhooks.list',
-          'webhooks.get',
-          'webhooks.deliveries',
-          'stats.get',
-        ] as const),
-      ],
-    ],
-    [
-      'client',
-      [
-        'keys.get',
-        'keys.deactivate',
-        'keys.activate',
-        'keys.rebind',
-        'keys.sign',
-        'keys.checkout',
-        'keys.heartbeat',
-        'keys.checkin',
-        'keys.why',
-        'tokens.self',
-      ],
-    ],
-    ['admin', authenticated.map(({ name }) => name as EndpointName)],
-  ])('a token of kind %s may do this and no more', async (kind, allowed) => {
-    const open: string[] = [];
-    for (const { name, endpoint } of authenticated) {
-      await using world = await createWorld({ engine });
-      const answer = await ask(world, { kind }, name, endpoint);
-      if (answer.status !== 403) open.push(name);
-    }
-    expect(open).toEqual(allowed);
-  });
-
   it('refuses a mistyped token without asking the database', async ({ world }) => {
     const { 'a wrong checksum': mistyped, 'an unknown token': unknown } = await badHeaders(world);
     await world.breakTable('tokens');
@@ -174,9 +104,3 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     expect((await world.call('nobody', 'GET', '/customer', undefined, headers)).status).toBe(200);
   });
 });
-
-/** Makes the request of an endpoint that an admin would succeed with. */
-async function ask(world: World, as: As, name: string, endpoint: AnyEndpoint): Promise<Answer> {
-  const { query, body } = validRequests[name as EndpointName](await furnish(world));
-  return world.call(as, endpoint.method, pathWith(endpoint, query), body);
-}

@@ -1,21 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { tally, times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { addVersion } from '../support/versions.ts';
-import { type Answer, createWorld } from '../support/world.ts';
-
-const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-
-/** How many answers there are of each status and code. */
-function tally(answers: readonly Answer[]) {
-  const counts: Record<string, number> = {};
-  for (const { status, body } of answers) {
-    const name = `${status}/${body.code ?? 0}`;
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return counts;
-}
 
 describe.each(engines)('changes of one key at once, on $name,', (engine) => {
   const it = testsOn(engine);

@@ -1,108 +1,70 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openInstance } from '../../src/server/runtime.ts';
-import { engines } from '../support/engines.ts';
-import { connect } from '../support/postgres.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { beside } from '../support/at-once.ts';
+import { engineOf } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
+import type { World } from '../support/world.ts';
 
-const [engine] = engines.filter(({ name }) => name === 'PostgreSQL');
+const it = testsOn(engineOf('PostgreSQL'));
 
-/** A service on PostgreSQL with a product, a customer, and a transaction of another server beside it. */
-async function prepare() {
-  const world = await createWorld({ ...(engine && { engine }) });
-  const { id: productId } = await world.product();
-  const { id: customerId } = await world.customer();
-  const client = await connect(world.location);
-  return {
-    world,
-    productId,
-    customerId,
-    client,
-    /** Resolves once a statement of the service waits for a lock of `client`. */
-    untilBlocked: async () => {
-      for (let round = 0; round < 200; round += 1) {
-        const { rows } = await client.query(
-          `select 1 from pg_stat_activity where application_name = 'lkm' and wait_event_type = 'Lock' and datname = current_database()`,
-        );
-        if (rows.length > 0) return;
-        await sleep(10);
-      }
-      throw new Error('nothing waits');
-    },
-    [Symbol.asyncDispose]: async () => {
-      await client.query('rollback');
-      await client.end();
-      await world[Symbol.asyncDispose]();
-    },
-  };
-}
+const outcome = (answer: Awaited<ReturnType<World['call']>> | undefined) => ({
+  status: answer?.status,
+  code: answer?.body.code,
+});
 
-const outcome = ({ status, body }: Awaited<ReturnType<World['call']>>) => ({ status, code: body.code });
+const remove = (customerId: string) => [`delete from customers where id = '${customerId}'`];
+
+/** What another server does that gives keys to a customer. */
+const give = (customerId: string, which = '') => [
+  `select 1 from customers where id = '${customerId}' for key share`,
+  `update licenses set customer_id = '${customerId}' ${which}`,
+];
 
 describe('creating a key for a customer beside its deletion, on PostgreSQL', () => {
-  it.each([
-    ['without an idempotency key', {}],
-    ['with an idempotency key', { 'Idempotency-Key': 'k' }],
-  ])('returns 404/2 when the deletion commits first, %s', async (_, headers) => {
-    await using beside = await prepare();
-    const { world, productId, customerId, client } = beside;
-    await client.query('begin');
-    await client.query(`delete from customers where id = '${customerId}'`);
-    const created = world.call('admin', 'POST', '/create-key', { productId, customerId }, headers);
-    await beside.untilBlocked();
-    await client.query('commit');
-    expect(outcome(await created)).toEqual({ status: 404, code: 2 });
+  it.for([
+    ['404/2 when the deletion commits first', {}, 'commit', { status: 404, code: 2 }],
+    ['404/2 then with an idempotency key too', { 'Idempotency-Key': 'k' }, 'commit', { status: 404, code: 2 }],
+    ['200 when the deletion is undone', {}, 'rollback', { status: 200, code: 0 }],
+  ] as const)('returns %s', async ([, headers, end, expected], { world, productId }) => {
+    const { id: customerId } = await world.customer();
+    const body = { productId, customerId };
+    const send = () => [world.call('admin', 'POST', '/create-key', body, headers)];
+    const [created] = await beside(world, remove(customerId), send, { end });
+    expect(outcome(created)).toEqual(expected);
   });
 
-  it('returns 200 when the deletion is undone', async () => {
-    await using beside = await prepare();
-    const { world, productId, customerId, client } = beside;
-    await client.query('begin');
-    await client.query(`delete from customers where id = '${customerId}'`);
-    const created = world.call('admin', 'POST', '/create-key', { productId, customerId });
-    await beside.untilBlocked();
-    await client.query('rollback');
-    expect(outcome(await created)).toEqual({ status: 200, code: 0 });
-  });
-
-  it('deletes the customer after a creation that was under way, and leaves that key without a customer', async () => {
-    await using beside = await prepare();
-    const { world, productId, customerId, client } = beside;
+  it('deletes the customer after a creation that was under way, and leaves that key without a customer', async ({
+    world,
+    productId,
+  }) => {
+    const { id } = await world.customer();
     await world.key({ productId });
-    await client.query('begin');
-    await client.query(`select 1 from customers where id = '${customerId}' for key share`);
-    await client.query(`update licenses set customer_id = '${customerId}'`);
-    const deleted = world.call('admin', 'DELETE', `/customer/by-id?customerId=${customerId}`);
-    await beside.untilBlocked();
-    await client.query('commit');
-    expect(outcome(await deleted)).toEqual({ status: 200, code: 0 });
+    const send = () => [world.call('admin', 'DELETE', `/customer/by-id?customerId=${id}`)];
+    const [deleted] = await beside(world, give(id), send);
+    expect(outcome(deleted)).toEqual({ status: 200, code: 0 });
     const { licenses, customers } = await world.contents();
     expect(licenses?.map((row) => row.customer_id)).toEqual([null]);
     expect(customers).toEqual([]);
   });
 
-  it('leaves a customer that another seller has given a key meanwhile to a token of all products', async () => {
-    await using beside = await prepare();
-    const { world, productId, customerId, client } = beside;
+  it('leaves a customer that another seller has given a key meanwhile to a token of all products', async ({
+    world,
+    productId,
+  }) => {
+    const { id } = await world.customer();
     const { id: otherId } = await world.product('Server');
-    await world.key({ productId, customerId });
+    await world.key({ productId, customerId: id });
     await world.key({ productId: otherId });
     const seller = { kind: 'admin', productIds: [productId] } as const;
     await world.tokenOf(seller);
-    await client.query('begin');
-    await client.query(`select 1 from customers where id = '${customerId}' for key share`);
-    await client.query(`update licenses set customer_id = '${customerId}' where product_id = '${otherId}'`);
-    const deleted = world.call(seller, 'DELETE', `/customer/by-id?customerId=${customerId}`);
-    await beside.untilBlocked();
-    await client.query('commit');
-    expect(outcome(await deleted)).toEqual({ status: 403, code: 1 });
+    const send = () => [world.call(seller, 'DELETE', `/customer/by-id?customerId=${id}`)];
+    const [deleted] = await beside(world, give(id, `where product_id = '${otherId}'`), send);
+    expect(outcome(deleted)).toEqual({ status: 403, code: 1 });
     const { licenses } = await world.contents();
-    expect(licenses?.map((row) => row.customer_id)).toEqual([customerId, customerId]);
+    expect(licenses?.map((row) => row.customer_id)).toEqual([id, id]);
   });
 
-  it('returns 200 or 404/2 and nothing else, on two servers and in forty rounds', async () => {
-    await using beside = await prepare();
-    const { world, productId } = beside;
+  it('returns 200 or 404/2 and nothing else, on two servers and in forty rounds', async ({ world, productId }) => {
     const replicas = [await openInstance({ db: world.location }), await openInstance({ db: world.location })] as const;
     const call = (replica: number, method: string, path: string, body?: object) => {
       const { fetch, ownerToken } = replicas[replica % 2] ?? replicas[0];

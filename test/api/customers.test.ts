@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { answers, refuses, row, scenarios } from '../support/scenario.ts';
 import { changedAt, type Shop, shopWith } from '../support/shop.ts';
-import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly ada: string;

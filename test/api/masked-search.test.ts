@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { mutates } from '../../src/contract/endpoint.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { scopes } from '../../src/contract/scopes.ts';

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { type Afterwards, answers, refuses, row, scenarios } from '../support/scenario.ts';
 import { changedAt } from '../support/shop.ts';
-import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   /** Two products, Editor and, made a minute later, Viewer. */

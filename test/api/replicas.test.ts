@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/index.ts';
-import { engines } from '../support/engines.ts';
+import { engineOf } from '../support/engines.ts';
 import { startServing } from '../support/serving.ts';
 import { createWorld } from '../support/world.ts';
 
 /** Two `lkm serve` as they are built, on one PostgreSQL database with a product. */
 async function serveTwice() {
-  const engine = engines.find(({ name }) => name === 'PostgreSQL');
-  const world = await createWorld({ ...(engine && { engine }) });
+  const world = await createWorld({ engine: engineOf('PostgreSQL') });
   const token = (await world.tokenOf('admin')) ?? '';
   const { id: productId } = await world.product();
   await world.store.close();

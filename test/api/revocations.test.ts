@@ -7,7 +7,7 @@ import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
 import { test as it, testsOn } from '../support/fixtures.ts';
 import { row, scenarios } from '../support/scenario.ts';
-import { type Address, createWorld, STARTED_AT, type World } from '../support/world.ts';
+import { type Address, STARTED_AT, type World } from '../support/world.ts';
 
 const PATH = '/.well-known/revocations';
 const DAWN_SECONDS = Date.parse(STARTED_AT) / 1_000;

@@ -6,7 +6,7 @@ import { test as it } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { furnish } from '../support/requests.ts';
 import { row, scenarios } from '../support/scenario.ts';
-import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const jwk = (kid: string, x: string) => ({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x });
 

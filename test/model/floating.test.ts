@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createRandom } from '../../faults/random.ts';
-import { createFolder, engines } from '../support/engines.ts';
+import { createFolder, engineOf } from '../support/engines.ts';
 import { type Fight, fight, SEATS } from './floating.ts';
 
 const SEED = 20_261_121;
@@ -13,9 +13,7 @@ it('gives ten seats to fifty clients, and each lapsed one again, on SQLite', { t
 });
 
 it('does so with two replicas on PostgreSQL', { timeout: TIMEOUT_MS }, async () => {
-  const postgres = engines.find(({ name }) => name === 'PostgreSQL');
-  if (postgres === undefined) throw new Error('there is no PostgreSQL');
-  await using database = await postgres.createDatabase();
+  await using database = await engineOf('PostgreSQL').createDatabase();
   expectFair(await fight(database.location, { servers: 2, random: createRandom(SEED) }));
 });
 

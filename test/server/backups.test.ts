@@ -10,9 +10,9 @@ import { createJobs } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
 import { takeBackup } from '../../src/store/backup/take.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createFolder, engines } from '../support/engines.ts';
+import { engines } from '../support/engines.ts';
 import { test as it, testsOn } from '../support/fixtures.ts';
-import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { mintToken } from '../../src/domain/token.ts';
-import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';

@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -7,7 +6,6 @@ import { systemTiming } from '../../src/client/timing.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import type { Event } from '../../src/contract/events.ts';
 import { type FollowOptions, followEvents, type Timing } from '../../src/index.ts';
-import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { createWorld } from '../support/world.ts';

@@ -4,7 +4,7 @@ import { recordExpiries } from '../../src/server/jobs/expiry.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { test as it, testsOn } from '../support/fixtures.ts';
-import { createWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 /** Runs the job once, at an instant, and returns the types of what it has recorded since the last time, in order. */
 async function runAt(world: World, now: string): Promise<string[]> {

@@ -49,32 +49,6 @@ describe('requests as no client of ours writes them', () => {
   });
 
   it.each([
-    ['TRACE', ['TRACE /customer HTTP/1.1', 'Host: localhost'], 405],
-    ['an unknown method', ['BREW /customer HTTP/1.1', 'Host: localhost'], 400],
-    ['PROPFIND', ['PROPFIND /customer HTTP/1.1', 'Host: localhost'], 405],
-    ['no Host', ['GET /customer HTTP/1.1'], 400],
-    ['two Hosts', ['GET /customer HTTP/1.1', 'Host: localhost', 'Host: localhost'], 400],
-    ['a Host that is none', ['GET /customer HTTP/1.1', 'Host: a b'], 400],
-    ['two lengths', ['POST /customer HTTP/1.1', 'Host: localhost', 'Content-Length: 1', 'Content-Length: 2'], 400],
-    [
-      'a length and chunks',
-      ['POST /customer HTTP/1.1', 'Host: localhost', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
-      400,
-    ],
-    ['a path that is written in another way', ['GET /custo%6Der HTTP/1.1', 'Host: localhost'], 404],
-    ['a path that is none', ['GET customer HTTP/1.1', 'Host: localhost'], 400],
-    ['the asterisk', ['OPTIONS * HTTP/1.1', 'Host: localhost'], 400],
-    ['headers of 20 kB', ['GET /customer HTTP/1.1', 'Host: localhost', `X-Long: ${'x'.repeat(20_000)}`], 431],
-    ['no HTTP', ['hello'], 400],
-  ])('refuses %s, tells nothing of itself, and goes on', async (_, head, status) => {
-    await using service = await startTestServer();
-    const text = await exchange(service.server.port, head);
-    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(text).not.toMatch(/\bat .*:\d+:\d+|node:|src\//);
-    expect((await service.call('GET', '/customer')).status).toBe(200);
-  });
-
-  it.each([
     ['announced', { 'Content-Length': String(2 * MIB) }],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }],
   ])('refuses a body of 2 MiB, %s, and goes on', async (_, headers) => {
@@ -183,12 +157,6 @@ describe('close', () => {
     await textOf(answer);
     const [socket] = Object.values(agent.freeSockets).flat();
     await Promise.all([service.server.close(), socket && once(socket, 'close')]);
-  });
-
-  it('lets go of the database, so that another process can take it', async ({ service }) => {
-    await service.server.close();
-    await using again = await startTestServer({ db: service.server.db });
-    expect(again.server.created).toBeNull();
   });
 });
 

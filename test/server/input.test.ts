@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { contract } from '../../src/contract/index.ts';
-import { createBodyReader, readInput } from '../../src/server/http/input.ts';
+import { readInput } from '../../src/server/http/input.ts';
 import { test as it } from '../support/fixtures.ts';
 import { openConnection } from '../support/raw-http.ts';
-import { startTestServer } from '../support/server.ts';
 import { createWorld } from '../support/world.ts';
-
-const noHeaders = { get: () => null, lines: () => [] };
 
 describe('the input of an operation', () => {
   it('has the fields of its contract, whatever others were sent', () => {
@@ -28,16 +25,6 @@ describe('the input of an operation', () => {
 });
 
 describe('a body', () => {
-  it.each([
-    ['nothing', []],
-    ['one chunk', ['{"name":"Ada"}']],
-    ['several chunks', ['{"name":', '"A', 'da"}']],
-  ])('of %s is read as a whole', (_, chunks) => {
-    const body = createBodyReader(noHeaders);
-    for (const chunk of chunks) body.add(Buffer.from(chunk));
-    expect(Buffer.from(body.bytes()).toString()).toBe(chunks.join(''));
-  });
-
   it('that comes after its token was revoked changes nothing', async () => {
     let milliseconds = 0;
     await using world = await createWorld({ monotonic: () => milliseconds });

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
 import { openInstance } from '../../src/server/index.ts';
-import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { type Answer, readAnswer } from '../support/world.ts';
 
@@ -37,15 +36,6 @@ describe('openInstance', () => {
       },
       code: 0,
     });
-  });
-
-  it('gives the first account a name', async ({ db }) => {
-    const instance = await openInstance({ db, clock });
-    await instance.close();
-    using database = new DatabaseSync(db, { readOnly: true });
-    expect(database.prepare('SELECT id, name FROM accounts').all()).toEqual([
-      { id: instance.accountId, name: 'default' },
-    ]);
   });
 
   it('answers HEAD as GET, without the body', async ({ folder }) => {
@@ -97,29 +87,6 @@ describe('openInstance', () => {
       'x-content-type-options',
       'x-request-id',
     ]);
-  });
-
-  it('waits for another instance that is about to end', async ({ db }) => {
-    const first = await openInstance({ db });
-    const second = openInstance({ db });
-    await first.close();
-    await (await second).close();
-  });
-
-  it('does not wait longer than it is told', async ({ db }) => {
-    const first = await openInstance({ db });
-    await expect(openInstance({ db, waitMs: 0 })).rejects.toMatchObject({
-      name: 'StartupError',
-      message: `${db} is in use by process ${process.pid}`,
-    });
-    await first.close();
-  });
-
-  it('makes no database, when it must not, and opens one that is there', async ({ db }) => {
-    const missing = openInstance({ db, create: false });
-    await expect(missing).rejects.toMatchObject({ name: 'StartupError', message: `${db} does not exist` });
-    await (await openInstance({ db })).close();
-    await (await openInstance({ db, create: false })).close();
   });
 
   it('says in words why the database failed', async ({ db }) => {

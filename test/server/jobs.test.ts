@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest';
 import { createJobs, type Job } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
-import { engines } from '../support/engines.ts';
+import { engineOf, engines } from '../support/engines.ts';
 import { test as it, testsOn } from '../support/fixtures.ts';
-import { startTestServer } from '../support/server.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -101,9 +100,7 @@ describe.each(engines)('a job on $name', (engine) => {
 
 describe('the lease of a job on PostgreSQL', () => {
   it('lets one replica work at a time', async () => {
-    const postgres = engines.find(({ name }) => name === 'PostgreSQL');
-    if (postgres === undefined) throw new Error('there is no PostgreSQL');
-    await using world = await createWorld({ engine: postgres });
+    await using world = await createWorld({ engine: engineOf('PostgreSQL') });
     const held = Promise.withResolvers<void>();
     const results: unknown[] = [];
     const first = await start(world, {

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { startServer } from '../../src/server/index.ts';
-import { createFolder, engines } from '../support/engines.ts';
+import { engines } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -53,7 +52,7 @@ describe.each(engines)('on $name, a caller that leaves while its token is looked
 });
 
 describe('a server that cannot tell where it is', () => {
-  it('does not go on listening on a closed database', async ({ folder, db }) => {
+  it('does not go on listening on a closed database', async ({ db }) => {
     const free = createServer().listen(0, '127.0.0.1');
     await once(free, 'listening');
     const { port } = free.address() as { port: number };

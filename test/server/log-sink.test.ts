@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { createLogSink, openLog } from '../../src/server/log.ts';
-import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 

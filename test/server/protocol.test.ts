@@ -5,40 +5,40 @@ import { test as it } from '../support/fixtures.ts';
 import { exchange, openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
-const invalid = '{"message":"Missing required params","code":1}';
+const invalid = 'Missing required params';
+const notAllowed = 'Method not allowed';
+const host = 'Host: localhost';
+const post = (...lines: readonly string[]) => ['POST /customer HTTP/1.1', host, ...lines];
 
-describe('what is refused below the application', () => {
+describe('what no client of ours sends', () => {
   it.each([
     ['what is no HTTP', ['hello'], 400, invalid],
-    ['a method that is none', ['BREW /customer HTTP/1.1', 'Host: localhost'], 400, invalid],
+    ['a method that is none', ['BREW /customer HTTP/1.1', host], 400, invalid],
+    ['TRACE', ['TRACE /customer HTTP/1.1', host], 405, notAllowed],
+    ['PROPFIND', ['PROPFIND /customer HTTP/1.1', host], 405, notAllowed],
     ['no Host', ['GET /customer HTTP/1.1'], 400, invalid],
-    ['two equal Host lines', ['GET /health HTTP/1.1', 'Host: localhost', 'Host: localhost'], 400, invalid],
+    ['two equal Host lines', ['GET /health HTTP/1.1', host, host], 400, invalid],
     ['two Host lines that differ', ['GET /health HTTP/1.1', 'Host: a.example', 'Host: b.example'], 400, invalid],
-    [
-      'a transfer coding besides chunks',
-      ['POST /customer HTTP/1.1', 'Host: localhost', 'Transfer-Encoding: gzip, chunked'],
-      400,
-      invalid,
-    ],
-    [
-      'headers of 20 kB',
-      ['GET /health HTTP/1.1', 'Host: localhost', `X-Long: ${'x'.repeat(20_000)}`],
-      431,
-      '{"message":"Request headers too large","code":1}',
-    ],
-    [
-      'a URL of 15 kB',
-      [`GET /health?${'x'.repeat(15_000)} HTTP/1.1`, 'Host: localhost'],
-      414,
-      '{"message":"Request URI too long","code":1}',
-    ],
-  ])('%s has a refusal as every other: message, code, and the end of the connection', async (_, head, status, body) => {
-    await using service = await startTestServer();
-    const text = await exchange(service.server.port, head);
-    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\r\\nConnection: close\\r\\n`));
-    expect(text).toMatch(/\r\nContent-Type: application\/json\r\n/);
-    expect(text.slice(text.indexOf('\r\n\r\n') + 4)).toBe(body);
-  });
+    ['a Host that is none', ['GET /customer HTTP/1.1', 'Host: a b'], 400, invalid],
+    ['two lengths', post('Content-Length: 1', 'Content-Length: 2'), 400, invalid],
+    ['a length and chunks', post('Content-Length: 1', 'Transfer-Encoding: chunked'), 400, invalid],
+    ['a transfer coding besides chunks', post('Transfer-Encoding: gzip, chunked'), 400, invalid],
+    ['a path that is written in another way', ['GET /custo%6Der HTTP/1.1', host], 404, 'Not found'],
+    ['a path that is none', ['GET customer HTTP/1.1', host], 400, invalid],
+    ['the asterisk', ['OPTIONS * HTTP/1.1', host], 400, invalid],
+    ['headers of 20 kB', ['GET /health HTTP/1.1', host, `X: ${'x'.repeat(20_000)}`], 431, 'Request headers too large'],
+    ['a URL of 15 kB', [`GET /health?${'x'.repeat(15_000)} HTTP/1.1`, host], 414, 'Request URI too long'],
+  ])(
+    '%s is refused as all is: message, code, the end of the connection, nothing else',
+    async (_, head, status, message) => {
+      await using service = await startTestServer();
+      const text = await exchange(service.server.port, head);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\r\\nConnection: close\\r\\n`, 'i'));
+      expect(text).toMatch(/\r\ncontent-type: application\/json\r\n/i);
+      expect(text.slice(text.indexOf('\r\n\r\n') + 4)).toBe(JSON.stringify({ message, code: 1 }));
+      expect((await service.call('GET', '/customer')).status).toBe(200);
+    },
+  );
 
   it('does not take the place of a response that is still being made', async ({ service }) => {
     using connection = openConnection(service.server.port);

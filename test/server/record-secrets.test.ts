@@ -1,8 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
-import { createWorld } from '../support/world.ts';
 
 const CANARY = 'canary-7f3a';
 

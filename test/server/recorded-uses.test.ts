@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { test as it } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
-import { createWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 /** Tells what each mutation has left in the record: its operation, and what subscribers are told. */
 function reader(world: World) {

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { apiVersion } from '../../src/contract/index.ts';
-import { openInstance, StartupError, startServer } from '../../src/server/index.ts';
+import { openInstance, startServer } from '../../src/server/index.ts';
 import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
@@ -38,22 +38,6 @@ describe('a new database', () => {
     const server = await startServer({ ...quiet, db });
     expect(server).toMatchObject({ isNew: false, created: { adminToken: expect.stringMatching(/^lkm_admin_/) } });
     await server.close();
-  });
-
-  it('gets a folder and files that only their owner may read', async ({ folder }) => {
-    const home = join(folder.path, 'a', 'b');
-    const server = await startServer({ ...quiet, db: join(home, 'lkm.db') });
-    const modes = readdirSync(home).map((name) => [name, (statSync(join(home, name)).mode & 0o777).toString(8)]);
-    const folderModes = [join(folder.path, 'a'), home].map((path) => (statSync(path).mode & 0o777).toString(8));
-    await server.close();
-    expect(modes).toEqual([
-      ['lkm.db', '600'],
-      ['lkm.db-lock', '600'],
-      ['lkm.db-owner', '600'],
-      ['lkm.db-shm', '600'],
-      ['lkm.db-wal', '600'],
-    ]);
-    expect(folderModes).toEqual(['700', '700']);
   });
 
   it('signs files that its published keys verify', async ({ service }) => {
@@ -105,17 +89,6 @@ describe('a server that cannot start', () => {
       name: 'StartupError',
       message: expect.stringContaining('cannot listen on 203.0.113.7'),
     });
-  });
-
-  it('says where the database is already served', async () => {
-    await using other = await startTestServer();
-    const { db, url } = other.server;
-    await expect(startServer({ ...quiet, db })).rejects.toEqual(
-      new StartupError(
-        `${db} is served by process ${process.pid} at ${url}`,
-        `use that server (--base-url ${url}), or stop it first`,
-      ),
-    );
   });
 
   it('makes no database when the proxies are not networks', async ({ folder }) => {

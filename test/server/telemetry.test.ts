@@ -6,7 +6,6 @@ import type { Instant } from '../../src/contract/scalars.ts';
 import { createMetrics } from '../../src/server/telemetry/metrics.ts';
 import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
 import { test as it } from '../support/fixtures.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

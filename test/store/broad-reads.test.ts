@@ -10,17 +10,10 @@ import { ReadTooBroad } from '../../src/store/errors.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';
 import { recordHeadRepository } from '../../src/store/tables/record/heads.ts';
-import { type Engine, engines, type TestDatabase } from '../support/engines.ts';
+import { engineOf, engines, type TestDatabase } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { openMeter } from '../support/row-meter.ts';
 import { accountId, insertLicense } from '../support/store-fixture.ts';
-import { createWorld } from '../support/world.ts';
-
-function engineOf(name: string): Engine {
-  const engine = engines.find((one) => one.name === name);
-  if (engine === undefined) throw new Error(`no engine is called ${name}`);
-  return engine;
-}
 
 describe('a read that would take for ever', () => {
   it('is ended on SQLite after a bound of rows, whatever reads them, and the next one is read', async () => {
@@ -107,12 +100,12 @@ describe('events of a rare type', () => {
   });
 
   it.each(
-    engines.flatMap(({ name }) => [
-      { name, of: 'an account', filters: rare },
-      { name, of: 'one licence', filters: ofLicense },
+    engines.flatMap((engine) => [
+      { engine, of: 'an account', filters: rare },
+      { engine, of: 'one licence', filters: ofLicense },
     ]),
-  )('of $of are all found by going on after each part, on $name', async ({ name, filters }) => {
-    await using database = await engineOf(name).createDatabase();
+  )('of $of are all found by going on after each part, on $engine.name', async ({ engine, filters }) => {
+    await using database = await engine.createDatabase();
     await insertEvents(database);
     const { repositories } = database.store;
     const parts: { count: number; last: number }[] = [];

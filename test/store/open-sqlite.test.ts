@@ -5,32 +5,13 @@ import { describe, expect } from 'vitest';
 import { raw } from '../../src/store/engine/sql.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { StartupError } from '../../src/store/errors.ts';
-import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { kill, spawnOwner } from '../support/processes.ts';
-import { accountId, insertLicense } from '../support/store-fixture.ts';
+import { insertLicense } from '../support/store-fixture.ts';
 
 describe('a database file', () => {
-  it('gets every migration when it is new, and none twice', async ({ db }) => {
-    for (let i = 0; i < 2; i += 1) await (await openStore(db)).close();
-    const raw = new DatabaseSync(db);
-    const names = raw.prepare('select name from kysely_migration order by name').all();
-    raw.close();
-    expect(names.map(({ name }) => name)).toEqual(Object.keys(migrations));
-  });
-
-  it('keeps what was written when it is opened again', async ({ db }) => {
-    const first = await openStore(db);
-    const license = await insertLicense(first);
-    await first.close();
-    const second = await openStore(db);
-    const found = await second.repositories.keys.find(accountId, license.productId, license.key);
-    await second.close();
-    expect(found).toEqual(license);
-  });
-
   it.each([
     ['journal_mode', 'wal'],
     ['synchronous', 2],

@@ -3,18 +3,16 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/store.ts';
-import { createFolder, type Engine, engines } from '../support/engines.ts';
+import { createFolder, engineOf } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { connect } from '../support/postgres.ts';
-
-const postgres = engines.find(({ name }) => name === 'PostgreSQL') as Engine;
 
 /** PgBouncer, of the system. */
 const pgBouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(existsSync);
 
 /** PgBouncer before a database of its own; as root, under the user `nobody`, since it refuses to be root. */
 async function openPooler(settings: Readonly<Record<string, string>>) {
-  const database = await postgres.createDatabase();
+  const database = await engineOf('PostgreSQL').createDatabase();
   const folder = await createFolder();
   const target = new URL(database.location);
   const port = await freePort();

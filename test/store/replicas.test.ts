@@ -15,24 +15,6 @@ it('servers that start at once on an empty PostgreSQL migrate once and agree on 
   expect(await query(database.location, 'select count(*) as count from signing_keys')).toEqual([{ count: 1 }]);
 });
 
-it('what one server has committed another reads', async () => {
-  await using database = await newPlace('PostgreSQL');
-  const [one, other] = [await openInstance({ db: database.location }), await openInstance({ db: database.location })];
-  const ask = (instance: typeof one, method: string, body?: string) =>
-    instance.fetch(
-      new Request('http://127.0.0.1/product', {
-        method,
-        headers: { Authorization: `Bearer ${instance.ownerToken}`, 'Content-Type': 'application/json' },
-        ...(body === undefined ? {} : { body }),
-      }),
-    );
-  await ask(one, 'POST', '{"name":"Editor"}');
-  const listed = (await (await ask(other, 'GET')).json()) as { data: { name: string }[] };
-  expect(listed.data.map(({ name }) => name)).toEqual(['Editor']);
-  await one.close();
-  await other.close();
-});
-
 it.each([
   ['a wrong password', (url: URL) => Object.assign(url, { password: 'wrong' }), 'refused the user or the password'],
   ['a port where nothing listens', (url: URL) => Object.assign(url, { port: '1' }), 'does not answer'],

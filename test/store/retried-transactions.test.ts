@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { License } from '../../src/domain/license.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now } from '../domain/examples.ts';
-import { engines, type TestDatabase } from '../support/engines.ts';
+import { engineOf, type TestDatabase } from '../support/engines.ts';
 import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
-const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
+const postgres = engineOf('PostgreSQL');
 
 const addCustomer = (store: Store, attempts: string[]) =>
   store.transaction(async (repositories) => {
@@ -26,8 +26,6 @@ async function refuseInserts(database: TestDatabase, times: number, code: string
 }
 
 describe('a transaction on PostgreSQL', () => {
-  if (postgres === undefined) throw new Error('there is no PostgreSQL');
-
   it.each([
     ['a deadlock', '40P01'],
     ['a serialization failure', '40001'],

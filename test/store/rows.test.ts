@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { accountId, databaseWithLicense, device } from '../support/store-fixture.ts';
+import { accountId, device } from '../support/store-fixture.ts';
 
 const later = addSeconds(now, 1);
 
@@ -58,72 +58,6 @@ describe.each(engines)('rows on $name', (engine) => {
     expect(await store.repositories.tokens.find(accountId, 'tok_1')).toEqual(shown);
     expect(await store.repositories.tokens.findByHash('h')).toEqual({ ...shown, accountId });
     expect(await store.repositories.tokens.findByHash('H')).toBeNull();
-  });
-
-  it('count issued keys up to the limit of the token, however many ask at once', async ({ store }) => {
-    const token = { accountId, id: 'tok_1', name: 'ci', kind: 'admin' as const, scopes: [], productIds: null, now };
-    await store.transaction((repositories) =>
-      repositories.tokens.insert({ ...token, hash: 'h', maxIssues: 5, expiresAt: null }),
-    );
-    const counted = await Promise.all(
-      Array.from({ length: 50 }, () =>
-        store.transaction((repositories) => repositories.tokens.countIssue(accountId, 'tok_1' as never)),
-      ),
-    );
-    expect(counted.filter((left) => left !== null).sort()).toEqual([0, 1, 2, 3, 4]);
-    expect((await store.repositories.tokens.find(accountId, 'tok_1'))?.issued).toBe(5);
-  });
-
-  it('give one host one device of a licence, however many ask at once', async ({ store, license }) => {
-    const added = await Promise.all(
-      Array.from({ length: 20 }, (_, i) =>
-        store.transaction((repositories) =>
-          repositories.devices.insert(license, { ...device('host-1'), id: `dev_${i}` }),
-        ),
-      ),
-    );
-    expect(added.filter(Boolean)).toHaveLength(1);
-  });
-
-  it('give one e-mail address to one customer, however many ask at once and in whatever case', async ({ store }) => {
-    const added = await Promise.all(
-      ['zoe@example.com', 'ZOE@example.com', 'Zoe@Example.Com'].map((email) =>
-        store.transaction((repositories) =>
-          repositories.customers.insert({ accountId, id: `cus_${email}`, name: 'Zoë', email, now }),
-        ),
-      ),
-    );
-    expect(added.filter(Boolean)).toHaveLength(1);
-  });
-
-  it('lease no more seats than there are to those who hold the licence’s lock', async () => {
-    await using database = await databaseWithLicense(engine, { licenseType: 'floating', maxConcurrentSessions: 4 });
-    const { store, license } = database;
-    const leased = await Promise.all(
-      Array.from({ length: 50 }, (_, i) =>
-        store.transaction(async (repositories) => {
-          await repositories.keys.lock(license);
-          if ((await repositories.sessions.countLive(license, now)) >= 4) return false;
-          await repositories.sessions.insert({
-            accountId: license.accountId,
-            licenseId: license.id,
-            id: `ses_${i}`,
-            hostId: null,
-            tag: null,
-            userIdentifier: null,
-            secret: 's',
-            nonce: 'n',
-            previousNonce: null,
-            expiresAt: later,
-            createdAt: now,
-          });
-          return true;
-        }),
-      ),
-    );
-    expect(leased.filter(Boolean)).toHaveLength(4);
-    expect(await store.transaction((repositories) => repositories.sessions.countLive(license, now))).toBe(4);
-    expect(await store.transaction((repositories) => repositories.sessions.countLive(license, later))).toBe(0);
   });
 
   it('never refer to a licence, product or account that is not there', async ({ store, license }) => {

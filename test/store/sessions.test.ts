@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import type { License } from '../../src/domain/license.ts';
 import { addSeconds } from '../../src/domain/time.ts';
@@ -7,7 +7,6 @@ import type { Session } from '../../src/store/tables/sessions.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { databaseWithLicense } from '../support/store-fixture.ts';
 
 const session = ({ accountId, id: licenseId }: License, id: string, expiresAt: Instant): Session => ({
   accountId,

@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
@@ -17,7 +7,7 @@ import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
-import { kill, spawnOwner, spawnTool } from '../support/processes.ts';
+import { spawnOwner, spawnTool } from '../support/processes.ts';
 
 const account = { id: 'acc_1', name: 'acme', createdAt: '2026-11-21T10:00:00.000Z' };
 
@@ -126,21 +116,6 @@ describe('a database file that a process has open', () => {
     await again.close();
   });
 
-  it('can be opened at once after its owner was killed, under its name or a new one, and holds what it had', async ({
-    folder,
-    db,
-  }) => {
-    await kill(await spawnOwner(db, 'http://127.0.0.1:1'));
-    const store = await openStore(db);
-    expect(await store.repositories.accounts.oldest()).toEqual(account);
-    await store.close();
-    const renamed = join(folder.path, 'renamed.db');
-    renameSync(db, renamed);
-    const again = await openStore(renamed);
-    expect(await again.repositories.accounts.oldest()).toEqual(account);
-    await again.close();
-  });
-
   it('keeps its lock while this process looks at it, and while a second opening fails', async ({ db }) => {
     const store = await openStore(db);
     await expect(openStore(db)).rejects.toBeInstanceOf(StartupError);
@@ -201,14 +176,5 @@ describe('a tool that knows SQLite', () => {
       message: expect.stringMatching(/^.*other\.db is open in another program/),
     });
     expect(owner.exitCode).toBeNull();
-  });
-
-  it('has copied nothing of a running database with cp: what is in the log is missing', async ({ folder, db }) => {
-    await spawnOwner(db);
-    const copy = join(folder.path, 'copy.db');
-    copyFileSync(db, copy);
-    const store = await openStore(copy);
-    expect(await store.repositories.accounts.oldest()).toBeNull();
-    await store.close();
   });
 });

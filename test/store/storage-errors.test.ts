@@ -10,7 +10,6 @@ import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
 import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit, logPages } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
-import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 
 const sqliteError = (errcode: number) =>

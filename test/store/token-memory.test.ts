@@ -5,7 +5,7 @@ import { createTokenMemory } from '../../src/store/token-memory.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
+import { accountId } from '../support/store-fixture.ts';
 
 type Found = Awaited<ReturnType<TokenRepository['findByHash']>>;
 
@@ -144,15 +144,5 @@ describe.each(engines)('a token on $name', (engine) => {
     expect(await find()).toBeNull();
     await revoke(false);
     expect(await find()).toBe(now);
-  });
-
-  it('is found with the number of keys that it has issued', async ({ store }) => {
-    await store.transaction(({ tokens }) =>
-      tokens.insert({ ...add, accountId, id: 'tok_1', hash: 'h', maxIssues: 2, now }),
-    );
-    const find = async () => (await store.repositories.tokens.findByHash('h'))?.issued;
-    expect(await find()).toBe(0);
-    await store.transaction(({ tokens }) => tokens.countIssue(accountId, 'tok_1' as TokenId));
-    expect(await find()).toBe(1);
   });
 });

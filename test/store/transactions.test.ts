@@ -3,7 +3,7 @@ import type { Repositories, Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { accountId, databaseWithLicense, device } from '../support/store-fixture.ts';
+import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 const addCustomer = (repositories: Repositories, name: string) =>
   repositories.customers.insert({ accountId, id: `cus_${name}`, name, email: `${name}@example.com`, now });
@@ -153,45 +153,6 @@ describe.each(engines)('a transaction on $name', (engine) => {
 });
 
 describe.each(engines)('a slot on $name', (engine) => {
-  it('is given to no more than there are, whoever asks at the same time', async () => {
-    await using database = await databaseWithLicense(engine, { maxActivations: 7 });
-    const { store, license } = database;
-    const taken = await Promise.all(
-      Array.from({ length: 200 }, (_, i) =>
-        store.transaction(async (repositories) => {
-          if (!(await repositories.keys.takeSlot(license, now, null))) return false;
-          return repositories.devices.insert(license, device(`host-${i}`));
-        }),
-      ),
-    );
-    expect(taken.filter(Boolean)).toHaveLength(7);
-    const [row] = await database.query('select activations, (select count(*) from devices) as devices from licenses');
-    expect({ ...row }).toEqual({ activations: 7, devices: 7 });
-  });
-
-  it('is given to everybody when there is no limit', async () => {
-    await using database = await databaseWithLicense(engine, { maxActivations: null });
-    const { store, license } = database;
-    const taken = await Promise.all(
-      Array.from({ length: 200 }, () =>
-        store.transaction((repositories) => repositories.keys.takeSlot(license, now, null)),
-      ),
-    );
-    expect(taken).toEqual(Array(200).fill(true));
-  });
-
-  it('is free again when its transaction fails', async () => {
-    await using database = await databaseWithLicense(engine, { maxActivations: 1 });
-    const { store, license } = database;
-    const failed = store.transaction(async (repositories) => {
-      expect(await repositories.keys.takeSlot(license, now, null)).toBe(true);
-      throw new Error('no');
-    });
-    await expect(failed).rejects.toThrow('no');
-    expect(await store.transaction((repositories) => repositories.keys.takeSlot(license, now, null))).toBe(true);
-    expect(await store.transaction((repositories) => repositories.keys.takeSlot(license, now, null))).toBe(false);
-  });
-
   it('can be given back and taken by another, many times at once, without losing count', async () => {
     await using database = await databaseWithLicense(engine, { maxActivations: 3 });
     const { store, license } = database;

@@ -1,7 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { addSeconds } from '../../src/domain/time.ts';
-import { createDeliveryWorld } from '../support/deliveries.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { STARTED_AT } from '../support/world.ts';

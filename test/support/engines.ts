@@ -109,6 +109,13 @@ const only = process.env.LKM_TEST_ENGINE;
 /** Every engine: what uses a database is tested on each. The short run names one of them. */
 export const engines: readonly Engine[] = [sqlite, postgres].filter(({ name }) => only === undefined || only === name);
 
+/** The engine of this name; fails where the run leaves it out. */
+export function engineOf(name: 'SQLite' | 'PostgreSQL'): Engine {
+  const engine = engines.find((one) => one.name === name);
+  if (engine === undefined) throw new Error(`there is no ${name}`);
+  return engine;
+}
+
 /** A folder of one test, removed with all that is in it. */
 export async function createFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'lkm-service-test-'));

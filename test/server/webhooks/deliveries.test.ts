@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { payloadSchema } from '../../../src/contract/openapi/webhooks.ts';
 import { RETRY_SECONDS } from '../../../src/domain/webhooks/outcome.ts';
 import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
