@@ -24,30 +24,13 @@ const badProductIds = [LEFT_OUT, null, '', 'p'.repeat(21), 'p'.repeat(257), ...n
 const badKeys = [LEFT_OUT, null, '', 'k'.repeat(22), 'k'.repeat(257), ...notTexts, ...badTexts];
 const badNames = [LEFT_OUT, null, '', ' ', '\u2003\u00a0', 'n'.repeat(257), ...notTexts, ...badTexts];
 const badEmails = [
-  null,
-  '',
-  'zoe',
-  'zoe@',
-  '@example.com',
-  'a b@example.com',
-  'zoe@example-.com',
-  `${'z'.repeat(255)}@example.com`,
-  5,
+  ...[null, '', 'zoe', 'zoe@', '@example.com', 'a b@example.com', 'zoe@example-.com'],
+  ...[`${'z'.repeat(255)}@example.com`, 5],
 ];
 const badDates = [
-  'tomorrow',
-  '',
-  '2027-01-01',
-  '2027-01-01T00:00:00',
-  '2027-13-01T00:00:00Z',
-  '2027-02-30T00:00:00Z',
-  '2027-01-01T25:00:00Z',
-  '2027-01-01 00:00:00Z',
-  '0000-01-01T00:00:00+01:00',
-  '9999-12-31T23:59:59-01:00',
-  '+012027-01-01T00:00:00Z',
-  1_798_761_600_000,
-  true,
+  ...['tomorrow', '', '2027-01-01', '2027-01-01T00:00:00', '2027-13-01T00:00:00Z', '2027-02-30T00:00:00Z'],
+  ...['2027-01-01T25:00:00Z', '2027-01-01 00:00:00Z', '0000-01-01T00:00:00+01:00'],
+  ...['9999-12-31T23:59:59-01:00', '+012027-01-01T00:00:00Z', 1_798_761_600_000, true],
 ];
 
 /** A bad value of a member of the body, or of the query, of each endpoint that has one. */
@@ -65,15 +48,8 @@ const badFields: Partial<Record<EndpointName, Record<string, readonly unknown[]>
     sessionLeaseDuration: [299, 2_592_001, 300.5, '300', null],
     allowedHosts: [[], [''], [5], 'host-1', ['h'.repeat(65)], Array.from({ length: 1_001 }, String)],
     metadata: [
-      null,
-      [],
-      { note: null },
-      { 'a\nb': 1 },
-      { ['n'.repeat(65)]: 1 },
-      { features: [] },
-      { features: { a: null } },
-      { features: { '': 1 } },
-      { is_trial: 'yes' },
+      ...[null, [], { note: null }, { 'a\nb': 1 }, { ['n'.repeat(65)]: 1 }, { features: [] }],
+      ...[{ features: { a: null } }, { features: { '': 1 } }, { is_trial: 'yes' }],
     ],
     customerCanSelfReset: ['true', 0, null],
   },
@@ -203,28 +179,14 @@ const badBodies: readonly [string, Uint8Array<ArrayBuffer> | undefined][] = [
 ];
 
 const badTypes = [
-  undefined,
-  '',
-  'text/plain',
-  'text/json',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'application/jsonp',
-  'application/json-patch+json',
-  'application/json, text/plain',
-  'json',
+  ...[undefined, '', 'text/plain', 'text/json', 'application/x-www-form-urlencoded'],
+  ...['multipart/form-data; boundary=x', 'application/jsonp', 'application/json-patch+json'],
+  ...['application/json, text/plain', 'json'],
 ];
 
 const unknownPaths = [
-  '/nothing',
-  '/create-key/',
-  '//create-key',
-  '/Create-Key',
-  '/create-key/x',
-  '/key/sign/../../create-key/x',
-  '/customer/by-id/1',
-  '/constructor',
-  '/__proto__',
+  ...['/nothing', '/create-key/', '//create-key', '/Create-Key', '/create-key/x'],
+  ...['/key/sign/../../create-key/x', '/customer/by-id/1', '/constructor', '/__proto__'],
 ];
 
 const wrongMethods: readonly [string, string, string][] = [

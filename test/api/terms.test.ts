@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { times } from '../support/at-once.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { createWorld } from '../support/world.ts';
+import { createWorld, type World } from '../support/world.ts';
 
 /** A key with these terms, in a world of its own. */
 async function keyWith(engine: Engine, terms: Readonly<Record<string, unknown>>) {
@@ -36,6 +36,17 @@ describe.each(engines)('a key that lasts from its first use, on $name', (engine)
     });
   });
 
+  it('keeps that end when later devices come, or the first one comes back', async () => {
+    const { world, address } = await keyWith(engine, { expiresAfter: 'P1Y' });
+    await using _ = world;
+    await world.activate(address, 'host-1');
+    world.setNow('2026-12-01T00:00:00.000Z');
+    await world.activate(address, 'host-2');
+    await world.call('admin', 'POST', '/deactivate-key', address);
+    await world.activate(address, 'host-1');
+    expect(await world.license(address)).toMatchObject({ expirationDate: '2027-11-21T10:00:00.000Z' });
+  });
+
   it('gets one end, however many devices come first at once, and all files have it', async () => {
     const { world, address } = await keyWith(engine, { expiresAfter: 'P1Y', usesPerKey: '5' });
     await using _ = world;
@@ -47,6 +58,21 @@ describe.each(engines)('a key that lasts from its first use, on $name', (engine)
     expect(files.length).toBeGreaterThanOrEqual(5);
     const { expirationDate } = await world.license(address);
     expect(new Set(files)).toEqual(new Set([Math.floor(seconds(String(expirationDate)))]));
+  });
+
+  it('begins with the first session of a floating key', async () => {
+    const { world, address } = await keyWith(engine, { licenseType: 'floating', expiresAfter: 'P30D' });
+    await using _ = world;
+    const [first] = await times(5, () => world.call('admin', 'POST', '/key/checkout', address));
+    expect(first?.status).toBe(200);
+    expect(await world.license(address)).toMatchObject({ expirationDate: '2026-12-21T10:00:00.000Z' });
+  });
+
+  it('does not begin when its first use is refused', async () => {
+    const { world, address } = await keyWith(engine, { expiresAfter: 'P1Y', allowedHosts: ['host-1'] });
+    await using _ = world;
+    expect((await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-2' })).status).toBe(403);
+    expect(await world.license(address)).toMatchObject({ expirationDate: null });
   });
 });
 
@@ -98,7 +124,26 @@ describe.each(engines)('a key with a grace period, on $name', (engine) => {
     const { body } = await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1', ttl: 60 });
     expect(claimsOf(body.file).exp).toBe(seconds('2027-01-15T00:01:00Z'));
   });
+
+  it('leases sessions with a warning, and none from the end of its grace period on', async () => {
+    const { world, address } = await keyWith(engine, { ...terms, licenseType: 'floating' });
+    await using _ = world;
+    expect((await checkOut(world, address, '2026-12-31T11:00:00.000Z')).body.warning).toBeUndefined();
+    expect((await checkOut(world, address, '2027-01-01T00:00:00.000Z')).body).toMatchObject({
+      message: 'Session checked out',
+      warning: expect.stringContaining('until 2027-02-28T12:00:00.000Z'),
+    });
+    expect((await checkOut(world, address, '2027-02-28T12:00:00.000Z')).body).toEqual({
+      message: 'License expired',
+      code: 5,
+    });
+  });
 });
+
+async function checkOut(world: World, address: object, now: string) {
+  world.setNow(now);
+  return world.call('admin', 'POST', '/key/checkout', address);
+}
 
 describe.each(engines)('a reference, on $name', (engine) => {
   const it = testsOn(engine);

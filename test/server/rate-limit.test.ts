@@ -35,9 +35,8 @@ describe('the limit of a token', () => {
 
   it('counts refused requests too', async () => {
     await using world = await createWorld({ perMinute: 2 });
-    const statuses = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await world.call('read-only', 'POST', '/customer', {})).status);
-    expect(statuses).toEqual([403, 403, 429]);
+    const ask = () => world.call('read-only', 'POST', '/customer', {});
+    expect(await statusesOf(ask, ask, ask)).toEqual([403, 403, 429]);
   });
 
   it('keeps a mutation that is over it from being run', async () => {
@@ -50,11 +49,9 @@ describe('the limit of a token', () => {
 
   it('is each token’s own', async () => {
     await using world = await createWorld({ perMinute: 1 });
-    const statuses = [];
-    for (const as of ['admin', 'admin', 'read-only', 'other admin'] as const) {
-      statuses.push((await world.call(as, 'GET', '/customer')).status);
-    }
-    expect(statuses).toEqual([200, 429, 200, 200]);
+    const ask = (as: As) => () => world.call(as, 'GET', '/customer');
+    const callers = [ask('admin'), ask('admin'), ask('read-only'), ask('other admin')];
+    expect(await statusesOf(...callers)).toEqual([200, 429, 200, 200]);
   });
 
   it('tells in whole seconds, rounded up, when the minute is over, and lets in again then', async () => {
@@ -74,10 +71,9 @@ describe('the limit of a token', () => {
   it('is one of its own where the token says so, and the service says none', async () => {
     await using world = await createWorld({ perMinute: 100 });
     const slow: As = { scopes: ['customer:read'], rateLimit: 2 };
-    const statuses = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await world.call(slow, 'GET', '/customer')).status);
-    expect(statuses).toEqual([200, 200, 429]);
-    expect((await world.call(slow, 'GET', '/customer')).headers['ratelimit-policy']).toBe('"requests";q=2;w=60');
+    const ask = () => world.call(slow, 'GET', '/customer');
+    expect(await statusesOf(ask, ask, ask)).toEqual([200, 200, 429]);
+    expect((await ask()).headers['ratelimit-policy']).toBe('"requests";q=2;w=60');
   });
 
   it('does not hold for the public keys', async () => {
@@ -138,21 +134,18 @@ describe('the limit of failed authentication', () => {
 });
 
 describe('the limit of look-ups of unknown keys', () => {
+  const absent = { productId: absentIds.productId };
   const unknown = (index: number) => `00000-00000-00000-00000-${String(index).padStart(5, '0')}`;
 
   async function guess(world: World, times: number, address = '198.51.100.9', as: As = 'client'): Promise<number[]> {
-    const statuses: number[] = [];
-    for (let index = 0; index < times; index += 1) {
-      const body = { productId: absentIds.productId, licenseKey: unknown(index) };
-      const headers = { 'X-Forwarded-For': address };
-      statuses.push((await world.call(as, 'POST', '/key/checkout', body, headers)).status);
-    }
-    return statuses;
+    const headers = { 'X-Forwarded-For': address };
+    const guesses = Array.from({ length: times }, (_, index) => ({ ...absent, licenseKey: unknown(index) }));
+    return statusesOf(...guesses.map((body) => () => world.call(as, 'POST', '/key/checkout', body, headers)));
   }
 
   it('refuses a token that guesses, and says when to come back', async ({ world }) => {
     expect(await guess(world, 100)).toEqual(Array(100).fill(404));
-    const query = new URLSearchParams({ productId: absentIds.productId, licenseKey: unknown(1) });
+    const query = new URLSearchParams({ ...absent, licenseKey: unknown(1) });
     const answer = await world.call('client', 'POST', '/key/checkout', Object.fromEntries(query));
     expect(answer.body).toEqual(limited);
     expect(whatIsTold(answer)).toEqual({
@@ -194,7 +187,7 @@ describe('the limit of look-ups of unknown keys', () => {
   });
 
   it('slows down to the rate, and does not count the copies of a stored refusal', async ({ world }) => {
-    const body = { productId: absentIds.productId, licenseKey: unknown(1) };
+    const body = { ...absent, licenseKey: unknown(1) };
     for (let index = 0; index < 150; index += 1) {
       expect((await world.call('client', 'POST', '/key/checkout', body, { 'Idempotency-Key': 'one' })).status).toBe(
         404,
@@ -207,14 +200,17 @@ describe('the limit of look-ups of unknown keys', () => {
   });
 });
 
-async function failTimes(world: World, times: number, address = '198.51.100.9'): Promise<number[]> {
+/** The statuses of requests that are made one after the other. */
+async function statusesOf(...requests: readonly (() => Promise<Answer>)[]): Promise<number[]> {
   const statuses: number[] = [];
-  for (let i = 0; i < times; i += 1) {
-    const headers = { 'X-Forwarded-For': address };
-    statuses.push((await world.call('nobody', 'GET', '/customer', undefined, headers)).status);
-  }
+  for (const request of requests) statuses.push((await request()).status);
   return statuses;
 }
+
+const failTimes = (world: World, times: number, address = '198.51.100.9'): Promise<number[]> =>
+  statusesOf(
+    ...Array(times).fill(() => world.call('nobody', 'GET', '/customer', undefined, { 'X-Forwarded-For': address })),
+  );
 
 function whatIsTold({ status, headers }: Answer) {
   const about = Object.entries(headers).filter(([name]) => /^ratelimit|^retry/.test(name));

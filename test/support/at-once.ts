@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from './postgres.ts';
+import { connect, query } from './postgres.ts';
 import type { Answer, World } from './world.ts';
 
 /** Makes so many at once. */
@@ -32,7 +32,9 @@ export async function beside<T>(
     for (const text of sql) await other.query(text);
     const sent = Promise.all(send());
     for (let round = 0; ; round += 1) {
-      const { rows } = await other.query(
+      // On a connection of its own: within a transaction the answer stays what it was first.
+      const rows = await query(
+        location,
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
       if (rows.length >= waiting) break;
