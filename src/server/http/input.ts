@@ -48,12 +48,9 @@ function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record
 
 /** The fields with issues, as far as somebody wants to read them: a bad input may have thousands. */
 function fieldsOf(issues: readonly { readonly path: readonly PropertyKey[] }[]): string[] {
-  const fields = new Set<string>();
-  for (const { path } of issues) {
-    if (path.length > 0) fields.add(path.map(String).join('.').slice(0, MAX_FIELD_LENGTH));
-    if (fields.size === MAX_FIELDS) break;
-  }
-  return [...fields];
+  const named = issues.filter(({ path }) => path.length > 0);
+  const names = named.map(({ path }) => path.map(String).join('.').slice(0, MAX_FIELD_LENGTH));
+  return [...new Set(names)].slice(0, MAX_FIELDS);
 }
 
 function readQuery(text: string): Record<string, string> {
