@@ -42,36 +42,33 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   collectDefaultMetrics({ register: registry });
   // Sums of those by type, and gauges: a name in _total is that of a counter, to which `rate()` applies.
   for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
+  const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers });
-  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
     new Histogram({ name, help, buckets, labelNames, registers });
 
-  const requests = counter(
-    'lkm_http_requests_total',
-    'Requests, by endpoint and status.',
-    ...['method', 'route', 'status'],
-  );
+  const byEndpoint = ['method', 'route'];
+  const requests = counter('lkm_http_requests_total', 'Requests, by endpoint and status.', [...byEndpoint, 'status']);
   const seconds = histogram(
     'lkm_http_request_seconds',
     'Time until a response was ready.',
     REQUEST_BUCKETS,
-    ...['method', 'route'],
+    byEndpoint,
   );
   const running = gauge('lkm_requests_running', 'Requests that run now.');
   const waiting = gauge('lkm_requests_waiting', 'Requests that wait for a place to run.');
   const batches = histogram('lkm_commit_batch_size', 'Changes that one commit made durable.', BATCH_BUCKETS);
   const commitSeconds = histogram('lkm_commit_seconds', 'Time of a commit, with its sync to disk.', COMMIT_BUCKETS);
-  const jobRuns = counter('lkm_job_runs_total', 'Runs of a job that have ended.', 'job');
-  const jobFailures = gauge('lkm_job_failures', 'Consecutive failed runs of a job.', 'job');
+  const jobRuns = counter('lkm_job_runs_total', 'Runs of a job that have ended.', ['job']);
+  const jobFailures = gauge('lkm_job_failures', 'Consecutive failed runs of a job.', ['job']);
   const outboxRows = gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.');
   const liveSessions = gauge('lkm_sessions', 'Sessions of floating licences that are live.');
   const attempts = counter(
     'lkm_webhook_attempts_total',
     'Attempts to send an event, by how they ended: accepted, refused with another status, failed without a whole response.',
-    'result',
+    ['result'],
   );
   for (const result of ['accepted', 'refused', 'failed']) attempts.inc({ result }, 0);
   const lag = histogram('lkm_webhook_lag_seconds', 'Time from an event until it was accepted.', LAG_BUCKETS);
@@ -82,7 +79,7 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   const events = gauge(
     'lkm_webhook_events',
     'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.',
-    'state',
+    ['state'],
   );
 
   function readServer(): void {

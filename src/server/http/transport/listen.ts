@@ -106,12 +106,11 @@ function limitConnections(server: Server, connections: Connections): void {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const response = connections.current(socket);
-    if (response === undefined) refuseConnection(socket, reasons[error.code ?? ''] ?? 'invalidParams');
-    else if (response.req.complete) {
+    if (response?.req.complete) {
       // What is in work was asked for correctly: it is finished, and the connection closed after it.
       response.shouldKeepAlive = false;
       response.once('close', () => socket.destroySoon());
-    } else if (response.headersSent) socket.destroy();
+    } else if (response?.headersSent) socket.destroy();
     else refuseConnection(socket, reasons[error.code ?? ''] ?? 'invalidParams');
   });
 }
