@@ -1,5 +1,5 @@
 import type { Fetch } from '../../contract/endpoint.ts';
-import { apiError } from '../../contract/errors.ts';
+import { ApiError, apiError } from '../../contract/errors.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { App } from './app.ts';
 import type { AddressOf } from './client-address.ts';
@@ -30,10 +30,11 @@ const LOOPBACK = '127.0.0.1' as IpAddress;
 
 async function readWhole(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
   const body = createBodyReader(headers);
-  const bytes = await request.arrayBuffer().catch((cause: unknown) => {
-    throw apiError('invalidParams', {}, { cause });
-  });
-  body.add(new Uint8Array(bytes));
+  try {
+    for await (const chunk of request.body ?? []) body.add(chunk);
+  } catch (error) {
+    throw error instanceof ApiError ? error : apiError('invalidParams', {}, { cause: error });
+  }
   return body.bytes();
 }
 
