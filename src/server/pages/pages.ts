@@ -10,16 +10,12 @@ import { refusal } from '../http/respond.ts';
 /** What the build puts into the package, and into the single file, for these pages. */
 const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** Pages that hold nothing of any account: no token is asked for. Paths in them are relative: a proxy may serve all below one of its own. */
+/**
+ * Pages that hold nothing of any account: no token is asked for. Paths in them are relative: a proxy may serve all of this
+ * below a path of its own.
+ */
 export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
-  {
-    path: '/',
-    get: async () => {
-      const shown = text(`lkm, API version ${apiVersion}: see /docs, or /openapi.json\n`, 'text/plain');
-      return { ...shown, status: 302, headers: { ...shown.headers, Location: 'docs' } };
-    },
-  },
-  { path: '/docs', get: async () => html(referencePage) },
+  ...['/', '/docs'].map((path) => ({ path, get: async () => html(referencePage) })),
   ...viewerFiles.map((name) => ({ path: `/docs/${name}`, get: () => viewerFile(name) })),
 ];
 
