@@ -17,12 +17,11 @@ export function exampleOf({ query, body, reply, example = {} }: AnyEndpoint): Ex
   const components: Record<string, JsonSchema> = {};
   const fieldsOf = (schema: JsonSchema): Json => {
     const { properties = {}, required = [] } = resolve(schema, components);
-    const named = Object.entries(properties).flatMap(([name, field]) =>
-      name in example ? [[name, example[name]]] : required.includes(name) ? [[name, sampleOf(field, components)]] : [],
-    );
-    return Object.fromEntries(named);
+    const shown = Object.entries(properties).filter(([name]) => name in example || required.includes(name));
+    return Object.fromEntries(shown.map(([name, field]) => [name, example[name] ?? sampleOf(field, components)]));
   };
   const content = body && fieldsOf(jsonSchemaOf(body, components));
+  // A query also takes names that no schema lists: `metadata.plan`.
   const others = Object.entries(example).filter(([name]) => !Object.hasOwn(content ?? {}, name));
   const parameters = { ...(query && fieldsOf(jsonSchemaOf(query, components))), ...Object.fromEntries(others) };
   return {

@@ -41,12 +41,15 @@ const FOLLOWING = `for await (const event of followEvents({ baseUrl, token })) {
 }`;
 
 /** The client takes values where the wire has texts: numbers, durations, lists. */
-function callOf(name: string, { query, body, reply }: AnyEndpoint, example: Example): string {
+function callOf(name: string, { query, body }: AnyEndpoint, example: Example): string {
   if (name === 'events.stream') return FOLLOWING;
   const input = { ...Object(query?.parse(example.query)), ...Object(body?.parse(example.body)) };
   const call = `await client.${name}(${Object.keys(input).length === 0 ? '' : literalOf(input)});`;
-  return reply.unwrap(example.reply) === undefined ? call : `const reply = ${call}`;
+  return hasPayload(example) ? `const reply = ${call}` : call;
 }
+
+const hasPayload = ({ reply }: Example): boolean =>
+  Object.keys(Object(reply)).some((name) => !['action', 'status', 'code'].includes(name));
 
 /** Begins a duration in JSON text; no text of an example does. */
 const DURATION = 'duration ';
