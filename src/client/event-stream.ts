@@ -89,7 +89,7 @@ async function* connect(
 ): AsyncGenerator<Event[]> {
   const request = prepareRequest(context, streamEvents, { after: position.last ?? undefined, type }, null);
   const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
   const startedAt = context.timing.now();
   const report = (response: TransportResponse | null): void => {
@@ -117,8 +117,7 @@ async function* connect(
     const read = eventReader(position);
     const decoder = new TextDecoder();
     for await (const chunk of chunksOf(response)) {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer.refresh();
       yield read(decoder.decode(chunk, { stream: true }));
     }
   } finally {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { request } from './fields.ts';
+import { request, secondsField } from './fields.ts';
 import { Device, licenseAddress, SignedFile, useErrors, Warning } from './keys/licenses.ts';
 import { bare, plain } from './reply.ts';
 import { Count, HostId, shown, text } from './scalars.ts';
@@ -15,10 +15,7 @@ const RevokedFile = SignedFile.pick({ id: true, hostId: true, endsAt: true }).me
   description: 'A licence file of a freed device: it verifies until it ends, except where the revocation list is read',
 });
 
-const files = z
-  .array(RevokedFile)
-  .optional()
-  .describe('Licence files of freed devices that have not ended; absent when there are none');
+const files = z.array(RevokedFile).optional().describe('Licence files of freed devices that have not ended');
 
 export const keyDevices = {
   /** Frees the slot of one device, or without `hostId` of every device. Source: API description, POST /deactivate-key. */
@@ -91,12 +88,7 @@ export const keyDevices = {
     body: request('SignKeyRequest', {
       ...licenseAddress,
       hostId: HostId,
-      ttl: z
-        .int()
-        .min(60)
-        .max(3_155_760_000)
-        .optional()
-        .describe('Seconds the file is good for; required when the licence never expires'),
+      ttl: secondsField(60, 3_155_760_000, 'Seconds the file is good for; required when the licence never expires'),
     }),
     reply: plain('SignKeyResponse', {
       file: shown(

@@ -5,6 +5,10 @@ import { Count, text } from './scalars.ts';
 /** The JSON body of a request. */
 export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
+/** A number of seconds that may be left out. */
+export const secondsField = (min: number, max: number, description: string) =>
+  z.int().min(min).max(max).optional().describe(description);
+
 /** An array of `min` to `max` items. It is measured before any item is checked, so that a long one costs nothing. */
 export function list<T extends z.ZodType>(item: T, min: number, max: number) {
   const array = z.array(item).min(min).max(max);

@@ -23,9 +23,7 @@ const Weeks = z.array(z.looseObject({ week: Monday, count: Count }));
 
 export const Stats = resource('Stats', 'Statistics of keys, devices, sessions and customers', {
   keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
-  products: z
-    .array(z.looseObject({ productId: shownId(ProductId), ...counts }))
-    .describe('The same by product, oldest product first; only products that have keys'),
+  products: z.array(z.looseObject({ productId: shownId(ProductId), ...counts })).describe('The same by product'),
   devices: Count.describe('How many devices hold a slot'),
   sessions: Count.describe('How many sessions are leased now'),
   customers: Count.nullable().describe('How many customers the account has; null for some products only'),

@@ -49,9 +49,7 @@ export const IssuedToken = resource('IssuedToken', 'A credential of the API, wit
 
 const RotatedToken = resource('RotatedToken', 'A credential of the API, with its secret, that replaces another one', {
   ...IssuedToken.shape,
-  replaces: z
-    .looseObject({ id: shownId(TokenId), expiresAt: EndText })
-    .describe('The token whose place it takes, and when that one ends'),
+  replaces: z.looseObject({ id: shownId(TokenId), expiresAt: EndText }).describe('The token whose place it takes'),
 });
 
 /** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
@@ -135,7 +133,7 @@ export const tokens = {
       tokenId: TokenId,
       overlap: durationField()
         .optional()
-        .describe(`How long the replaced token stays valid, ISO 8601; default ${DEFAULT_OVERLAP}`),
+        .describe(`How long the old one stays valid, ISO 8601; default ${DEFAULT_OVERLAP}`),
       expiresAt: Instant.nullish().describe(
         'When the new one expires; null: never; absent: as long as the replaced one',
       ),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CustomerSummary } from '../customers.ts';
 import type { Reason } from '../errors.ts';
-import { list, positiveDurationField } from '../fields.ts';
+import { list, positiveDurationField, secondsField } from '../fields.ts';
 import { ProductVersion } from '../products.ts';
 import {
   Active,
@@ -82,24 +82,20 @@ export const MAX_LEASE_SECONDS = 2_592_000;
 
 /** What the vendor says of a licence that is issued, imported or changed. */
 export const licenseSettings = {
-  gracePeriod: positiveDurationField()
-    .nullish()
-    .describe('How long after its end it may still be used, ISO 8601; null: not at all'),
+  gracePeriod: positiveDurationField().nullish().describe('How long it may be used after its end, ISO 8601; null: not'),
   allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
   licenseType: z.enum(licenseTypes).optional().describe('Default node-locked, which has no maxConcurrentSessions'),
   maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: z
-    .int()
-    .min(60)
-    .max(86_400)
-    .optional()
-    .describe(`Seconds between two reports of a session, at most its lease; default ${DEFAULT_HEARTBEAT_SECONDS}`),
-  sessionLeaseDuration: z
-    .int()
-    .min(300)
-    .max(MAX_LEASE_SECONDS)
-    .optional()
-    .describe(`Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`),
+  heartbeatInterval: secondsField(
+    60,
+    86_400,
+    `Seconds between two reports of a session, at most its lease; default ${DEFAULT_HEARTBEAT_SECONDS}`,
+  ),
+  sessionLeaseDuration: secondsField(
+    300,
+    MAX_LEASE_SECONDS,
+    `Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`,
+  ),
   customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
 };
 
@@ -128,9 +124,7 @@ const shortLicense = {
   id: LicenseId,
   key: ShownKey,
   productId: shownId(ProductId),
-  maxActivations: Count.nullable()
-    .describe('How many devices may use it; null means unlimited')
-    .meta({ examples: [5] }),
+  maxActivations: Count.nullable().meta({ description: 'How many devices may use it; null: unlimited', examples: [5] }),
   activations: Count.describe('How many devices hold a slot'),
   devices: z.array(Device).describe('Empty for tokens of kind client, which learn nothing about other devices'),
   activated: Active.describe('Whether it has a device and the vendor has not disabled it'),

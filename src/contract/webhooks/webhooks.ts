@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { eventTypes } from '../events.ts';
-import { changing, list, pageFields, request } from '../fields.ts';
+import { changing, list, pageFields, request, secondsField } from '../fields.ts';
 import { acted, actedList, done } from '../reply.ts';
 import { Active, IfUpdatedAt, text } from '../scalars.ts';
 import { IssuedWebhook, payloadVersions, Webhook, WebhookId } from './webhook.ts';
@@ -103,12 +103,11 @@ export const webhooks = {
       'Makes a new secret, shown in this response and never again. For the overlap both secrets sign each request.',
     body: request('RotateWebhookRequest', {
       webhookId: WebhookId,
-      overlap: z
-        .int()
-        .min(0)
-        .max(MAX_OVERLAP_SECONDS)
-        .optional()
-        .describe(`For how many seconds the old secret signs as well; ${DEFAULT_OVERLAP_SECONDS} unless given`),
+      overlap: secondsField(
+        0,
+        MAX_OVERLAP_SECONDS,
+        `For how many seconds the old secret signs as well; default ${DEFAULT_OVERLAP_SECONDS}`,
+      ),
     }),
     reply: acted('RotateWebhookResponse', 'webhooks.rotate', IssuedWebhook),
     example: { overlap: 3_600 },
