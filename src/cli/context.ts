@@ -97,23 +97,10 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   }
 
   /** Opens the service once, also when several ask for it at a time. */
-  function connect({ needsToken }: ClientNeeds = { needsToken: true }): Promise<Connection> {
-    connecting ??= open(needsToken).catch(async (error: unknown) => {
-      await letGo();
-      throw error;
-    });
-    return connecting;
-  }
-
-  async function open(needsToken: boolean): Promise<Connection> {
-    connection = await openConnection(await chosenTarget(), { flags, io, needsToken });
+  async function connect({ needsToken }: ClientNeeds = { needsToken: true }): Promise<Connection> {
+    connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, needsToken }));
+    connection = await connecting;
     return connection;
-  }
-
-  async function letGo(): Promise<void> {
-    const open = connection;
-    [connection, connecting, opened] = [null, null, null];
-    await open?.close();
   }
 
   async function client(needs?: ClientNeeds): Promise<Client> {
@@ -202,7 +189,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
       try {
         for (const close of closers) await close();
       } finally {
-        await letGo();
+        await connection?.close();
         if (isDelivered) await changes?.complete();
         const opened = await opening?.catch(() => null);
         opened?.close();

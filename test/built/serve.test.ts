@@ -43,6 +43,8 @@ it('the built command, which has just stored its profile, answers what is in fli
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   await new Promise((sent) => socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n', sent));
+  // A later request has its answer: the server has read the earlier one.
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
   child.kill('SIGTERM');
   await untilClosed(url);
   socket.write('\r\n');

@@ -64,8 +64,8 @@ describe('the sources of the command', () => {
   const sources = files.map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
   const having = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-  it('touch the process in one file only', () => {
-    expect(having(/\bprocess\.|\bconsole\./)).toEqual(['main.ts']);
+  it('touch the process in main.ts only, and where the listeners of conf are removed', () => {
+    expect(having(/\bprocess\.|\bconsole\./).sort()).toEqual(['config/config-file.ts', 'main.ts']);
   });
 
   it('load the server in three files, and late', () => {

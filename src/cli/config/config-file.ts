@@ -1,5 +1,5 @@
-import type { EventEmitter } from 'node:events';
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type Conf from 'conf';
 import { z } from 'zod';
@@ -86,15 +86,18 @@ async function opener(io: Io): Promise<() => Conf<Config>> {
 }
 
 async function loadConf() {
-  const emitter: EventEmitter = process;
-  const listeners = () =>
-    emitter.eventNames().flatMap((event) => emitter.listeners(event).map((one) => ({ event, one })));
-  const before = new Set(listeners().map(({ one }) => one));
+  const before = new Set(signalListeners().map(({ listener }) => listener));
   const { default: ConfigStore } = await import('conf');
   // It imports `when-exit`, which sends each signal to the process again: a server would end before its requests.
-  for (const { event, one } of listeners()) if (!before.has(one)) emitter.off(event, one as () => void);
+  for (const { signal, listener } of signalListeners()) if (!before.has(listener)) process.off(signal, listener);
   return ConfigStore;
 }
+
+const signalListeners = () =>
+  Object.keys(constants.signals).flatMap((name) => {
+    const signal = name as NodeJS.Signals;
+    return process.listeners(signal).map((listener) => ({ signal, listener }));
+  });
 
 function checkFile(io: Io): void {
   const path = configFile(io);
