@@ -57,50 +57,31 @@ export class CommandError extends Error {
   }
 }
 
-/** The command line or the environment is wrong; nothing was sent. */
-export class UsageError extends CommandError {
-  override readonly name = 'UsageError';
+/** The base of the errors that have one code and one exit code. */
+function errorOf(name: string, code: string, exitCode: ExitCode) {
+  return class extends CommandError {
+    override readonly name = name;
 
-  constructor(message: string, hints: readonly Hint[] = [], options?: ErrorOptions) {
-    super('usage', exitCodes.usage, message, hints, options);
-  }
+    constructor(message: string, hints: readonly Hint[] = [], options?: ErrorInfo) {
+      super(code, exitCode, message, hints, options);
+    }
+  };
 }
+
+/** The command line or the environment is wrong; nothing was sent. */
+export class UsageError extends errorOf('UsageError', 'usage', exitCodes.usage) {}
 
 /** A confirmation is missing or was declined; nothing was sent. */
-export class NotConfirmedError extends CommandError {
-  override readonly name = 'NotConfirmedError';
-
-  constructor(message: string, hints: readonly Hint[] = []) {
-    super('not_confirmed', exitCodes.notConfirmed, message, hints);
-  }
-}
+export class NotConfirmedError extends errorOf('NotConfirmedError', 'not_confirmed', exitCodes.notConfirmed) {}
 
 /** There is no token that may be sent. */
-export class NoTokenError extends CommandError {
-  override readonly name = 'NoTokenError';
-
-  constructor(message: string, hints: readonly Hint[]) {
-    super('no_token', exitCodes.unauthenticated, message, hints);
-  }
-}
+export class NoTokenError extends errorOf('NoTokenError', 'no_token', exitCodes.unauthenticated) {}
 
 /** The requested object does not exist. */
-export class NotFoundError extends CommandError {
-  override readonly name = 'NotFoundError';
-
-  constructor(message: string, hints: readonly Hint[] = []) {
-    super('not_found', exitCodes.notFound, message, hints);
-  }
-}
+export class NotFoundError extends errorOf('NotFoundError', 'not_found', exitCodes.notFound) {}
 
 /** Something on this machine prevents the command: a file exists, a configuration is broken. */
-export class LocalError extends CommandError {
-  override readonly name = 'LocalError';
-
-  constructor(message: string, hints: readonly Hint[] = [], options?: ErrorInfo) {
-    super('local', exitCodes.local, message, hints, options);
-  }
-}
+export class LocalError extends errorOf('LocalError', 'local', exitCodes.local) {}
 
 /** The person pressed Ctrl-C, or the process was told to end. */
 export class InterruptedError extends CommandError {
