@@ -126,8 +126,9 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
       reading.path = `${reading.path} ${child.name()}`;
       const entry = entryOf.get(child);
       if (entry === undefined) return;
-      const { compileChecks } = await import('./values/compiled-checks.ts');
-      compileChecks(entry.path === 'serve');
+      // Compiling the checks takes longer than those of one command; the contract asks once, when it is loaded.
+      const { z } = await import('zod');
+      z.config({ jitless: entry.path !== 'serve' });
       declareParameters(child, await entry.load(), reading);
     });
   }

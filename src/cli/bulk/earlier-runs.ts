@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../failure/errors.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { count, moment } from '../output/words.ts';
 import { rowsOf } from '../state/rows.ts';
@@ -43,42 +43,29 @@ export function compareWithEarlierRuns(
   };
 }
 
-interface File {
-  readonly name: string;
-  readonly rows: number;
-}
-
 /** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
 export function refuseRepeated(
   runs: readonly StoredRun[],
   operation: BulkOperation,
-  file: File,
+  file: Pick<Run, 'file' | 'rows'>,
   state: State,
   io: Io,
 ): void {
   for (const stored of runs.toReversed()) {
-    const rows = rowsOf(state, stored, operation, io);
-    if (rows.hasBegun()) throw repeatedRows(stored.run, rows.counts(), operation, file);
-  }
-}
-
-function repeatedRows(
-  { id, rows, createdAt }: Run,
-  { done, open }: { readonly done: number; readonly open: number },
-  operation: BulkOperation,
-  file: File,
-): UsageError {
-  const fresh = file.rows - rows;
-  const begins = fresh === 0 ? `has the same ${count(rows, 'row')} as` : `begins with the ${count(rows, 'row')} of`;
-  return new UsageError(
-    `${file.name} ${begins} run ${id} of ${moment(createdAt)}, which has ${operation.done} ${count(done, operation.noun)}`,
-    [
+    const earlier = rowsOf(state, stored, operation, io);
+    if (!earlier.hasBegun()) continue;
+    const { id, rows, createdAt } = stored.run;
+    const { done, open } = earlier.counts();
+    const fresh = file.rows - rows;
+    const begins = fresh === 0 ? `has the same ${count(rows, 'row')} as` : `begins with the ${count(rows, 'row')} of`;
+    const rest: Hint[] =
+      fresh === 0 ? [] : [['Do the rest alone:', `put the ${count(fresh, 'new row')} into a file of their own`]];
+    const did = `${operation.done} ${count(done, operation.noun)}`;
+    throw new UsageError(`${file.file} ${begins} run ${id} of ${moment(createdAt)}, which has ${did}`, [
       'Nothing was sent. As a run of its own, it would do these rows a second time.',
       open > 0 ? ['Finish that run:', `lkm jobs resume ${id}`] : ['See what that run did:', `lkm jobs show ${id}`],
-      ...(fresh > 0
-        ? [['Do the rest alone:', `put the ${count(fresh, 'new row')} into a file of their own`] as const]
-        : []),
+      ...rest,
       ['Do all of it, once more:', 'add --run NAME'],
-    ],
-  );
+    ]);
+  }
 }

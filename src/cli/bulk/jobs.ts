@@ -3,7 +3,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { rowsOf } from '../state/rows.ts';
 import { findRun, listRuns } from '../state/runs.ts';
-import { findOperation } from './operations/index.ts';
+import type { BulkOperation } from './operation.ts';
 import { writeCells } from './reading/columns.ts';
 import { resultOf } from './results.ts';
 import type { OpenedRun } from './run.ts';
@@ -45,4 +45,24 @@ export async function openRun(text: string, context: CommandContext): Promise<Op
   if (operation === null) throw new UsageError(`this version of lkm does not know the command of run ${stored.run.id}`);
   const state = await context.state();
   return { ...stored, state, operation, rows: rowsOf(state, stored, operation, io) };
+}
+
+/** The operation of a bulk command, by its words; null for a command that has none. */
+async function findOperation(command: string): Promise<BulkOperation | null> {
+  switch (command) {
+    case 'keys create':
+      return (await import('./operations/create-keys.ts')).createKeysOperation;
+    case 'keys import':
+      return (await import('./operations/import-keys.ts')).importKeysOperation;
+    case 'keys update':
+      return (await import('./operations/change-keys.ts')).updateKeysOperation;
+    case 'keys renew':
+      return (await import('./operations/change-keys.ts')).renewKeysOperation;
+    case 'keys block':
+      return (await import('./operations/change-keys.ts')).blockKeysOperation;
+    case 'customers create':
+      return (await import('./operations/create-customers.ts')).createCustomersOperation;
+    default:
+      return null;
+  }
 }

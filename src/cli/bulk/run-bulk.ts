@@ -4,15 +4,14 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import { severalAsEnv } from '../output/render.ts';
 import type { CommandResult } from '../output/result.ts';
-import { count as counted, moment } from '../output/words.ts';
+import { count, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
 import { rowsOf } from '../state/rows.ts';
 import { createRun, readRun, type StoredRun } from '../state/runs.ts';
 import { refuseRepeated } from './earlier-runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
-import { keepPlanned, planNeeds } from './preparation.ts';
-import { previewRun } from './preview-run.ts';
+import { keepPlanned, type PlannedNeed, planNeeds } from './preparation.ts';
 import { readRows } from './read-rows.ts';
 import { badFile } from './reading/problems.ts';
 import type { Delimiter } from './reading/read-csv.ts';
@@ -60,11 +59,11 @@ export async function runBulk(
   const known = state === null ? null : readRun(state, id);
   if (known !== null && known.run.digest !== digest) throw otherRun(known.run);
   if (known === null && state !== null && file !== null && name === null) {
-    refuseRepeated(repeated, operation, { name: file, rows }, state, io);
+    refuseRepeated(repeated, operation, { file, rows }, state, io);
   }
   const planned = known === null || dryRun ? await planNeeds(context, operation, needs, problems) : [];
   if (problems.count > 0) throw badFile(file ?? 'the command line', problems, dryRun);
-  if (dryRun || state === null) return previewRun(operation, { rows, first, needed: planned });
+  if (dryRun || state === null) return previewRun(operation, rows, first, planned);
   const finish = (stored: StoredRun) =>
     finishRun(context, { ...stored, state, operation, rows: rowsOf(state, stored, operation, io) }, request);
   if (known !== null) return finish(known);
@@ -87,6 +86,40 @@ export async function runBulk(
 
 const otherRun = ({ name, file, rows, createdAt }: Run): UsageError =>
   new UsageError(
-    `the run ${name} of ${moment(createdAt)} was another one: ${counted(rows, 'row')} of ${file ?? '--count'}`,
+    `the run ${name} of ${moment(createdAt)} was another one: ${count(rows, 'row')} of ${file ?? '--count'}`,
     ['Nothing was sent. A run has the same options and the same rows each time; give this one another name.'],
   );
+
+/** What a run would send. */
+function previewRun(
+  { noun, done }: BulkOperation,
+  rows: number,
+  first: Body,
+  needed: readonly PlannedNeed[],
+): CommandResult {
+  const text = `${count(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
+  const needs = [...Map.groupBy(needed, ({ kind }) => kind)].map(listNeeds).join('');
+  return {
+    kind: 'text',
+    draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n${needs}`,
+    data: { dryRun: true, rows, first, ...(needed.length > 0 && { needed }) },
+    quiet: [],
+    notes: [{ tone: 'hint', text: 'nothing was sent' }],
+  };
+}
+
+const SHOWN = 20;
+
+/** What the rows refer to, of one kind; what would be made comes first. */
+function listNeeds([kind, all]: readonly [string, readonly PlannedNeed[]]): string {
+  const { new: made = [], exists = [] } = Object.groupBy(all, ({ status }) => status);
+  const shown = [...made, ...exists].slice(0, SHOWN);
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  return [
+    '',
+    `${kind}s: ${made.length} would be made, ${exists.length} are there`,
+    ...shown.map(({ name, id }) => `  ${name.padEnd(width)}  ${id ?? 'would be made'}`),
+    ...(all.length > SHOWN ? [`  and ${all.length - SHOWN} more; --json shows all`] : []),
+    '',
+  ].join('\n');
+}

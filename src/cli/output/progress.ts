@@ -7,7 +7,12 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /** Draws a line on stderr, and anew after each interval; returns what ends that and clears the line. */
 export function keepDrawing(text: () => string, everyMs: number, { stderr }: Io): () => Promise<void> {
-  const draw = (): void => void stderr.write(`${CLEAR_LINE}${text().slice(0, stderr.columns - 1)}`);
+  let drawn = '';
+  const draw = (): void => {
+    const line = text().slice(0, stderr.columns - 1);
+    if (line !== drawn) void stderr.write(`${CLEAR_LINE}${line}`);
+    drawn = line;
+  };
   draw();
   const end = every(everyMs, draw);
   return async () => {
@@ -36,7 +41,7 @@ const PART_WIDTH = 14;
 export function showProgress(settings: Settings, io: Io): Progress {
   return {
     show: (part, done, total) => {
-      if (settings.draws) void io.stderr.write(`${CLEAR_LINE}${drawBar(part, done, total)}`);
+      if (settings.draws) void io.stderr.write(`\r${drawBar(part, done, total)}\u001b[K`);
       else if (done >= total) void talk([{ tone: 'hint', text: `${part}: ${count(done, 'row')}` }], settings, io);
     },
     end: async () => {

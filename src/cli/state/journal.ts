@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
-import { repeatableSpan } from './repeatable.ts';
 import type { State, StateRow } from './state.ts';
 
 /** What tells a request from another one. */
@@ -40,8 +39,27 @@ export interface Begun {
   readonly tooOld: readonly Pending[];
 }
 
+const HOUR_MS = 3_600_000;
+
+/**
+ * How long after a request it is still repeated, in milliseconds: as long as the service keeps its response, less an hour for
+ * clocks that differ and for the time until the repetition arrives.
+ */
+const REPEATABLE_MS = 23 * HOUR_MS;
+
+/**
+ * The instants between which a request was sent that can be repeated under its key now, without being done a second time.
+ * One of a time to come cannot: the clock was set since, and nobody knows its age.
+ *
+ * @param now milliseconds since 1970
+ */
+export const repeatableSpan = (now: number): readonly [from: string, to: string] => [
+  toInstant(now - REPEATABLE_MS),
+  toInstant(now + HOUR_MS),
+];
+
 /** Changes that are this much older than the newest one are removed without a message. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+const KEPT_MS = 30 * 24 * HOUR_MS;
 
 /**
  * Writes the requests of a group down, at once, and chooses the key of each: that of an earlier process that made the

@@ -2,7 +2,7 @@ import { toInstant } from '../../domain/time.ts';
 import type { RowBody } from '../bulk/reading/read-bodies.ts';
 import type { Run } from '../bulk/run.ts';
 import type { Io } from '../io.ts';
-import { repeatableSpan } from './repeatable.ts';
+import { repeatableSpan } from './journal.ts';
 import type { StoredRun } from './runs.ts';
 import type { State, StateRow } from './state.ts';
 

@@ -2,18 +2,20 @@ import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 import { isPrivateFolder, stateDir } from '../config/files.ts';
-import { CommandError, LocalError } from '../failure/errors.ts';
+import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
-import { isLocked, type Lock, makeOwnFile, sqliteCode, takeLock, withLock } from './lock.ts';
+import { isLocked, type Lock, makeOwnFile, SQLITE_BUSY, sqliteCode, takeLock, withLock } from './lock.ts';
 import { STATE_TABLES, STATE_VERSION } from './schema.ts';
-import { STATE_FILE, stateError } from './state-errors.ts';
 
 /** A row as SQLite gives it. */
 export type StateRow = Readonly<Record<string, SQLOutputValue>>;
 
 /** What commands remember of their changes and bulk runs until they are done: the file `state.db` of this user. */
 export type State = ReturnType<typeof stateOf>;
+
+/** The file in the state folder. */
+const STATE_FILE = 'state.db';
 
 /** Whether a command has written anything down yet. */
 export const hasState = (io: Io): boolean =>
@@ -164,3 +166,31 @@ function stateOf(database: DatabaseSync, folder: string, io: Io) {
 
   return { all, run, transaction, writer, isRunning, close };
 }
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_NOTADB = 26;
+
+/** The error for a state that cannot be read or written, with the way out. */
+function stateError(error: unknown, folder: string, meaning: string): LocalError {
+  const code = sqliteCode(error);
+  const path = join(folder, STATE_FILE);
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
+    return new LocalError(
+      `${path} is damaged`,
+      [
+        'Nothing was sent. Without it nobody knows which changes had no answer: look what they have done before you repeat them.',
+        ['Then move it away:', `mv ${quote(path)} ${quote(`${path}.damaged`)}`],
+      ],
+      { cause: error },
+    );
+  }
+  const why = code === null ? codeOf(error) : error instanceof Error ? error.message : String(error);
+  const way = ways.get(code ?? 0) ?? 'set LKM_STATE_DIR to a folder that can be written to';
+  return new LocalError(`cannot write to ${path} (${why})`, [`${meaning} ${way}.`], { cause: error });
+}
+
+const ways = new Map([
+  [SQLITE_FULL, 'make room there'],
+  [SQLITE_BUSY, 'wait until the command that writes to it has ended'],
+]);
