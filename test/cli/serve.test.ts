@@ -333,12 +333,12 @@ describe('lkm serve', () => {
   });
 
   it.each([
-    [['--port', '65536'], "--port: '65536' is not a port"],
+    [['--port', '65536'], "--port: '65536' is not a whole number from 0 to 65535"],
     [['--log-format', 'xml'], "--log-format: 'xml' is not one of auto, pretty, json, none"],
     [['--rate-limit', '0'], "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
     [['--max-connections', '0'], "--max-connections: '0' is not a whole number from 1 to 999999999"],
     [['--lookup-limit', 'none'], "--lookup-limit: 'none' is neither a whole number from 1 to 999999999 nor 'off'"],
-    [['--drain', '1s'], "--drain: '1s' is not a number of seconds from 0 to 86400"],
+    [['--drain', '1s'], "--drain: '1s' is not a whole number from 0 to 86400"],
     [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
     [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
   ])('refuses %s', async (argv, says) => {

@@ -57,12 +57,11 @@ export async function finishRun(context: CommandContext, opened: OpenedRun, how:
 
 function notesOnEarlier({ name, createdAt }: Run, isOpen: boolean, now: number): Note[] {
   const when = shortMoment(createdAt, now);
-  if (isOpen) return [{ tone: 'hint', text: `went on with the run of ${when}` }];
-  const again: Note = { tone: 'hint', text: 'to do it all once more, give it a name: --run NAME' };
-  return [
-    { tone: 'hint', text: `these are the results of the run of ${when}; nothing was sent now` },
-    ...(name === null ? [again] : []),
-  ];
+  const texts = isOpen
+    ? [`went on with the run of ${when}`]
+    : [`these are the results of the run of ${when}; nothing was sent now`];
+  if (!isOpen && name === null) texts.push('to do it all once more, give it a name: --run NAME');
+  return texts.map((text) => ({ tone: 'hint', text }));
 }
 
 const DEFAULT_CONCURRENCY = 32;

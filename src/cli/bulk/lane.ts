@@ -18,13 +18,6 @@ export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'sto
   let answered = 0;
   let pause: Promise<void> | null = null;
 
-  function grow(): void {
-    answered += 1;
-    if (answered < limit || limit >= max) return;
-    limit += 1;
-    answered = 0;
-  }
-
   /**
    * Works on items, each taken from `items` when its turn comes. After an error no other one is begun; rejects with it
    * once nothing is on its way any more.
@@ -43,7 +36,10 @@ export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'sto
           .catch((error: unknown) => void failures.push(error))
           .finally(() => {
             running.delete(task);
-            grow();
+            answered += 1;
+            if (answered < limit || limit >= max) return;
+            limit += 1;
+            answered = 0;
           });
         running.add(task);
       }

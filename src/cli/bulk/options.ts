@@ -1,7 +1,7 @@
 import { many, option, type Written } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
-import { parsePositive } from '../values/scalars.ts';
+import { parseWhole } from '../values/scalars.ts';
 import { delimiterNames } from './reading/read-csv.ts';
 
 /** Options of every bulk command. */
@@ -38,9 +38,7 @@ function parseRunName(text: string): string {
 const MAX_CONCURRENCY = 256;
 
 export function parseConcurrency(text: string): number {
-  const given = parsePositive(text);
-  if (given > MAX_CONCURRENCY) throw new UsageError(`${given} is more than ${MAX_CONCURRENCY}`);
-  return given;
+  return parseWhole(text, 1, MAX_CONCURRENCY);
 }
 
 /** The columns of the results of a bulk command. */

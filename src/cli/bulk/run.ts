@@ -63,11 +63,8 @@ export const preparationKey = (id: string, made: readonly string[]): string =>
 /** SHA-256 of a value as JSON, hexadecimal. */
 export const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-/** 60 bits of it, without letters that look alike. */
-function short(hex: string): string {
-  let text = '';
-  for (let at = 0; at < 24; at += 2) text += ALPHABET.charAt(Number.parseInt(hex.slice(at, at + 2), 16) % 32);
-  return text;
-}
+/** 60 bits of a hash, without letters that look alike. */
+const short = (hex: string): string =>
+  [...Buffer.from(hex.slice(0, 24), 'hex')].map((byte) => ALPHABET.charAt(byte % 32)).join('');
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -12,7 +12,7 @@ import { renderRecord, renderTable } from '../output/table.ts';
 import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { inProcessUrl, openInstance } from '../request/connection.ts';
-import { parseFutureEnd } from '../values/instant.ts';
+import { parseExpiry } from '../values/instant.ts';
 import { deviceFields } from './devices-and-sessions.ts';
 import { type Lookup, licenseFields, withStatus } from './keys/get.ts';
 
@@ -46,7 +46,7 @@ export async function takeTour({ db, file }: { db: string; file: string }, io: I
       productId: product.id,
       customerId: customer.id,
       usesPerKey: SLOTS,
-      expiryDate: parseFutureEnd('1y', io),
+      expiryDate: parseExpiry('1y', io),
     });
     const address = { productId: product.id, licenseKey: key };
     const issued = await client.keys.get(address);

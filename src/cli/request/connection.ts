@@ -7,7 +7,7 @@ import { readMasterKey } from '../config/master-key.ts';
 import type { Settings } from '../config/settings.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import type { Observation } from './observe.ts';
+import type { Told } from './observe.ts';
 import type { Target } from './target.ts';
 
 /** A token, and where it came from in words for an error. */
@@ -95,9 +95,6 @@ export async function openInstance(
   const server = await import('../../server/runtime.ts');
   return server.openInstance({ db, masterKey, clock: io.now, ...how });
 }
-
-/** What is told of requests. */
-type Told = Pick<Observation, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
 
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(

@@ -4,8 +4,11 @@ import type { Io } from '../io.ts';
 import { describeAttempt, describeExchange, describeNotice, showSilence, showWait } from '../output/attempts.ts';
 import { sanitise, talk } from '../output/terminal.ts';
 
+/** What is told of requests. */
+export type Told = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
+
 /** What the requests of a command have shown. */
-export interface Observation extends Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'> {
+interface Observation extends Told {
   /** Whether the last response was that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   /** Clears what says that something is waited for. */

@@ -25,7 +25,13 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
-  if (!baseUrl) throw noService();
+  if (!baseUrl) {
+    throw new UsageError('there is no service to talk to', [
+      ['See it work:', 'lkm quickstart'],
+      ['On a file:', '--db lkm.db, or start a server with: lkm serve'],
+      ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
+    ]);
+  }
   if (!given && profile !== null) checkRunning(profile);
   // The certificate of a profile is trusted at its own origin only.
   const ca = profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined;
@@ -34,13 +40,12 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
 
 /** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0033. */
 function checkOneService({ db, baseUrl, profile }: GlobalFlags, { env }: Io): void {
-  if (db && baseUrl) throw twoServices('--db', '--base-url');
+  if (db && baseUrl) throw new UsageError('--db and --base-url name two services; give one of them');
   const isChosenByFlag = Boolean(db || baseUrl || profile);
-  if (!isChosenByFlag && env.LKM_DB && env.LKM_BASE_URL) throw twoServices('LKM_DB', 'LKM_BASE_URL');
+  if (!isChosenByFlag && env.LKM_DB && env.LKM_BASE_URL) {
+    throw new UsageError('LKM_DB and LKM_BASE_URL name two services; set one of them');
+  }
 }
-
-const twoServices = (one: string, other: string): UsageError =>
-  new UsageError(`${one} and ${other} name two services; ${one.startsWith('-') ? 'give' : 'set'} one of them`);
 
 const database = (location: string, io: Io): Target => ({ kind: 'database', db: locate(location, io) });
 
@@ -53,23 +58,12 @@ export function chooseDatabase(flags: GlobalFlags, io: Io): string {
   checkOneService(flags, io);
   const db = flags.db ?? (named === undefined ? io.env.LKM_DB : undefined);
   if (db) return locate(db, io);
-  throw new UsageError(
-    named === undefined
-      ? 'this command works on a database itself, and none is named'
-      : `this command works on a database itself; ${named} names a service`,
-    [
-      ['Give it:', '--db FILE, or postgres://…'],
-      ['Or set:', 'export LKM_DB=…'],
-    ],
-  );
-}
-
-const noService = (): UsageError =>
-  new UsageError('there is no service to talk to', [
-    ['See it work:', 'lkm quickstart'],
-    ['On a file:', '--db lkm.db, or start a server with: lkm serve'],
-    ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
+  const instead = named === undefined ? ', and none is named' : `; ${named} names a service`;
+  throw new UsageError(`this command works on a database itself${instead}`, [
+    ['Give it:', '--db FILE, or postgres://…'],
+    ['Or set:', 'export LKM_DB=…'],
   ]);
+}
 
 /**
  * Throws `UsageError` for the address of a service that begins with no scheme, and says how it is written. Anything else

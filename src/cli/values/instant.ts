@@ -15,12 +15,8 @@ const instant = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-
  * `never`, which is null. A duration without hours, minutes and seconds ends with its day too, so that the same command
  * makes the same request all day; its years and months are those of the calendar. Throws `UsageError`.
  */
-export function parseExpiry(text: string, io: Pick<Io, 'now'>): Instant | null {
-  return text === 'never' ? null : parseFutureEnd(text, io);
-}
-
-/** When something that is still to come ends, as {@link parseExpiry} reads it without `never`. Throws `UsageError`. */
-export function parseFutureEnd(text: string, { now }: Pick<Io, 'now'>): Instant {
+export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | null {
+  if (text === 'never') return null;
   refuseAmbiguous(text);
   const end = endAfter(text, now()) ?? (day.test(text) ? endOfDay(text) : readInstant(text));
   if (Number.isNaN(end)) {

@@ -1,29 +1,38 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../failure/errors.ts';
 
+/** The largest whole number unless a smaller one is given. */
 const MAX_COUNT = 999_999_999;
 
-/** A whole number, `0` to `999999999`. */
-export const parseCount = (text: string): number => parseWhole(text, 0);
-
-/** Seconds to wait at most: `0` to `86400`, a day. */
-export function parseWaitSeconds(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 86_400) return Number(text);
-  throw new UsageError(`'${text}' is not a number of seconds from 0 to 86400`);
+/** A whole number of a range. Throws `UsageError`. */
+export function parseWhole(text: string, least: number, most = MAX_COUNT): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  throw new UsageError(`'${text}' is not a whole number from ${least} to ${most}`);
 }
 
-/** A whole number, `1` to `999999999`. */
+/** The same from 1 on, or a word that stands for null. */
+function parseWholeOr(word: string, text: string): number | null {
+  if (text === word) return null;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= 1) return Number(text);
+  throw new UsageError(`'${text}' is neither a whole number from 1 to ${MAX_COUNT} nor '${word}'`);
+}
+
+export const parseCount = (text: string): number => parseWhole(text, 0);
+
 export const parsePositive = (text: string): number => parseWhole(text, 1);
+
+/** Seconds to wait at most: up to a day. */
+export const parseWaitSeconds = (text: string): number => parseWhole(text, 0, 86_400);
+
+export const parsePort = (text: string): number => parseWhole(text, 0, 65_535);
 
 /** The number of a seed; an option without one is `true`. */
 export const parseSeed = (text: string): number => (text === 'true' ? 1 : parseWhole(text, 0));
 
-/** A whole number from 1 on, or `unlimited`, which is null. */
-export const parseLimit = (text: string): number | null =>
-  text === 'unlimited' ? null : parseWhole(text, 1, 'unlimited');
+export const parseLimit = (text: string): number | null => parseWholeOr('unlimited', text);
 
 /** Requests per minute; `off` is null. */
-export const parseRateLimit = (text: string): number | null => (text === 'off' ? null : parseWhole(text, 1, 'off'));
+export const parseRateLimit = (text: string): number | null => parseWholeOr('off', text);
 
 /** For what may be cleared: `none` is null. */
 export const orNone =
@@ -39,22 +48,11 @@ export function parseBoolean(text: string): boolean {
   return text === 'true';
 }
 
-export function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new UsageError(`'${text}' is not a port, 0 to 65535`);
-  return Number(text);
-}
-
 /** Where to listen: `9464` (of this machine), `0.0.0.0:9464`, `[::]:9464`. */
 export function parseListenAddress(text: string): { readonly host: string; readonly port: number } {
   const [, bracketed, plain, port = text] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
   if (bracketed !== undefined && !isIPv6(bracketed)) throw new UsageError(`'${bracketed}' is not an IPv6 address`);
   return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
-}
-
-function parseWhole(text: string, least: number, word?: string): number {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
-  const range = `a whole number from ${least} to ${MAX_COUNT}`;
-  throw new UsageError(word ? `'${text}' is neither ${range} nor '${word}'` : `'${text}' is not ${range}`);
 }
 
 /** A name with its value. */

@@ -77,7 +77,7 @@ describe('lkm keys create --count', () => {
     [['--count', '2', '--idempotency-key', 'k'], 'one idempotency key stands for one request'],
     [['--count', '2', '--max-sessions', '3'], 'the options do not go together'],
     [['--count', '2', '--run', 'a b'], '--run: a name has 1 to 64 letters, digits and . : @ _ -'],
-    [['--count', '2', '--concurrency', '1000'], '--concurrency: 1000 is more than 256'],
+    [['--count', '2', '--concurrency', '1000'], "--concurrency: '1000' is not a whole number from 1 to 256"],
     [['--count', '2', '--if-absent'], '--if-absent needs a file with references'],
   ])('refuses %j before anything is sent', async (more, message) => {
     await using shop = await bulkShop();

@@ -33,7 +33,7 @@ describe('lkm jobs', () => {
     const { code, stderr } = await shop.at(['jobs', verb, 'may', '--concurrency', '1000']);
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--concurrency: 1000 is more than 256'),
+      stderr: expect.stringContaining("--concurrency: '1000' is not a whole number from 1 to 256"),
     });
   });
 
