@@ -1,14 +1,10 @@
+import type { Customer } from '../../contract/customers.ts';
 import type { Device } from '../../contract/keys/licenses.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { guard } from './reading/read-csv.ts';
 
 /** A customer as an export shows it. */
-export interface Owner {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly active: boolean;
-}
+export type Owner = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
 
 /** A key as `keys import` reads it. */
 export type ExportedKey = ReturnType<typeof exportedKey>;

@@ -6,6 +6,7 @@ import type { State } from '../state/state.ts';
 import { compareWithEarlierRuns } from './earlier-runs.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import { collectNeeds, type Needs } from './preparation.ts';
+import { readHeader } from './reading/header.ts';
 import { openRows } from './reading/open-rows.ts';
 import { badFile, collectProblems, type Problems } from './reading/problems.ts';
 import { issuesOf, readBodies } from './reading/read-bodies.ts';
@@ -51,7 +52,8 @@ export async function readRows(
   if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
   const scope = hash([options, product]);
   const source = openRows(request.file, request.delimiter, io);
-  const bodies = readBodies({ operation, mapping: new Map(request.map), defaults }, problems, io);
+  const header = readHeader(operation.columns, new Map(request.map));
+  const bodies = readBodies(operation, header, defaults, problems, io);
   const earlier = compareWithEarlierRuns(operation, { origin, scope }, state);
   const keep = state === null || dryRun ? () => {} : keepAside(state);
   let rows = 0;

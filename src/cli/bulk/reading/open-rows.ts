@@ -7,28 +7,21 @@ import type { RawRows } from './columns.ts';
 import { type Delimiter, delimiters, guessDelimiter, readCsv } from './read-csv.ts';
 import { readJson, readJsonLines } from './read-json.ts';
 
-/** The rows of a file, which is read once, from its start to its end. */
-export interface RowSource {
-  /** Its name without folders; `stdin` for `-`. */
-  readonly name: string;
-  readonly rows: RawRows;
-  /** SHA-256 of its bytes, hexadecimal; only once all rows are read. */
-  digest(): string;
-}
-
 /**
  * Streams the rows of a file of CSV, JSON lines or a JSON array. The form is known from the extension of its name, else
  * from its first character. Only a part of the file is in memory at a time. The rows reject with `UsageError` for a file
  * that is empty or not text, and with `LocalError` for one that cannot be read.
  */
-export function openRows(path: string, delimiter: Delimiter | undefined, io: Io): RowSource {
+export function openRows(path: string, delimiter: Delimiter | undefined, io: Io) {
   const isStdin = path === '-';
   const shownPath = isStdin ? 'stdin' : path;
   const hash = createHash('sha256');
   const texts = readTexts(isStdin ? readStdin(io) : readFile(path, io), hash, shownPath);
   return {
+    /** Its name without folders. */
     name: isStdin ? 'stdin' : basename(path),
     rows: readRows(texts, shownPath, delimiter),
+    /** SHA-256 of its bytes, hexadecimal; only once all rows are read. */
     digest: () => hash.digest('hex'),
   };
 }

@@ -5,7 +5,7 @@ import type { Io } from '../../io.ts';
 import { explainIssue } from '../../values/check-fields.ts';
 import type { Body, BulkOperation } from '../operation.ts';
 import { type Column, isObject, type RawRow, setAt, valueAt } from './columns.ts';
-import { readHeader } from './header.ts';
+import type { readHeader } from './header.ts';
 import type { Problems } from './problems.ts';
 
 /** A row as it will be sent. */
@@ -15,18 +15,19 @@ export interface RowBody {
   readonly body: Body;
 }
 
-/** How rows are read. */
-interface Reading {
-  readonly operation: BulkOperation;
-  /** From `--map`. */
-  readonly mapping: ReadonlyMap<string, string>;
-  /** What a row has unless it says otherwise. */
-  readonly defaults: Body;
-}
-
-/** Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them. */
-export function readBodies({ operation, mapping, defaults }: Reading, problems: Problems, io: Pick<Io, 'now'>) {
-  const header = readHeader(operation.columns, mapping);
+/**
+ * Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them.
+ *
+ * @param header which column each name of the file means
+ * @param defaults what a row has unless it says otherwise
+ */
+export function readBodies(
+  operation: BulkOperation,
+  header: ReturnType<typeof readHeader>,
+  defaults: Body,
+  problems: Problems,
+  io: Pick<Io, 'now'>,
+) {
   const repeated = findRepeated(header.columns);
   let rows = 0;
 
