@@ -6,7 +6,7 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { type Body, bulkOperation } from '../operation.ts';
+import { bulkOperation } from '../operation.ts';
 import { given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 import { addressOutOfId, customersByEmail, namedByEmail } from './customers-by-email.ts';
@@ -68,28 +68,24 @@ export async function createKeysInBulk(
   noteDefaultEnd: (which: string) => Note,
 ): Promise<CommandResult> {
   const { product, reference, ifAbsent } = values;
+  const { usesPerKey, expiresAfter, gracePeriod } = input;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
   if (ifAbsent && values.file === undefined) throw new UsageError('--if-absent needs a file with references');
   let isWithoutEnd = false;
   return runBulk(context, createKeysOperation, {
     ...values,
-    defaults: bodyOf(product, input),
+    defaults: given({
+      productId: product,
+      ...input,
+      usesPerKey: usesPerKey == null ? undefined : String(usesPerKey),
+      expiresAfter: expiresAfter && writeDuration(expiresAfter),
+      gracePeriod: gracePeriod && writeDuration(gracePeriod),
+    }),
     mode: { ifAbsent },
     onRow: ({ expiryDate, expiresAfter }) => {
       isWithoutEnd ||= expiryDate === undefined && expiresAfter === undefined;
     },
     notesOnSent: () =>
       isWithoutEnd ? [noteDefaultEnd(values.file === undefined ? 'no --expires given' : 'rows without an expiry')] : [],
-  });
-}
-
-function bodyOf(productId: string | undefined, input: KeyInput): Body {
-  const { usesPerKey, expiresAfter, gracePeriod } = input;
-  return given({
-    productId,
-    ...input,
-    usesPerKey: usesPerKey == null ? undefined : String(usesPerKey),
-    expiresAfter: expiresAfter && writeDuration(expiresAfter),
-    gracePeriod: gracePeriod && writeDuration(gracePeriod),
   });
 }
